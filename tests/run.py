@@ -1,0 +1,79 @@
+"""Run the test modules, several at once, and end with one line: N passed, N failed.
+
+usage: run.py [--long] [WORD ...]
+
+Without --long, modules named test_long_*.py are left out. WORD keeps the modules whose name
+contains one of the words. Each module runs in a process of its own, so that one that hangs or
+crashes costs no other module its result.
+"""
+
+from __future__ import annotations
+
+import concurrent.futures
+import os
+import re
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+MODULE_TIMEOUT = {False: 120, True: 1_200}  # seconds for one module, by --long
+
+
+def run_module(path: Path, long: bool) -> tuple[str, int, int, str]:
+    """Run one test module; return (name, passed, failed, output to show)."""
+    name = f"tests.{path.stem}"
+    started = time.monotonic()
+    try:
+        finished = subprocess.run(
+            [sys.executable, "-m", "unittest", name],
+            cwd=ROOT,
+            env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            timeout=MODULE_TIMEOUT[long],
+            check=False,
+        )
+        output, crashed = finished.stdout.decode("utf-8", "replace"), finished.returncode != 0
+    except subprocess.TimeoutExpired as stuck:
+        output = (stuck.stdout or b"").decode("utf-8", "replace") + "\ntimed out"
+        crashed = True
+    ran = re.search(r"^Ran (\d+) tests? in", output, re.MULTILINE)
+    counts = re.search(r"^FAILED \((.*)\)", output, re.MULTILINE)
+    faults = re.findall(
+        r"(failures|errors|unexpected successes)=(\d+)", counts[1] if counts else ""
+    )
+    failed = sum(int(number) for _, number in faults)
+    if crashed and not failed:
+        failed = 1  # it did not come to its end, or could not be imported
+    total = int(ran[1]) if ran else failed
+    passed = max(0, total - failed)
+    state = f"{passed} passed, {failed} failed in {time.monotonic() - started:.1f} s"
+    return name, passed, failed, f"{name}: {state}" + (f"\n{output}" if failed else "")
+
+
+def main() -> int:
+    """Run the modules that the arguments choose; return 1 if a test failed or none ran."""
+    long = "--long" in sys.argv
+    words = [word for word in sys.argv[1:] if not word.startswith("-")]
+    modules = sorted((ROOT / "tests").glob("test_*.py"))
+    modules = [path for path in modules if long == path.stem.startswith("test_long_")]
+    if words:
+        modules = [path for path in modules if any(word in path.stem for word in words)]
+    passed = failed = 0
+    with concurrent.futures.ThreadPoolExecutor(max_workers=os.cpu_count() or 2) as pool:
+        for future in concurrent.futures.as_completed(
+            pool.submit(run_module, path, long) for path in modules
+        ):
+            _, module_passed, module_failed, text = future.result()
+            passed += module_passed
+            failed += module_failed
+            print(text, flush=True)
+    print(f"{passed} passed, {failed} failed")
+    return 1 if failed or not passed else 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
