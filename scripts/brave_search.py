@@ -778,10 +778,9 @@ def video_item(item: dict[str, Any]) -> dict[str, Any]:
 
 
 def infobox_item(item: dict[str, Any]) -> dict[str, Any]:
-    """Return the useful fields of an infobox."""
-    return pick(
-        item, "title", "description", "long_desc", "url", "website_url", "attributes", "facts"
-    )
+    """Return the useful fields of an infobox; the long description holds the short one."""
+    texts = ("long_desc",) if item.get("long_desc") else ("description",)
+    return pick(item, "title", *texts, "url", "website_url", "attributes", "facts")
 
 
 def image_item(item: dict[str, Any]) -> dict[str, Any]:
@@ -974,7 +973,7 @@ def answers_document(params: dict[str, Any], text: str, usage: dict[str, Any]) -
             return f"[{number}]"
         if tag == "enum_item" and isinstance(data, dict):
             entities.append(pick(data, "name", "href", "text"))
-            return f"\n- {data.get('original_tokens') or data.get('name') or ''}"
+            return str(data.get("original_tokens") or f"\n- {data.get('name', '')}")
         found[tag] = data
         return ""
 
@@ -1419,6 +1418,12 @@ def error_document(error: SearchError) -> Document:
     return {"ok": False, "error": error.message, "details": without_empty(details)}
 
 
+def may_fall_back(kind: str) -> bool:
+    """Return whether another provider may answer after this kind of failure: never bad input."""
+    fallible = ("auth", "rate_limit", "quota", "blocked", "provider", "network", "timeout")
+    return kind in (*fallible, "no_results")
+
+
 def without_empty(fields: dict[str, Any]) -> dict[str, Any]:
     """Return the fields that hold something: None, "", [] and {} are left out, 0 and False stay."""
     return {name: value for name, value in fields.items() if value not in (None, "", [], {})}
@@ -1812,15 +1817,28 @@ def print_document(
     document: Document, options: dict[str, Any], to_markdown: Callable[..., str]
 ) -> int:
     """Print a document, or write it to --output and print a receipt; return its exit code."""
-    if options.get("format") == "markdown":
+    interrupted = document.get("details", {}).get("kind") == "interrupted"
+    if options.get("lines"):  # --jsonl: each item is a document of its own, printed already
+        text = "" if "output" not in options else "\n".join(options["lines"])
+        text = dump_json(document) if interrupted and not text else text
+    elif options.get("format") == "markdown":
         text = to_markdown(document) if document["ok"] else error_markdown(document)
     else:
         text = dump_json(document, bool(options.get("pretty")) or sys.stdout.isatty())
-    if document["ok"] and options.get("output", "-") != "-":
-        document = write_output(options["output"], text, document)
-        text = dump_json(document)
-    write_stdout(text)
-    return 0 if document["ok"] else EXIT_CODES[document["details"]["kind"]]
+    code = 0 if document["ok"] else EXIT_CODES[document["details"]["kind"]]
+    if options.get("output", "-") != "-" and (document["ok"] or options.get("lines")):
+        receipt = write_output(options["output"], text, document)
+        text, code = dump_json(receipt), code if receipt["ok"] else EXIT_CODES["invalid_input"]
+    if text:
+        write_stdout(text)
+    return code
+
+
+def emit_line(options: dict[str, Any], document: Document) -> None:
+    """Print one document of a batch with --jsonl at once; for --output, keep it until the end."""
+    options["lines"].append(dump_json(document))
+    if options.get("output", "-") == "-":
+        write_stdout(options["lines"][-1])
 
 
 def write_output(path: str, text: str, document: Document) -> Document:
@@ -1881,7 +1899,8 @@ def run_command_line(script: dict[str, Any], argv: list[str] | None) -> int:
             return 0
         params = parse_arguments(script, command, words, options)
         report = report_progress if sys.stderr.isatty() else None
-        document = script["run"][command](params, report)
+        batch = {"emit": functools.partial(emit_line, options)} if "lines" in options else {}
+        document = script["run"][command](params, report, **batch)
     except SearchError as error:
         document = error_document(error)
     except KeyboardInterrupt:
@@ -1904,6 +1923,8 @@ def parse_arguments(
     for name in ("format", "output", "pretty"):
         if name in values:
             options[name] = values.pop(name)
+    if values.pop("jsonl", False):
+        options["lines"] = []
     given = read_params_json(values.pop("params_json")) if "params_json" in values else {}
     for parameter in spec["params"]:
         name = parameter["name"]
@@ -1951,6 +1972,10 @@ def build_parser(script: dict[str, Any], command: str) -> Any:
     parser.add_argument("--format", choices=["json", "markdown"], help="(default: json)")
     parser.add_argument("--output", metavar="FILE", help="write to FILE and print a receipt")
     parser.add_argument("--pretty", action="store_true", help="indent the JSON")
+    if script["commands"][command].get("batch"):
+        parser.add_argument(
+            "--jsonl", action="store_true", help="one document a line, each at once"
+        )
     return parser
 
 
@@ -2295,7 +2320,8 @@ def read_body(answer: Any, encoding: str) -> bytes:
         except zlib.error:
             raise SearchError("provider", "The answer could not be decompressed.") from None
         if len(body) > MAX_BODY:
-            raise SearchError("provider", f"The answer is longer than {MAX_BODY} bytes.")
+            message = f"The answer is longer than {MAX_BODY} bytes."
+            raise SearchError("provider", message, "Ask for less.")
     if answer.length or (packed and body and not unpacker.eof):
         raise EOFError  # http.client's read(n) returns a cut body without a word
     return bytes(body)
