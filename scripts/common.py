@@ -774,12 +774,18 @@ CA_BUNDLES = (
 
 
 class Response:
-    """An HTTP answer: status, headers (lower-case names), body (decompressed bytes)."""
+    """An HTTP answer: status, headers (lower-case names), body (decompressed bytes).
 
-    def __init__(self, status: int, headers: dict[str, str], body: bytes) -> None:
+    cut: whether the body was longer than the request's max_body and ends there.
+    """
+
+    def __init__(
+        self, status: int, headers: dict[str, str], body: bytes, cut: bool = False
+    ) -> None:
         self.status = status
         self.headers = headers
         self.body = body
+        self.cut = cut
 
     def text(self) -> str:
         """Return the body as text; bytes that are no UTF-8 become U+FFFD."""
@@ -870,8 +876,9 @@ def exchange(
 ) -> Response:
     """Send a request until it is answered, fails for good, or the deadline passes.
 
-    request: method, url, headers (dict), json (body, optional). deadline: on time.monotonic()'s
-    clock. judge(response) returns None for a good answer, or the error that the answer means.
+    request: method, url, headers (dict), and optional: json or body (bytes), max_body (a longer
+    answer is cut there instead of refused), connect (called as socket.create_connection, in its
+    place). deadline: on time.monotonic()'s clock. judge(response) returns None for a good answer, or the error that the answer means.
     Faults get FAULT_TRIES tries; an error with retry_after is waited out as long as the deadline
     allows. Raises SearchError.
     """
@@ -951,6 +958,8 @@ def send_once(request: dict[str, Any], deadline: float, sockets: list[Any]) -> R
     def connected(connection_class: Any) -> Any:
         class Connection(connection_class):  # type: ignore[misc]
             def connect(self) -> None:
+                if "connect" in request:  # http.client's own hook for it, since Python 2.7
+                    self._create_connection = request["connect"]
                 super().connect()
                 # Later than the deadline, which the waiting thread keeps: it knows it first.
                 self.sock.settimeout(max(0.0, deadline - time.monotonic()) + 1)
@@ -975,42 +984,58 @@ def send_once(request: dict[str, Any], deadline: float, sockets: list[Any]) -> R
     opener.add_handler(urllib.request.ProxyHandler(proxies))
     opener.add_handler(Handler())
     headers = {"User-Agent": USER_AGENT, "Accept-Encoding": "gzip", **request["headers"]}
-    body = None
+    body = request.get("body")
     if "json" in request:
         headers["Content-Type"] = "application/json"
         body = dump_json(request["json"]).encode()
     sent = urllib.request.Request(request["url"], body, headers, method=request["method"])
     with opener.open(sent, timeout=CONNECT_TIMEOUT) as answer:
         names = {name.lower(): value for name, value in answer.headers.items()}
-        content = read_body(answer, names.get("content-encoding", ""))
+        content = read_body(answer, names.get("content-encoding", ""), request.get("max_body"))
         for name, value in headers.items():  # an answer that quotes the key must not pass it on
             if name.lower() in KEY_HEADERS and len(value) >= 16:
                 content = content.replace(value.removeprefix("Bearer ").encode(), b"[key]")
-        return Response(answer.status, names, content)
+        limit = request.get("max_body", MAX_BODY)
+        return Response(answer.status, names, content[:limit], len(content) > limit)
 
 
-def read_body(answer: Any, encoding: str) -> bytes:
-    """Read an answer's body, decompressed, within MAX_BODY; raises SearchError (provider)."""
+def read_body(answer: Any, encoding: str, max_body: int | None) -> bytes:
+    """Read an answer's body, decompressed; raises SearchError (provider).
+
+    A body longer than max_body is returned with one byte more than that; without max_body, one
+    longer than MAX_BODY is refused.
+    """
     import zlib
 
     packed = encoding.lower() in ("gzip", "x-gzip", "deflate")
     if encoding and not packed and encoding.lower() != "identity":
-        raise SearchError(
-            "provider", f"The answer is encoded as {encoding!r}, which was not asked."
-        )
-    unpacker = zlib.decompressobj(47)  # 47: a gzip or zlib header, detected
+        message = f"The answer is encoded as {encoding!r}, which was not asked for."
+        raise SearchError("provider", message, "Nothing here can decode it.")
+    limit = max_body or MAX_BODY
     body = bytearray()
-    while piece := answer.read(READ_SIZE):
+    unpacker: Any = None
+    while len(body) <= limit and (piece := answer.read(READ_SIZE)):
         try:
-            body += unpacker.decompress(piece, MAX_BODY + 1 - len(body)) if packed else piece
+            while piece and len(body) <= limit:
+                if packed and (unpacker is None or unpacker.eof):  # gzip may have several members
+                    unpacker = zlib.decompressobj(47 if is_zlib(piece) else -15)
+                body += unpacker.decompress(piece, limit + 1 - len(body)) if packed else piece
+                piece = unpacker.unused_data if packed else b""
         except zlib.error:
             raise SearchError("provider", "The answer could not be decompressed.") from None
-        if len(body) > MAX_BODY:
-            message = f"The answer is longer than {MAX_BODY} bytes."
-            raise SearchError("provider", message, "Ask for less.")
-    if answer.length or (packed and body and not unpacker.eof):
+    if len(body) > limit and not max_body:
+        message = f"The answer is longer than {limit} bytes."
+        raise SearchError("provider", message, "Ask for less.")
+    if len(body) <= limit and (answer.length or (unpacker and not unpacker.eof)):
         raise EOFError  # http.client's read(n) returns a cut body without a word
     return bytes(body)
+
+
+def is_zlib(data: bytes) -> bool:
+    """Return whether data begins with a gzip or zlib header; "deflate" may come without one."""
+    return data[:2] == b"\x1f\x8b" or (
+        data[0] & 15 == 8 and int.from_bytes(data[:2], "big") % 31 == 0
+    )
 
 
 @functools.cache
