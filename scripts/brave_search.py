@@ -2192,9 +2192,9 @@ def exchange(
 
     request: method, url, headers (dict), and optional: json or body (bytes), max_body (a longer
     answer is cut there instead of refused), connect (called as socket.create_connection, in its
-    place). deadline: on time.monotonic()'s clock. judge(response) returns None for a good answer, or the error that the answer means.
-    Faults get FAULT_TRIES tries; an error with retry_after is waited out as long as the deadline
-    allows. Raises SearchError.
+    place). deadline: on time.monotonic()'s clock. judge(response) returns None for a good answer,
+    or the error that the answer means. Faults get FAULT_TRIES tries; an error with retry_after is
+    waited out as long as the deadline allows. Raises SearchError.
     """
     tries = 0
     while True:
@@ -2316,8 +2316,8 @@ def send_once(request: dict[str, Any], deadline: float, sockets: list[Any]) -> R
 def read_body(answer: Any, encoding: str, max_body: int | None) -> bytes:
     """Read an answer's body, decompressed; raises SearchError (provider).
 
-    A body longer than max_body is returned with one byte more than that; without max_body, one
-    longer than MAX_BODY is refused.
+    A body longer than max_body is returned longer than that; without max_body, one longer than
+    MAX_BODY is refused.
     """
     import zlib
 
@@ -2328,15 +2328,15 @@ def read_body(answer: Any, encoding: str, max_body: int | None) -> bytes:
     limit = max_body or MAX_BODY
     body = bytearray()
     unpacker: Any = None
-    while len(body) <= limit and (piece := answer.read(READ_SIZE)):
-        try:
+    try:
+        while len(body) <= limit and (piece := answer.read(READ_SIZE)):
             while piece and len(body) <= limit:
                 if packed and (unpacker is None or unpacker.eof):  # gzip may have several members
                     unpacker = zlib.decompressobj(47 if is_zlib(piece) else -15)
                 body += unpacker.decompress(piece, limit + 1 - len(body)) if packed else piece
                 piece = unpacker.unused_data if packed else b""
-        except zlib.error:
-            raise SearchError("provider", "The answer could not be decompressed.") from None
+    except zlib.error:
+        raise SearchError("provider", "The answer could not be decompressed.") from None
     if len(body) > limit and not max_body:
         message = f"The answer is longer than {limit} bytes."
         raise SearchError("provider", message, "Ask for less.")

@@ -18,6 +18,7 @@ ROOT = Path(__file__).resolve().parent.parent
 MAIN_GUARD = 'if __name__ == "__main__":\n'
 # Standalone script -> the blocks that it carries.
 STANDALONE = {"brave_search.py": ("core", "http")}
+LONG_LIST = 12  # choices
 TABLE = re.compile(
     r"(<!-- parameters: (\w+) (\w+) -->\n).*?(<!-- end of parameters -->)", re.DOTALL
 )
@@ -47,14 +48,15 @@ def parameter_table(script: str, command: str) -> str:
         "| parameter | flag | values | default | sent as | meaning |",
         "|---|---|---|---|---|---|",
     ]
-    for parameter in load_commands(script)[command]["params"]:
+    commands = load_commands(script)
+    for parameter in commands[command]["params"]:
         names = [parameter["name"], *parameter.get("aliases", ())]
         flags = [*parameter.get("flags", ()), "--" + names[0].replace("_", "-")]
         sent = parameter.get("wire") or parameter.get("header") or ""
         cells = [
             ", ".join(f"`{name}`" for name in names),
             ("`QUERY` or " if parameter.get("positional") else "") + f"`{', '.join(flags)}`",
-            allowed_values(parameter),
+            allowed_values(parameter, brief=command != next(iter(commands))),
             "required" if parameter.get("required") else str(parameter.get("default", "")),
             f"`{sent}`" if sent else "",
             parameter["help"],
@@ -63,8 +65,10 @@ def parameter_table(script: str, command: str) -> str:
     return "\n".join(rows) + "\n"
 
 
-def allowed_values(parameter: dict[str, Any]) -> str:
-    """Return what a parameter takes, in a few words."""
+def allowed_values(parameter: dict[str, Any], brief: bool) -> str:
+    """Return what a parameter takes; a long list only once, with the default command."""
+    if brief and len(parameter.get("choices", ())) > LONG_LIST:
+        return "as for the default command"
     if parameter["type"] == "since":
         return ", ".join(parameter["choices"]) + ", range of dates"
     if "choices" in parameter:
