@@ -662,18 +662,27 @@ def tidy(value: Any, name: str = "") -> Any:
     return value
 
 
+def results_of(answer: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the results of an answer or of one of its sections, without broken ones."""
+    return [item for item in members(answer.get("results")) if isinstance(item, dict)]
+
+
 def section(answer: dict[str, Any], name: str) -> list[dict[str, Any]]:
-    """Return the results of a section; one object is a list of one, a broken section none."""
-    block = answer.get(name)
-    results = block.get("results") if isinstance(block, dict) else None
-    results = [results] if isinstance(results, dict) else results
-    return [item for item in results if isinstance(item, dict)] if isinstance(results, list) else []
+    """Return the results of a section of an answer; [] if it is missing or broken."""
+    return results_of(part(answer, name))
 
 
 def part(item: dict[str, Any], name: str) -> dict[str, Any]:
     """Return an object inside an item; {} where it is missing, null or something else."""
     value = item.get(name)
     return value if isinstance(value, dict) else {}
+
+
+def members(value: Any) -> list[Any]:
+    """Return a list as it is, an object as a list of one, and anything else as no list."""
+    if isinstance(value, dict):
+        return [value]
+    return value if isinstance(value, list) else []
 
 
 def pick(item: dict[str, Any], *names: str) -> dict[str, Any]:
@@ -818,7 +827,7 @@ def place_item(item: dict[str, Any]) -> dict[str, Any]:
 
 def opening_hours(spans: Any) -> str:
     """Return one day's opening hours as text, for example Mon 07:00-12:00, 14:00-21:00."""
-    spans = [span for span in spans if isinstance(span, dict)] if isinstance(spans, list) else []
+    spans = [span for span in members(spans) if isinstance(span, dict)]
     hours = ", ".join(f"{span.get('opens', '?')}-{span.get('closes', '?')}" for span in spans)
     return f"{spans[0].get('abbr_name', '')} {hours}".strip() if spans else ""
 
@@ -849,8 +858,11 @@ def context_document(params: dict[str, Any], answer: dict[str, Any]) -> Document
     def grounded(item: Any) -> dict[str, Any]:
         item = item if isinstance(item, dict) else {}
         source = part(sources, str(item.get("url")))
-        age = source.get("age")
-        dates = [text for text in age or [] if re.fullmatch(r"\d{4}-\d\d-\d\d", str(text))]
+        dates = [
+            text
+            for text in members(source.get("age"))
+            if re.fullmatch(r"\d{4}-\d\d-\d\d", str(text))
+        ]
         return without_empty(
             {
                 **pick(item, "name", "url", "title"),
@@ -861,9 +873,7 @@ def context_document(params: dict[str, Any], answer: dict[str, Any]) -> Document
         )
 
     def listed(name: str) -> list[dict[str, Any]]:
-        items = grounding.get(name)
-        items = [items] if isinstance(items, dict) else items
-        return [found for item in items or [] if (found := grounded(item))]
+        return [found for item in members(grounding.get(name)) if (found := grounded(item))]
 
     results = listed("generic")
     places = listed("poi") + listed("map")
@@ -907,12 +917,10 @@ def enum_item_text(data: Any) -> str:
 
 def summary_document(params: dict[str, Any], answer: dict[str, Any]) -> Document:
     """Return the document of a complete summary; raises SearchError (no_results) if empty."""
-    summary = answer.get("summary")
-    summary = summary if isinstance(summary, list) else []
+    summary = members(answer.get("summary"))
     text = summary_text(summary, params.get("inline_references", False))
     if not text:
         raise SearchError("no_results", NO_SUMMARY, "The summary is empty; use web or context.")
-    followups = answer.get("followups")
     return {
         "ok": True,
         "provider": "brave",
@@ -920,7 +928,7 @@ def summary_document(params: dict[str, Any], answer: dict[str, Any]) -> Document
         **pick(answer, "title"),
         "summary_text": text,
         "enrichments": answer.get("enrichments"),
-        "followups": followups if isinstance(followups, list) else [],
+        "followups": members(answer.get("followups")),
         "entities_infos": answer.get("entities_infos"),
         **pick(answer, "references"),
         "summary_raw": summary,
@@ -1125,9 +1133,7 @@ def run_list(
 
     def operation(params: dict[str, Any]) -> Document:
         answer = ask(command, wire_params(command, params), params, remaining(params))
-        items = answer.get("results")
-        items = items if isinstance(items, list) else []
-        results = [found for item in items if isinstance(item, dict) and (found := trim(item))]
+        results = [found for item in results_of(answer) if (found := trim(item))]
         return results_document(params, answer, results, what)
 
     return run_operation(f"brave.{command}", COMMANDS[command], params, operation)
@@ -1142,7 +1148,7 @@ def run_places(params: dict[str, Any], report: Report = None) -> Document:
     def operation(params: dict[str, Any]) -> Document:
         deadline = remaining(params)
         found = find_places(params, deadline)
-        results = [place_item(item) for item in section({"places": found}, "places")]
+        results = [place_item(item) for item in results_of(found)]
         ids = [place["id"] for place in results if "id" in place][:MAX_IDS]
         if params.get("descriptions") and ids:
             add_descriptions(results, ask("descriptions", {"ids": ids}, params, deadline))
@@ -1173,7 +1179,7 @@ def find_places(params: dict[str, Any], deadline: float) -> dict[str, Any]:
 
 def add_descriptions(results: list[dict[str, Any]], answer: dict[str, Any]) -> None:
     """Put each description of an answer into its place."""
-    texts = {item.get("id"): item.get("description") for item in section({"a": answer}, "a")}
+    texts = {item.get("id"): item.get("description") for item in results_of(answer)}
     for place in results:
         if texts.get(place.get("id")):
             place["description"] = texts[place["id"]]
@@ -1184,7 +1190,7 @@ def run_rich(params: dict[str, Any], report: Report = None) -> Document:
 
     def operation(params: dict[str, Any]) -> Document:
         answer = ask("rich", wire_params("rich", params), params, remaining(params))
-        results = section({"rich": answer}, "rich")
+        results = results_of(answer)
         document = results_document(params, answer, results, "live data")
         document.pop("query", None)
         return document
@@ -1197,7 +1203,7 @@ def run_spellcheck(params: dict[str, Any], report: Report = None) -> Document:
 
     def operation(params: dict[str, Any]) -> Document:
         answer = ask("spellcheck", wire_params("spellcheck", params), params, remaining(params))
-        corrections = [item["query"] for item in section({"a": answer}, "a") if item.get("query")]
+        corrections = [item["query"] for item in results_of(answer) if item.get("query")]
         return without_empty(
             {
                 "ok": True,
@@ -1258,8 +1264,8 @@ def as_results(document: Document) -> list[dict[str, Any]]:
     results = []
     for item in document.get("web_results") or document.get("results") or []:
         if item.get("url"):
-            snippets = item.get("snippets") or []
-            snippet = item.get("description") or " … ".join(map(str, snippets))
+            passages = " … ".join(map(str, members(item.get("snippets"))))
+            snippet = item.get("description") or passages
             date = item.get("age") or item.get("date")
             found = {"title": item.get("title", item["url"]), "url": item["url"]}
             results.append(found | {"snippet": snippet} | without_empty({"date": date}))
@@ -1295,18 +1301,19 @@ def to_markdown(document: Document) -> str:
         blocks.append("\n".join([f"## {heading}\n", *lines]) if lines else "")
     followups = [f"- {followup}" for followup in document.get("followups") or []]
     blocks.append("\n".join(["## Further questions\n", *followups]) if followups else "")
-    blocks += [f"{label}: {document[name]}" for name, label in NOTES.items() if document.get(name)]
+    notes = [(note, document[name]) for name, note in NOTES.items() if document.get(name)]
+    blocks += [note.format(v if isinstance(v, str) else dump_json(v)) for note, v in notes]
     cut = document.get("truncated", {}).get("hint")
     return "\n\n".join(block for block in [*blocks, cut] if block)
 
 
 # Fields that Markdown shows as one line under the results.
 NOTES = {
-    "next_offset": "More results: --offset",
-    "summarizer_key": "Summarizer key",
-    "altered": "Searched for",
-    "cost_usd": "Cost in USD",
-    "rich": "Live data",
+    "altered": "Searched for: {}",
+    "summarizer_key": "Summarizer key: {}",
+    "rich": "Live data: {}",
+    "cost_usd": "Cost: {} USD",
+    "next_offset": "More results: --offset {}",
 }
 
 
@@ -1324,9 +1331,9 @@ def item_markdown(number: int, item: dict[str, Any]) -> str:
         item[name] for name in ("description", "long_desc", "answer", "snippet") if name in item
     ]
     lines += [f"   {' '.join(str(text).split())}" for text in texts]
-    lines += [f"   - {' '.join(str(text).split())}" for text in item.get("extra_snippets") or []]
-    if item.get("snippets"):
-        lines.append(fence_untrusted("\n\n".join(map(str, item["snippets"]))))
+    lines += [f"   - {' '.join(str(text).split())}" for text in members(item.get("extra_snippets"))]
+    if passages := members(item.get("snippets")):
+        lines.append(fence_untrusted("\n\n".join(map(str, passages))))
     return "\n".join(lines)
 
 
@@ -1899,7 +1906,9 @@ def run_command_line(script: dict[str, Any], argv: list[str] | None) -> int:
     script: name (of the file), description (its docstring), commands (the COMMANDS table, the
     first command is the default), run (command -> function), to_markdown. argv: sys.argv's words.
     """
-    words = sys.argv[1:] if argv is None else list(argv)
+    given = sys.argv[1:] if argv is None else argv
+    # The bytes of an argument are UTF-8, whatever the locale made of them.
+    words = [os.fsencode(word).decode("utf-8", "surrogateescape") for word in given]
     flags = words[: words.index("--")] if "--" in words else words
     options: dict[str, Any] = {}
     if re.search(r"\0--format[=\0]markdown\0", "\0".join(["", *flags, ""])):

@@ -586,7 +586,9 @@ def run_command_line(script: dict[str, Any], argv: list[str] | None) -> int:
     script: name (of the file), description (its docstring), commands (the COMMANDS table, the
     first command is the default), run (command -> function), to_markdown. argv: sys.argv's words.
     """
-    words = sys.argv[1:] if argv is None else list(argv)
+    given = sys.argv[1:] if argv is None else argv
+    # The bytes of an argument are UTF-8, whatever the locale made of them.
+    words = [os.fsencode(word).decode("utf-8", "surrogateescape") for word in given]
     flags = words[: words.index("--")] if "--" in words else words
     options: dict[str, Any] = {}
     if re.search(r"\0--format[=\0]markdown\0", "\0".join(["", *flags, ""])):

@@ -1,0 +1,116 @@
+"""Show the main jobs from end to end against a local fake server: no key, no network.
+
+usage: demo.py
+
+Each step prints the command and then what it prints, as a user would see it in a terminal.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+
+from tests.fake_server.server import FakeServer  # noqa: E402  the path is set just above
+
+LONGEST_LINE = 600  # characters
+# (what it shows, the command after scripts/, environment beside the fake server's address)
+STEPS: list[tuple[str, list[str], dict[str, str]]] = [
+    (
+        "A web search (Brave), as Markdown",
+        ["brave_search.py", "python asyncio", "--count", "3", "--format", "markdown"],
+        {},
+    ),
+    (
+        "The same as JSON, as an agent reads it",
+        ["brave_search.py", "python asyncio", "--count", "2", "--result-filter", "web"],
+        {},
+    ),
+    (
+        "A summary in one call: search, key, summary",
+        ["brave_search.py", "summarizer", "--query", "sourdough", "--inline-references"],
+        {},
+    ),
+    (
+        "A summary in two calls: first the key ...",
+        ["brave_search.py", "web", "sourdough", "--summary", "--count", "1"],
+        {},
+    ),
+    (
+        "... then the summary of that key",
+        ["brave_search.py", "summarizer", "KEY", "--format", "markdown"],
+        {},
+    ),
+    (
+        "Passages to answer from",
+        ["brave_search.py", "context", "sourdough", "--count", "2", "--format", "markdown"],
+        {},
+    ),
+    (
+        "An error: a key that Brave refuses (exit code 3)",
+        ["brave_search.py", "python asyncio"],
+        {"BRAVE_SEARCH_API_KEY": "bad"},
+    ),
+]
+
+
+def run_step(command: list[str], environment: dict[str, str]) -> tuple[str, int]:
+    """Run one command as a user would; return (what it printed, its exit code)."""
+    finished = subprocess.run(
+        [sys.executable, str(ROOT / "scripts" / command[0]), *command[1:]],
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        check=False,
+    )
+    return (finished.stdout + finished.stderr).decode("utf-8", "replace"), finished.returncode
+
+
+def shown(line: str) -> str:
+    """Return a line as the demo prints it: a long JSON document is cut, and its length said."""
+    if len(line) <= LONGEST_LINE:
+        return line
+    return f"{line[:LONGEST_LINE]} ... ({len(line)} characters, cut by this demo)"
+
+
+def summarizer_key(output: str) -> str:
+    """Return the summarizer key of a web search's JSON document."""
+    import json
+
+    return str(json.loads(output)["summarizer_key"])
+
+
+def main() -> int:
+    """Run the steps; the exit code is 1 if one did not end as it should."""
+    print("Everything below runs on this machine, against a fake server: no key, no network.")
+    failed = 0
+    key = ""
+    with FakeServer() as server, tempfile.TemporaryDirectory() as home:
+        environment = {
+            **os.environ,
+            "HOME": home,
+            "XDG_CONFIG_HOME": home,
+            "BRAVE_SEARCH_BASE_URL": server.url,
+            "BRAVE_SEARCH_API_KEY": "good",
+            "PYTHONDONTWRITEBYTECODE": "1",
+        }
+        for title, command, variables in STEPS:
+            filled = [key if word == "KEY" else word for word in command]
+            print(f"\n--- {title}\n$ uv run scripts/{shlex.join(filled)}")
+            output, code = run_step(filled, {**environment, **variables})
+            print("\n".join(shown(line) for line in output.rstrip().splitlines()))
+            if "--summary" in command and code == 0:
+                key = summarizer_key(output)
+            failed += code != (3 if variables else 0)
+    print("\nThe same commands work for real with a key: see README.md.")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,281 @@
+"""What the test modules share: a clean environment, the scripts as processes and as modules.
+
+run_script   runs a script as a process of its own, as a user does
+load_script  imports a script for its functions and tables
+call_main    runs a script's main in this process, for tables of many command lines
+FakeServerCase, CannedCase   test cases with a server and a key of their own
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import http.server
+import importlib
+import io
+import json
+import os
+import re
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import unittest
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+from unittest import mock
+
+from tests.fake_server.server import FakeServer
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from types import ModuleType
+
+    from tests.fake_server.messages import RecordedRequest
+
+ROOT = Path(__file__).resolve().parent.parent
+SCRIPTS = ROOT / "scripts"
+SLACK = 3.0  # seconds that a deadline may be late on a slow, busy machine
+PROCESS_TIMEOUT = 60.0  # seconds after which a process that hangs is a failure
+CANARY = "canary-0123456789abcdef"  # the tail of a key that must be found nowhere
+
+# What the user's own environment could change in a test.
+_PRIVATE = re.compile(
+    r"WEB_SEARCH_.*|GLSI_.*|.*_API_KEY|.*_ACCESS_TOKEN|.*_BASE_URL|.*_proxy|XDG_CONFIG_HOME"
+    r"|PYTHON.*|SSL_CERT_.*",
+    re.IGNORECASE,
+)
+
+
+class Run(NamedTuple):
+    """What a process left behind; document is None where stdout is no JSON."""
+
+    code: int
+    document: Any
+    stdout: bytes
+    stderr: str
+
+
+@functools.cache
+def _home() -> tempfile.TemporaryDirectory[str]:
+    return tempfile.TemporaryDirectory(prefix="web-search-home-")  # removed at exit
+
+
+def clean_environment(**variables: str) -> dict[str, str]:
+    """This process's environment without the user's keys and settings, HOME an empty folder."""
+    kept = {name: value for name, value in os.environ.items() if not _PRIVATE.fullmatch(name)}
+    return {**kept, "HOME": _home().name, "PYTHONDONTWRITEBYTECODE": "1", **variables}
+
+
+def run_script(
+    script: str,
+    *arguments: str,
+    env: Mapping[str, str] | None = None,
+    stdin: str | bytes = b"",
+    cwd: str | Path | None = None,
+) -> Run:
+    """Run a script of scripts/ (or any path) in a clean environment plus env."""
+    finished = subprocess.run(
+        [sys.executable, str(SCRIPTS / script), *arguments],
+        env=clean_environment(**(env or {})),
+        input=stdin.encode() if isinstance(stdin, str) else stdin,
+        cwd=cwd or _home().name,
+        capture_output=True,
+        timeout=PROCESS_TIMEOUT,
+        check=False,
+    )
+    document = _json_or_none(finished.stdout)
+    return Run(finished.returncode, document, finished.stdout, finished.stderr.decode("utf-8"))
+
+
+def load_script(name: str) -> ModuleType:
+    """Import a script of scripts/ by its name without .py; the modules beside it can be found."""
+    if str(SCRIPTS) not in sys.path:
+        sys.path.insert(0, str(SCRIPTS))
+    return importlib.import_module(name.removesuffix(".py"))
+
+
+def call_main(module: Any, *arguments: str) -> Run:
+    """Run a script's main in this process, its output caught."""
+    out = io.TextIOWrapper(io.BytesIO(), encoding="utf-8")
+    err = io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        code = module.main(list(arguments))
+    out.flush()
+    stdout = out.detach().getvalue()
+    return Run(code, _json_or_none(stdout), stdout, err.getvalue())
+
+
+def _json_or_none(data: bytes) -> Any:
+    try:
+        return json.loads(data)
+    except ValueError:
+        return None
+
+
+class EnvironmentCase(unittest.TestCase):
+    """A test case whose process environment is clean, plus what the class sets in environment."""
+
+    environment: dict[str, str]
+
+    @classmethod
+    def setUpClass(cls) -> None:
+        super().setUpClass()
+        cls.environment = {}
+
+    def setUp(self) -> None:
+        super().setUp()
+        self.set_environment()
+
+    def set_environment(self, **variables: str) -> None:
+        """Use the clean environment of the class plus variables until the test is over."""
+        environment = clean_environment(**{**self.environment, **variables})
+        patch = mock.patch.dict(os.environ, environment, clear=True)
+        patch.start()
+        self.addCleanup(patch.stop)
+
+
+class FakeServerCase(EnvironmentCase):
+    """A test case with a fake server for its class; its record is empty when a test begins."""
+
+    key = "good-" + CANARY
+    server: FakeServer
+
+    @classmethod
+    def setUpClass(cls) -> None:
+        super().setUpClass()
+        cls.server = FakeServer()
+        cls.addClassCleanup(cls.server.close)
+        cls.environment = cls.environment_of(cls.server.url, cls.key)
+
+    @staticmethod
+    def environment_of(url: str, key: str) -> dict[str, str]:
+        """The variables that lead a script to a server; another provider's tests override it."""
+        return {"BRAVE_SEARCH_BASE_URL": url, "BRAVE_SEARCH_API_KEY": key}
+
+    def setUp(self) -> None:
+        super().setUp()
+        self.server.clear()
+
+    def run_script(self, script: str, *arguments: str, key: str = "", **variables: str) -> Run:
+        """Run a script as a process against the server of the class."""
+        environment = self.environment_of(self.server.url, key or self.key)
+        return run_script(script, *arguments, env={**environment, **variables})
+
+    def requests_with_key(self, key: str) -> list[RecordedRequest]:
+        """What the server received under a key."""
+        return [one for one in self.server.requests if key in [value for _, value in one.headers]]
+
+
+class CannedServer:
+    """A server on loopback that answers every request with what the test says.
+
+    answer: status, headers and body (bytes, or data that becomes JSON) of the next answers.
+    """
+
+    def __init__(self) -> None:
+        self.status = 200
+        self.headers: dict[str, str] = {}
+        self.body: Any = {}
+        canned = self
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            def do_GET(self) -> None:
+                self.rfile.read(int(self.headers.get("Content-Length", 0)))
+                data = canned.body
+                data = data if isinstance(data, bytes) else json.dumps(data).encode()
+                self.send_response(canned.status)
+                for name, value in canned.headers.items():
+                    self.send_header(name, value)
+                self.send_header("Content-Length", str(len(data)))
+                self.end_headers()
+                self.wfile.write(data)
+
+            do_POST = do_GET  # noqa: N815  http.server's name
+
+            def log_message(self, *_: Any) -> None:
+                """Keep stderr quiet."""
+
+            def setup(self) -> None:
+                super().setup()
+                self.connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+
+        self._server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self._server.daemon_threads = True
+        self.url = f"http://127.0.0.1:{self._server.server_address[1]}"
+        self._thread = threading.Thread(
+            target=self._server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True
+        )
+        self._thread.start()
+
+    def close(self) -> None:
+        """Stop serving."""
+        self._server.shutdown()
+        self._thread.join()
+        self._server.server_close()
+
+
+class CannedCase(EnvironmentCase):
+    """A test case that decides what the server answers, for shapes no real server should send."""
+
+    server: CannedServer
+
+    @classmethod
+    def setUpClass(cls) -> None:
+        super().setUpClass()
+        cls.server = CannedServer()
+        cls.addClassCleanup(cls.server.close)
+        cls.environment = {
+            "BRAVE_SEARCH_BASE_URL": cls.server.url,
+            "BRAVE_SEARCH_API_KEY": "good-" + CANARY,
+        }
+
+    def setUp(self) -> None:
+        super().setUp()
+        self.server.status, self.server.headers, self.server.body = 200, {}, {}
+
+
+def copy_json(value: Any) -> Any:
+    """Return a copy of JSON data that shares nothing with it."""
+    return json.loads(json.dumps(value))
+
+
+def mutations(value: Any, random: Any, times: int) -> Iterator[Any]:
+    """Yield copies of JSON data, each with one to four places broken: gone, null, another type."""
+    broken: tuple[Any, ...] = (
+        None,
+        "",
+        "text",
+        0,
+        -1,
+        3.5,
+        True,
+        [],
+        [None],
+        ["x", 1],
+        {},
+        {"a": None},
+        [[]],
+    )
+    for _ in range(times):
+        copy = copy_json(value)
+        for _ in range(random.randint(1, 4)):
+            holders = list(_holders(copy))
+            if not holders:
+                break
+            holder = random.choice(holders)
+            place = random.choice(list(holder) if isinstance(holder, dict) else range(len(holder)))
+            if random.random() < 0.25:
+                del holder[place]
+            else:
+                holder[place] = copy_json(random.choice(broken))
+        yield copy
+
+
+def _holders(value: Any) -> Iterator[Any]:
+    """Yield every list and object in JSON data that has members."""
+    if isinstance(value, (dict, list)) and value:
+        yield value
+        for item in value.values() if isinstance(value, dict) else value:
+            yield from _holders(item)
