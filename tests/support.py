@@ -17,6 +17,7 @@ import json
 import os
 import re
 import socket
+import ssl
 import subprocess
 import sys
 import tempfile
@@ -172,9 +173,10 @@ class CannedServer:
     """A server on loopback that answers every request with what the test says.
 
     answer: status, headers and body (bytes, or data that becomes JSON) of the next answers.
+    certificate: a file with a certificate and its key, for a server that speaks TLS.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, certificate: str = "") -> None:
         self.status = 200
         self.headers: dict[str, str] = {}
         self.body: Any = {}
@@ -201,8 +203,20 @@ class CannedServer:
                 super().setup()
                 self.connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
 
-        self._server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        class Server(http.server.ThreadingHTTPServer):
+            def handle_error(self, *_: Any) -> None:
+                """Keep stderr quiet: a client that leaves early is what some tests are about."""
+
+        self._server = Server(("127.0.0.1", 0), Handler)
         self._server.daemon_threads = True
+        if certificate:
+            context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+            context.load_cert_chain(certificate)
+            # The handshake is left to the thread of each connection: one that fails there, as a
+            # client does that refuses the certificate, must not end the server.
+            self._server.socket = context.wrap_socket(
+                self._server.socket, server_side=True, do_handshake_on_connect=False
+            )
         self.url = f"http://127.0.0.1:{self._server.server_address[1]}"
         self._thread = threading.Thread(
             target=self._server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True

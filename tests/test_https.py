@@ -1,0 +1,97 @@
+"""HTTPS, the way to every real API: certificates that are accepted, refused, and never sent."""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+import ssl
+import threading
+import time
+import unittest
+
+from tests.support import CANARY, ROOT, SLACK, CannedServer, EnvironmentCase, Run, run_script
+
+CERTIFICATE = str(ROOT / "tests/fake_server/localhost.pem")
+SCRIPT = "brave_search.py"
+ANSWER = {"query": {"original": "x"}, "web": {"results": [{"url": "https://e.org", "title": "E"}]}}
+
+
+class Https(EnvironmentCase):
+    def serve_https(self) -> str:
+        """Start a server that speaks TLS and answers one web result; return its address."""
+        server = CannedServer(certificate=CERTIFICATE)
+        self.addCleanup(server.close)
+        server.body = ANSWER
+        return server.url.replace("http://127.0.0.1", "https://localhost")
+
+    def run_search(self, address: str, timeout: str = "20", **variables: str) -> Run:
+        environment = {"BRAVE_SEARCH_BASE_URL": address, "BRAVE_SEARCH_API_KEY": CANARY}
+        return run_script(SCRIPT, "x", "--timeout", timeout, env={**environment, **variables})
+
+    def test_a_search_works_where_the_certificate_is_known(self) -> None:
+        run = self.run_search(self.serve_https(), SSL_CERT_FILE=CERTIFICATE)
+        self.assertEqual(run.code, 0, run.document)
+        self.assertEqual(run.document["web_results"][0]["url"], "https://e.org")
+
+    def test_an_unknown_certificate_is_refused_at_once_with_what_to_set(self) -> None:
+        run = self.run_search(self.serve_https())
+        self.assertEqual((run.code, run.document["details"]["kind"]), (5, "network"))
+        self.assertIn("certificate of localhost", run.document["error"])
+        self.assertIn("SSL_CERT_FILE", run.document["details"]["hint"])
+        self.assertFalse(run.document["details"]["retryable"])
+        self.assertNotIn(CANARY.encode(), run.stdout)
+
+    def test_a_certificate_for_another_name_is_refused(self) -> None:
+        address = self.serve_https().replace("localhost", "127.1")  # the same machine
+        run = self.run_search(address, SSL_CERT_FILE=CERTIFICATE)
+        self.assertEqual(run.document["details"]["kind"], "network")
+        self.assertIn("certificate", run.document["error"])
+
+    def test_a_certificate_file_that_is_missing_is_no_defect(self) -> None:
+        run = self.run_search(self.serve_https(), SSL_CERT_FILE="/no/such/file")
+        self.assertEqual((run.code, run.document["details"]["kind"]), (5, "network"))
+
+    def test_a_server_that_never_shakes_hands_ends_at_the_deadline(self) -> None:
+        with socket.create_server(("127.0.0.1", 0)) as listener:
+            address = f"https://localhost:{listener.getsockname()[1]}"
+            started = time.monotonic()
+            run = self.run_search(address, timeout="1.5")
+            self.assertLess(time.monotonic() - started, 1.5 + SLACK)
+        self.assertEqual((run.code, run.document["details"]["kind"]), (5, "timeout"))
+
+    def test_a_server_that_speaks_no_tls_is_a_network_error(self) -> None:
+        server = CannedServer()
+        self.addCleanup(server.close)
+        run = self.run_search(server.url.replace("http://", "https://"))
+        self.assertEqual((run.code, run.document["details"]["kind"]), (5, "network"))
+        self.assertNotIn(CANARY.encode(), run.stdout)
+
+    def test_a_dripping_tls_answer_ends_at_the_deadline(self) -> None:
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(CERTIFICATE)
+        stopped = threading.Event()
+        listener = socket.create_server(("127.0.0.1", 0))
+        self.addCleanup(listener.close)
+        self.addCleanup(stopped.set)
+
+        def drip() -> None:
+            accepted, _ = listener.accept()
+            with (
+                contextlib.suppress(OSError),  # the client gives up, as it should
+                context.wrap_socket(accepted, server_side=True) as secure,
+            ):
+                secure.recv(65_536)
+                secure.sendall(b"HTTP/1.1 200 OK\r\nX-Slow: ")
+                while not stopped.wait(0.1):
+                    secure.sendall(b"x")
+
+        threading.Thread(target=drip, daemon=True).start()
+        started = time.monotonic()
+        address = f"https://localhost:{listener.getsockname()[1]}"
+        run = self.run_search(address, timeout="1.5", SSL_CERT_FILE=CERTIFICATE)
+        self.assertLess(time.monotonic() - started, 1.5 + SLACK)
+        self.assertEqual((run.code, run.document["details"]["kind"]), (5, "timeout"))
+
+
+if __name__ == "__main__":
+    unittest.main()
