@@ -502,8 +502,10 @@ def build_request(
 
 def build_answers_request(params: dict[str, Any]) -> dict[str, Any]:
     """Return the POST request of the Answers endpoint: one user message and what was asked for."""
-    body = {"messages": [{"role": "user", "content": params["query"]}]}
+    body: dict[str, Any] = {"messages": [{"role": "user", "content": params["query"]}]}
     body |= wire_params("answers", params)
+    if size := body.pop("search_context_size", None):
+        body["web_search_options"] = {"search_context_size": size}
     return {
         "method": "POST",
         "url": base_url("BRAVE_SEARCH_BASE_URL", API_ADDRESS) + PATHS["answers"],
@@ -577,6 +579,10 @@ def answer_error(response: Response, endpoint: str, key_name: str) -> SearchErro
         code = "CREDIT_EXHAUSTED"
     if code not in CODES:
         error = status_error(response, "Brave")
+        if fault.get("detail"):
+            error.message = (
+                f"Brave answered {response.status}: {shorten(str(fault['detail']), 200)}"
+            )
         error.details |= {"code": code} if code else {}
         return error
     kind, hint = CODES[code]
@@ -827,9 +833,10 @@ def place_item(item: dict[str, Any]) -> dict[str, Any]:
 
 def opening_hours(spans: Any) -> str:
     """Return one day's opening hours as text, for example Mon 07:00-12:00, 14:00-21:00."""
-    spans = [span for span in members(spans) if isinstance(span, dict)]
-    hours = ", ".join(f"{span.get('opens', '?')}-{span.get('closes', '?')}" for span in spans)
-    return f"{spans[0].get('abbr_name', '')} {hours}".strip() if spans else ""
+    known = [span for span in members(spans) if isinstance(span, dict)]
+    known = [span for span in known if span.get("opens") or span.get("closes")]
+    hours = ", ".join(f"{span.get('opens') or '?'}-{span.get('closes') or '?'}" for span in known)
+    return f"{known[0].get('abbr_name') or ''} {hours}".strip() if known else ""
 
 
 def results_document(
@@ -948,11 +955,12 @@ def stream_text(response: Response) -> tuple[str, dict[str, Any]]:
     Raises SearchError (provider) if the body holds no answer, or an error in mid-stream.
     """
     body = response.text()
-    lines = [line[5:].strip() for line in body.splitlines() if line.startswith("data:")]
+    # Not splitlines: an event may hold U+2028 and the like inside its text.
+    lines = [line[5:].strip() for line in body.split("\n") if line.startswith("data:")]
     texts: list[str] = []
     usage: dict[str, Any] = {}
     for line in lines or [body]:
-        if line in ("", "[DONE]"):
+        if line == "[DONE]":
             continue
         chunk = parse_answer(Response(response.status, {}, line.encode("utf-8", "replace")))
         if chunk.get("error"):
@@ -1149,7 +1157,7 @@ def run_places(params: dict[str, Any], report: Report = None) -> Document:
         deadline = remaining(params)
         found = find_places(params, deadline)
         results = [place_item(item) for item in results_of(found)]
-        ids = [place["id"] for place in results if "id" in place][:MAX_IDS]
+        ids = [place["id"] for place in results if isinstance(place.get("id"), str)][:MAX_IDS]
         if params.get("descriptions") and ids:
             add_descriptions(results, ask("descriptions", {"ids": ids}, params, deadline))
         document = results_document(params, found, results, "places")
@@ -1164,7 +1172,7 @@ def find_places(params: dict[str, Any], deadline: float) -> dict[str, Any]:
     wire = wire_params("places", params)
     ids = params.get("ids", [])
     if not ids:
-        if not ({"query", "location"} & wire.keys() or {"latitude", "longitude"} <= wire.keys()):
+        if not ({"q", "location"} & wire.keys() or {"latitude", "longitude"} <= wire.keys()):
             hint = "For example: places 'coffee' --location 'san francisco ca united states'."
             raise SearchError("invalid_input", "Give a query, a location, or lat and long.", hint)
         return ask("places", wire, params, deadline)
@@ -1179,10 +1187,10 @@ def find_places(params: dict[str, Any], deadline: float) -> dict[str, Any]:
 
 def add_descriptions(results: list[dict[str, Any]], answer: dict[str, Any]) -> None:
     """Put each description of an answer into its place."""
-    texts = {item.get("id"): item.get("description") for item in results_of(answer)}
+    texts = {str(item.get("id")): item.get("description") for item in results_of(answer)}
     for place in results:
-        if texts.get(place.get("id")):
-            place["description"] = texts[place["id"]]
+        if text := texts.get(str(place.get("id"))):
+            place["description"] = text
 
 
 def run_rich(params: dict[str, Any], report: Report = None) -> Document:
@@ -1287,12 +1295,23 @@ SECTIONS = {
 }
 
 
+# Fields that Markdown shows as one line under the results.
+NOTES = {
+    "altered": "Searched for: {}",
+    "summarizer_key": "Summarizer key: {}",
+    "rich": "Live data: {}",
+    "cost_usd": "Cost: {} USD",
+    "next_offset": "More results: --offset {}",
+}
+
+
 def to_markdown(document: Document) -> str:
     """Return a document as Markdown for a person or a model, page text fenced as untrusted."""
     if "request" in document:
         return f"```json\n{dump_json(document['request'], pretty=True)}\n```"
     query = f"# {document['query']}" if document.get("query") else ""
-    blocks = [query, *(f"> {warning}" for warning in document.get("warnings", []))]
+    error = "" if document["ok"] else error_markdown(document)
+    blocks = [query, error, *(f"> {warning}" for warning in document.get("warnings", []))]
     text = document.get("summary_text") or document.get("text") or document.get("correction")
     blocks.append(str(text) if text else "")
     for name, heading in SECTIONS.items():
@@ -1307,25 +1326,16 @@ def to_markdown(document: Document) -> str:
     return "\n\n".join(block for block in [*blocks, cut] if block)
 
 
-# Fields that Markdown shows as one line under the results.
-NOTES = {
-    "altered": "Searched for: {}",
-    "summarizer_key": "Summarizer key: {}",
-    "rich": "Live data: {}",
-    "cost_usd": "Cost: {} USD",
-    "next_offset": "More results: --offset {}",
-}
-
-
 def item_markdown(number: int, item: dict[str, Any]) -> str:
     """Return a result as a numbered list entry: linked title, facts, texts."""
-    title = str(
-        item.get("title") or item.get("name") or item.get("question") or item.get("query") or ""
-    )
+    titles = [item.get(name) for name in ("question", "title", "name", "query")]
+    title = str(next(filter(None, titles), ""))
     url = item.get("url") or item.get("href")
     head = markdown_link(title or str(url), str(url)) if url else title
     names = ("age", "date", "source", "duration", "address", "rating", "phone", "image_url")
     facts = [str(item[name]) for name in names if item.get(name)]
+    if not head:  # live data has a shape of its own for each subject
+        return f"{number}. {dump_json(item)}"
     lines = [f"{number}. " + " · ".join([head, *facts])]
     texts = [
         item[name] for name in ("description", "long_desc", "answer", "snippet") if name in item
@@ -1845,7 +1855,7 @@ def print_document(
         text = "" if "output" not in options else "\n".join(options["lines"])
         text = dump_json(document) if interrupted and not text else text
     elif options.get("format") == "markdown":
-        text = to_markdown(document) if document["ok"] else error_markdown(document)
+        text = to_markdown(document)
     else:
         text = dump_json(document, bool(options.get("pretty")) or sys.stdout.isatty())
     code = 0 if document["ok"] else EXIT_CODES[document["details"]["kind"]]
@@ -1945,7 +1955,10 @@ def parse_arguments(
     values, rest = parse_flags(script, command, words)
     named = [parameter["name"] for parameter in spec["params"] if parameter.get("positional")]
     for name in named if rest else []:
-        values.setdefault(name, rest.pop(0))
+        if name in values:
+            message = f"{name} is given twice, once as {shorten(rest[0], 80)!r}."
+            raise SearchError("invalid_input", message, "Give it once.")
+        values[name] = rest.pop(0)
     if rest:
         known = rest[0] in script["commands"]
         hint = f"The command comes first: {script['name']} {rest[0]} ..." if known else ""
@@ -1982,8 +1995,8 @@ def parse_flags(
         if not word.startswith("-") or " " in flag:
             rest.append(word)
             continue
-        if flag not in table:
-            raise unknown_flag(script, command, flag)
+        if flag not in table or (equals and flag.startswith("--no-")):
+            raise unknown_flag(script, command, word if flag in table else flag)
         parameter = table[flag]
         name = parameter["name"]
         if parameter["type"] == "bool":
@@ -2419,7 +2432,7 @@ def status_error(response: Response, provider: str) -> SearchError:
         return SearchError("provider", message, "Try again later.", retryable=True, **details)
     if 300 <= status < 400:
         message = f"{provider} answered with a redirect ({status}), which is not followed."
-    return SearchError("provider", message, **details)
+    return SearchError("provider", message, "Try another provider.", **details)
 
 
 def retry_after(response: Response) -> float | None:

@@ -525,7 +525,7 @@ def print_document(
         text = "" if "output" not in options else "\n".join(options["lines"])
         text = dump_json(document) if interrupted and not text else text
     elif options.get("format") == "markdown":
-        text = to_markdown(document) if document["ok"] else error_markdown(document)
+        text = to_markdown(document)
     else:
         text = dump_json(document, bool(options.get("pretty")) or sys.stdout.isatty())
     code = 0 if document["ok"] else EXIT_CODES[document["details"]["kind"]]
@@ -625,7 +625,10 @@ def parse_arguments(
     values, rest = parse_flags(script, command, words)
     named = [parameter["name"] for parameter in spec["params"] if parameter.get("positional")]
     for name in named if rest else []:
-        values.setdefault(name, rest.pop(0))
+        if name in values:
+            message = f"{name} is given twice, once as {shorten(rest[0], 80)!r}."
+            raise SearchError("invalid_input", message, "Give it once.")
+        values[name] = rest.pop(0)
     if rest:
         known = rest[0] in script["commands"]
         hint = f"The command comes first: {script['name']} {rest[0]} ..." if known else ""
@@ -662,8 +665,8 @@ def parse_flags(
         if not word.startswith("-") or " " in flag:
             rest.append(word)
             continue
-        if flag not in table:
-            raise unknown_flag(script, command, flag)
+        if flag not in table or (equals and flag.startswith("--no-")):
+            raise unknown_flag(script, command, word if flag in table else flag)
         parameter = table[flag]
         name = parameter["name"]
         if parameter["type"] == "bool":
@@ -1098,7 +1101,7 @@ def status_error(response: Response, provider: str) -> SearchError:
         return SearchError("provider", message, "Try again later.", retryable=True, **details)
     if 300 <= status < 400:
         message = f"{provider} answered with a redirect ({status}), which is not followed."
-    return SearchError("provider", message, **details)
+    return SearchError("provider", message, "Try another provider.", **details)
 
 
 def retry_after(response: Response) -> float | None:

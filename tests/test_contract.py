@@ -177,7 +177,8 @@ class OneDocument(FakeServerCase):
         for arguments in (
             ["--no-such-flag"], ["python", "extra"], ["--count"], ["python", "--count", "x"],
             ["--params-json", "{"], ["--params-json", "[]"], ["--params-json", "@/no/such/file"],
-            ["python", "--format", "xml"], ["news"], ["-x"], [],
+            ["python", "--format", "xml"], ["news"], ["-x"], ["a", "--query", "b"],
+            ["python", "--no-spellcheck=true"], [],
         ):  # fmt: skip
             with self.subTest(arguments):
                 run = self.run_script(self.script, *arguments)
@@ -387,10 +388,12 @@ class AnyWayToRun(FakeServerCase):
             shutil.copy(SCRIPTS / self.script, alone)
             link = Path(folder) / "link.py"
             link.symlink_to(SCRIPTS / self.script)
-            here = self.document([sys.executable, str(SCRIPTS / self.script), "python"], str(ROOT))
+            # Without news, whose time of day goes on between two calls.
+            search = ["python", "--result-filter", "web,faq,videos,infobox,discussions"]
+            here = self.document([sys.executable, str(SCRIPTS / self.script), *search], str(ROOT))
             for path in (SCRIPTS / self.script, link, alone):
                 with self.subTest(path.name):
-                    command = [sys.executable, str(path), "python"]
+                    command = [sys.executable, str(path), *search]
                     self.assertEqual(self.document(command, folder), here)
             self.assertEqual(os.listdir(alone.parent), [self.script])
 
@@ -405,9 +408,10 @@ class AnyWayToRun(FakeServerCase):
         if not uv:
             self.skipTest("uv is not installed")
         with tempfile.TemporaryDirectory() as folder:
-            command = [uv, "run", "--python", sys.executable, str(SCRIPTS / self.script), "python"]
-            direct = self.document([sys.executable, str(SCRIPTS / self.script), "python"], folder)
-            self.assertEqual(self.document(command, folder), direct)
+            search = [str(SCRIPTS / self.script), "context", "python"]
+            direct = self.document([sys.executable, *search], folder)
+            through_uv = self.document([uv, "run", "--python", sys.executable, *search], folder)
+            self.assertEqual(through_uv, direct)
             self.assertEqual(os.listdir(folder), [])
 
 
