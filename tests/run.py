@@ -21,8 +21,8 @@ ROOT = Path(__file__).resolve().parent.parent
 MODULE_TIMEOUT = {False: 120, True: 1_200}  # seconds for one module, by --long
 
 
-def run_module(path: Path, long: bool) -> tuple[str, int, int, str]:
-    """Run one test module; return (name, passed, failed, output to show)."""
+def run_module(path: Path, long: bool) -> tuple[int, int, int, str]:
+    """Run one test module; return (passed, failed, skipped, text to show)."""
     name = f"tests.{path.stem}"
     started = time.monotonic()
     try:
@@ -48,10 +48,17 @@ def run_module(path: Path, long: bool) -> tuple[str, int, int, str]:
     failed = sum(int(number) for _, number in faults)
     if crashed and not failed:
         failed = 1  # it did not come to its end, or could not be imported
+    found = re.search(r"^(?:OK|FAILED) \(.*skipped=(\d+)", output, re.MULTILINE)
+    skipped = int(found[1]) if found else 0
     total = int(ran[1]) if ran else failed
-    passed = max(0, total - failed)
-    state = f"{passed} passed, {failed} failed in {time.monotonic() - started:.1f} s"
-    return name, passed, failed, f"{name}: {state}" + (f"\n{output}" if failed else "")
+    passed = max(0, total - failed - skipped)
+    state = f"{counted(passed, failed, skipped)} in {time.monotonic() - started:.1f} s"
+    return passed, failed, skipped, f"{name}: {state}" + (f"\n{output}" if failed else "")
+
+
+def counted(passed: int, failed: int, skipped: int) -> str:
+    """Return the counts as text; skipped tests are named only where there are some."""
+    return f"{passed} passed, {failed} failed" + (f", {skipped} skipped" if skipped else "")
 
 
 def main() -> int:
@@ -62,16 +69,17 @@ def main() -> int:
     modules = [path for path in modules if long == path.stem.startswith("test_long_")]
     if words:
         modules = [path for path in modules if any(word in path.stem for word in words)]
-    passed = failed = 0
+    passed = failed = skipped = 0
     with concurrent.futures.ThreadPoolExecutor(max_workers=os.cpu_count() or 2) as pool:
         for future in concurrent.futures.as_completed(
             pool.submit(run_module, path, long) for path in modules
         ):
-            _, module_passed, module_failed, text = future.result()
+            module_passed, module_failed, module_skipped, text = future.result()
             passed += module_passed
             failed += module_failed
+            skipped += module_skipped
             print(text, flush=True)
-    print(f"{passed} passed, {failed} failed")
+    print(counted(passed, failed, skipped))
     return 1 if failed or not passed else 0
 
 
