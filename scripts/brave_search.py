@@ -1992,7 +1992,7 @@ def parse_flags(
         flag, equals, value = word.partition("=")
         if word == "--":
             return values, rest + words
-        if not word.startswith("-") or " " in flag:
+        if not word.startswith("-") or word == "-" or " " in flag:
             rest.append(word)
             continue
         if flag not in table or (equals and flag.startswith("--no-")):
@@ -2084,7 +2084,7 @@ def help_text(script: dict[str, Any], command: str) -> str:
     usage = " ".join([script["name"], command, *(f"'{word}'" for word in words), "[options]"])
     head = spec["help"]
     if command == next(iter(commands)):
-        names = "\n".join(f"  {name:<12}{item['help']}" for name, item in commands.items())
+        names = "\n".join(f"  {name:<13}{item['help']}" for name, item in commands.items())
         head = f"{script['description'].strip()}\n\ncommands (first: default):\n{names}"
     return f"{head}\n\nusage: {usage}\n\noptions:\n{options}"
 

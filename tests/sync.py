@@ -17,7 +17,10 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent.parent
 MAIN_GUARD = 'if __name__ == "__main__":\n'
 # Standalone script -> the blocks that it carries.
-STANDALONE = {"brave_search.py": ("core", "http")}
+STANDALONE = {
+    "brave_search.py": ("core", "http"),
+    "serper_search.py": ("core", "http"),
+}
 LONG_LIST = 12  # choices
 TABLE = re.compile(
     r"(<!-- parameters: (\w+) (\w+) -->\n).*?(<!-- end of parameters -->)", re.DOTALL

@@ -21,6 +21,7 @@ from tests.support import (
     SCRIPTS,
     SLACK,
     FakeServerCase,
+    call_main,
     clean_environment,
     load_script,
     run_script,
@@ -116,8 +117,9 @@ class EveryScript(unittest.TestCase):
 
     def test_help_of_every_command_names_every_flag_with_its_meaning(self) -> None:
         for name in STANDALONE:
-            for command, spec in load_script(name).COMMANDS.items():
-                text = run_script(name, command, "--help").stdout.decode()
+            module = load_script(name)
+            for command, spec in module.COMMANDS.items():
+                text = call_main(module, command, "--help").stdout.decode()
                 for parameter in spec["params"]:
                     with self.subTest(name, command=command, parameter=parameter["name"]):
                         flag = "--" + parameter["name"].replace("_", "-")
