@@ -53,6 +53,11 @@ STEPS: list[tuple[str, list[str], dict[str, str]]] = [
         {},
     ),
     (
+        "The same question to Google, through serper.dev",
+        ["serper_search.py", "sourdough", "--count", "3", "--format", "markdown"],
+        {},
+    ),
+    (
         "An error: a key that Brave refuses (exit code 3)",
         ["brave_search.py", "python asyncio"],
         {"BRAVE_SEARCH_API_KEY": "bad"},
@@ -98,6 +103,8 @@ def main() -> int:
             "XDG_CONFIG_HOME": home,
             "BRAVE_SEARCH_BASE_URL": server.url,
             "BRAVE_SEARCH_API_KEY": "good",
+            "SERPER_BASE_URL": server.url,
+            "SERPER_API_KEY": "good",
             "PYTHONDONTWRITEBYTECODE": "1",
         }
         for title, command, variables in STEPS:
