@@ -7,10 +7,10 @@ RUFF := $(TOOLS)/venv/bin/ruff
 MYPY := $(TOOLS)/venv/bin/mypy
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-long lint sync bench
+.PHONY: help demo test test-long lint sync bench e2e-opencode install-opencode uninstall-opencode
 
 help: ## list the targets
-	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
+	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 20
 
 demo: ## show the main jobs against a local fake server: no key, no network
 	@$(PYTHON) tests/demo.py
@@ -32,6 +32,15 @@ sync: ## copy the shared code and the parameter tables to where they are needed
 
 bench: ## time a search as a whole process against a bare urllib script
 	@$(PYTHON) tests/bench/bench_process.py
+
+e2e-opencode: ## the tool in the real opencode, against local fakes (npm; skipped without)
+	@$(PYTHON) tests/e2e/opencode.py
+
+install-opencode: ## copy the opencode tool and plugin (DIR=project; else for the user)
+	@$(PYTHON) tests/install_opencode.py $(if $(DIR),--dir '$(DIR)')
+
+uninstall-opencode: ## remove them again (DIR= as above)
+	@$(PYTHON) tests/install_opencode.py --uninstall $(if $(DIR),--dir '$(DIR)')
 
 $(RUFF):
 	$(PYTHON) -m venv $(TOOLS)/venv
