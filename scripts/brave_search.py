@@ -1527,7 +1527,7 @@ def shorten(text: str, limit: int) -> str:
 
 def markdown_link(title: str, url: str) -> str:
     """Return a Markdown link that brackets in the title or parentheses in the URL do not break."""
-    label = " ".join(title.split()).replace("[", "\\[").replace("]", "\\]")
+    label = re.sub(r"([\\\[\]])", r"\\\1", " ".join(title.split()))
     return f"[{label}]({url.replace(' ', '%20').replace('(', '%28').replace(')', '%29')})"
 
 
@@ -2154,6 +2154,12 @@ def secrets_path() -> str:
     return os.path.expanduser(path or os.path.join(folder, "web-search", "secrets.yaml"))
 
 
+@functools.cache
+def warn_once(text: str) -> None:
+    """Write a warning to stderr, the first time that it is given."""
+    sys.stderr.write(f"warning: {text}\n")
+
+
 def read_secrets() -> dict[str, str]:
     """Return the NAME: value lines of secrets.yaml; {} if there is no such file."""
     path = secrets_path()
@@ -2161,7 +2167,7 @@ def read_secrets() -> dict[str, str]:
         with open(path, encoding="utf-8-sig", errors="replace") as file:
             lines = file.read(MAX_INPUT_CHARS).splitlines()
             if os.name == "posix" and os.fstat(file.fileno()).st_mode & 0o077:
-                sys.stderr.write(f"warning: others can read {path}; run: chmod 600 {path}\n")
+                warn_once(f"others can read {path}; run: chmod 600 {path}")
     except OSError:
         return {}
     pattern = r"""\s*([A-Z][A-Z0-9_]*)\s*:\s*(?:"([^"]*)"|'([^']*)'|([^\s#'"]\S*))\s*(?:#.*)?"""

@@ -58,6 +58,11 @@ STEPS: list[tuple[str, list[str], dict[str, str]]] = [
         {},
     ),
     (
+        "An answer written by Gemini from Google Search",
+        ["gemini_search.py", "how is a sourdough starter fed", "--format", "markdown"],
+        {},
+    ),
+    (
         "An error: a key that Brave refuses (exit code 3)",
         ["brave_search.py", "python asyncio"],
         {"BRAVE_SEARCH_API_KEY": "bad"},
@@ -105,6 +110,8 @@ def main() -> int:
             "BRAVE_SEARCH_API_KEY": "good",
             "SERPER_BASE_URL": server.url,
             "SERPER_API_KEY": "good",
+            "GEMINI_BASE_URL": server.url,
+            "GEMINI_API_KEY": "good",
             "PYTHONDONTWRITEBYTECODE": "1",
         }
         for title, command, variables in STEPS:

@@ -53,7 +53,9 @@ def run_module(path: Path, long: bool) -> tuple[int, int, int, str]:
     total = int(ran[1]) if ran else failed
     passed = max(0, total - failed - skipped)
     state = f"{counted(passed, failed, skipped)} in {time.monotonic() - started:.1f} s"
-    return passed, failed, skipped, f"{name}: {state}" + (f"\n{output}" if failed else "")
+    # A module that runs nothing says why, for example that a program it needs is not there.
+    shown = f"\n{output}" if failed or not total else ""
+    return passed, failed, skipped, f"{name}: {state}{shown.rstrip()}"
 
 
 def counted(passed: int, failed: int, skipped: int) -> str:

@@ -44,6 +44,7 @@ CANARY = "canary-0123456789abcdef"  # the tail of a key that must be found nowhe
 # What the user's own environment could change in a test.
 _PRIVATE = re.compile(
     r"WEB_SEARCH_.*|GLSI_.*|.*_API_KEY|.*_ACCESS_TOKEN|.*_BASE_URL|.*_proxy|XDG_CONFIG_HOME"
+    r"|GEMINI_MODEL|GEMINI_PROVIDERS|GOOGLE_CLOUD_.*"
     r"|PYTHON.*|SSL_CERT_.*",
     re.IGNORECASE,
 )

@@ -19,6 +19,7 @@ MAIN_GUARD = 'if __name__ == "__main__":\n'
 # Standalone script -> the blocks that it carries.
 STANDALONE = {
     "brave_search.py": ("core", "http"),
+    "gemini_search.py": ("core", "http"),
     "serper_search.py": ("core", "http"),
 }
 LONG_LIST = 12  # choices

@@ -179,6 +179,7 @@ class Texts(unittest.TestCase):
     def test_links_survive_brackets_and_parentheses(self) -> None:
         link = common.markdown_link("a [b]\nc", "https://e.org/x_(y) z")
         self.assertEqual(link, "[a \\[b\\] c](https://e.org/x_%28y%29%20z)")
+        self.assertEqual(common.markdown_link("a\\", "https://e.org"), "[a\\\\](https://e.org)")
 
     def test_a_fence_has_a_mark_of_its_own_each_time(self) -> None:
         first, second = common.fence_untrusted("text"), common.fence_untrusted("text")

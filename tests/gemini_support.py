@@ -1,0 +1,69 @@
+"""What the test modules of gemini_search.py share: a test case, and answers of the API's shapes."""
+
+from __future__ import annotations
+
+import os
+import stat
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from tests.support import FakeServerCase, load_script
+
+gemini = load_script("gemini_search")
+
+# What the user's own environment could change, beside what support.py takes away.
+UNSET = dict.fromkeys(
+    ("GEMINI_MODEL", "GEMINI_PROVIDERS", "GOOGLE_CLOUD_PROJECT", "GOOGLE_CLOUD_LOCATION"), ""
+)
+
+
+class GeminiCase(FakeServerCase):
+    """A test case whose environment leads every provider to the fake server; gemini has a key."""
+
+    @staticmethod
+    def environment_of(url: str, key: str) -> dict[str, str]:
+        addresses = ("GEMINI_BASE_URL", "VERTEX_BASE_URL", "CODE_ASSIST_BASE_URL")
+        return {**UNSET, **dict.fromkeys(addresses, url), "GEMINI_API_KEY": key}
+
+    def last_body(self) -> Any:
+        """The JSON body of the last request."""
+        return self.server.requests[-1].json()
+
+    def last_prompt(self) -> str:
+        """The text that the last request asks."""
+        return str(self.last_body()["contents"][0]["parts"][0]["text"])
+
+    def fake_gcloud(self, body: str) -> str:
+        """A PATH whose first gcloud is a shell script with this body."""
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        program = Path(folder.name) / "gcloud"
+        program.write_text(f"#!/bin/sh\n{body}\n")
+        program.chmod(program.stat().st_mode | stat.S_IXUSR)
+        return f"{folder.name}{os.pathsep}{os.environ['PATH']}"
+
+
+def answer(
+    text: str = "", metadata: dict[str, Any] | None = None, reason: str = "STOP", **fields: Any
+) -> dict[str, Any]:
+    """An answer of generateContent with one text part; fields go into the candidate."""
+    candidate: dict[str, Any] = {"finishReason": reason, "index": 0, **fields}
+    if text:
+        candidate["content"] = {"parts": [{"text": text}], "role": "model"}
+    if metadata is not None:
+        candidate["groundingMetadata"] = metadata
+    return {"candidates": [candidate], "modelVersion": "gemini-3.8-flash"}
+
+
+def chunk(url: str, title: str = "") -> dict[str, Any]:
+    """A grounding chunk of a web page."""
+    return {"web": {"uri": url, **({"title": title} if title else {})}}
+
+
+def support(text: str, words: str, *indices: int, drift: int = 0) -> dict[str, Any]:
+    """A grounding support for words of a text, its byte offsets off by drift."""
+    start = len(text[: text.index(words)].encode()) + drift
+    segment: dict[str, Any] = {"startIndex": start} if start else {}
+    segment |= {"endIndex": start + len(words.encode()), "text": words}
+    return {"segment": segment, "groundingChunkIndices": list(indices)}
