@@ -47,26 +47,36 @@ def synced_script(name: str) -> str:
 
 
 def parameter_table(script: str, command: str) -> str:
-    """Return a Markdown table of a command's parameters."""
-    rows = [
-        "| parameter | flag | values | default | sent as | meaning |",
-        "|---|---|---|---|---|---|",
-    ]
+    """Return a Markdown table of a command's parameters.
+
+    Those that are the default command's are only named: an agent pays for every line.
+    """
     commands = load_commands(script)
+    default = next(iter(commands))
+    known = commands[default]["params"] if command != default else []
+    shared = [f"`{item['name']}`" for item in commands[command]["params"] if item in known]
+    rows = []
     for parameter in commands[command]["params"]:
+        if parameter in known:
+            continue
         names = [parameter["name"], *parameter.get("aliases", ())]
         flags = [*parameter.get("flags", ()), "--" + names[0].replace("_", "-")]
         sent = parameter.get("wire") or parameter.get("header") or ""
         cells = [
             ", ".join(f"`{name}`" for name in names),
             ("`QUERY` or " if parameter.get("positional") else "") + f"`{', '.join(flags)}`",
-            allowed_values(parameter, brief=command != next(iter(commands))),
+            allowed_values(parameter, brief=command != default),
             "required" if parameter.get("required") else str(parameter.get("default", "")),
             f"`{sent}`" if sent else "",
             parameter["help"],
         ]
         rows.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
-    return "\n".join(rows) + "\n"
+    head = (
+        "| parameter | flag | values | default | sent as | meaning |\n|---|---|---|---|---|---|\n"
+    )
+    table = head + "\n".join(rows) + "\n" if rows else ""
+    as_default = f"As for `{default}`: {', '.join(shared)}.\n" if shared else ""
+    return table + ("\n" if rows and shared else "") + as_default
 
 
 def allowed_values(parameter: dict[str, Any], brief: bool) -> str:
