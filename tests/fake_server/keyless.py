@@ -1,0 +1,26 @@
+"""The engines that need no key, on one address.
+
+DuckDuckGo lives at /html/ and Wikipedia at /w/api.php; Google and SearXNG share GET /search as
+they do in the real world, and are told apart by Google's hl parameter. SearXNG is at
+/searxng/search, too, for a server that lives below a path.
+"""
+
+from __future__ import annotations
+
+from . import duckduckgo, google, searxng, wikipedia
+from .messages import Answer, RecordedRequest, Route, ServerState, route
+
+
+def answer_search(request: RecordedRequest, state: ServerState) -> Answer:
+    """Answer GET /search as Google or as SearXNG."""
+    if "hl" in request.query:
+        return google.answer_search(request, state)
+    return searxng.answer_search(request, state)
+
+
+ROUTES: tuple[Route, ...] = (
+    *duckduckgo.ROUTES,
+    *wikipedia.ROUTES,
+    route("/search", ("GET",), answer_search),
+    route("/searxng/search", ("GET",), searxng.answer_search),
+)
