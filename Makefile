@@ -7,7 +7,7 @@ RUFF := $(TOOLS)/venv/bin/ruff
 MYPY := $(TOOLS)/venv/bin/mypy
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-long lint sync bench e2e-opencode install-opencode uninstall-opencode
+.PHONY: help demo test test-long lint sync bench e2e-opencode install-opencode uninstall-opencode bench-extract
 
 help: ## list the targets
 	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 20
@@ -32,6 +32,9 @@ sync: ## copy the shared code and the parameter tables to where they are needed
 
 bench: ## time a search as a whole process against a bare urllib script
 	@$(PYTHON) tests/bench/bench_process.py
+
+bench-extract: ## measure page extraction against libraries (BENCH_DATA= the folder with pages)
+	@$(PYTHON) tests/bench/bench_extract.py
 
 e2e-opencode: ## the tool in the real opencode, against local fakes (npm; skipped without)
 	@$(PYTHON) tests/e2e/opencode.py

@@ -63,6 +63,16 @@ STEPS: list[tuple[str, list[str], dict[str, str]]] = [
         {},
     ),
     (
+        "A search without any key (DuckDuckGo)",
+        ["keyless_search.py", "sourdough", "--count", "3", "--format", "markdown"],
+        {},
+    ),
+    (
+        "A page, read: the passages that answer a question",
+        ["read_page.py", "PAGE", "--query", "feed the starter", "--format", "markdown"],
+        {},
+    ),
+    (
         "An error: a key that Brave refuses (exit code 3)",
         ["brave_search.py", "python asyncio"],
         {"BRAVE_SEARCH_API_KEY": "bad"},
@@ -112,10 +122,14 @@ def main() -> int:
             "SERPER_API_KEY": "good",
             "GEMINI_BASE_URL": server.url,
             "GEMINI_API_KEY": "good",
+            "DUCKDUCKGO_BASE_URL": server.url,
+            "GLSI_DB_PATH": f"{home}/cache.db",
+            "WEB_SEARCH_ALLOW_PRIVATE": server.url.removeprefix("http://"),
             "PYTHONDONTWRITEBYTECODE": "1",
         }
         for title, command, variables in STEPS:
-            filled = [key if word == "KEY" else word for word in command]
+            places = {"KEY": key, "PAGE": f"{server.url}/site/articles/sourdough"}
+            filled = [places.get(word, word) for word in command]
             print(f"\n--- {title}\n$ uv run scripts/{shlex.join(filled)}")
             output, code = run_step(filled, {**environment, **variables})
             print("\n".join(shown(line) for line in output.rstrip().splitlines()))

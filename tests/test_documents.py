@@ -27,7 +27,8 @@ KEYS = (
 )  # fmt: skip
 ADDRESSES = (
     "BRAVE_SEARCH_BASE_URL", "SERPER_BASE_URL", "SERPER_SCRAPE_BASE_URL", "GEMINI_BASE_URL",
-    "VERTEX_BASE_URL", "CODE_ASSIST_BASE_URL",
+    "VERTEX_BASE_URL", "CODE_ASSIST_BASE_URL", "DUCKDUCKGO_BASE_URL", "GOOGLE_BASE_URL",
+    "SEARXNG_BASE_URL", "WIKIPEDIA_BASE_URL",
 )  # fmt: skip
 
 
@@ -132,13 +133,19 @@ class EveryCommand(unittest.TestCase):
         cls.server = FakeServer()
         cls.addClassCleanup(cls.server.close)
         variables = dict.fromkeys(KEYS, "good") | dict.fromkeys(ADDRESSES, cls.server.url)
+        variables["WEB_SEARCH_ALLOW_PRIVATE"] = cls.server.url.removeprefix("http://")
+        variables["GLSI_RATE_LIMIT"] = "0s"
         cls.environment = clean_environment(**variables)
         live = run_script("brave_search.py", "weather", "--enable-rich-callback", env=variables)
         summary = run_script("brave_search.py", "python", "--summary", env=variables)
         cls.placeholders = {
             "CALLBACK_KEY": live.document["rich"]["hint"]["callback_key"],
             '"KEY"': json.dumps(summary.document["summarizer_key"]),
+            "https://docs.python.org/3/library/asyncio-task.html": (
+                f"{cls.server.url}/site/docs/timeouts"
+            ),
             "docs.python.org": "python.example.org",  # the fake server's documents are made up
+            "https://kettle.example.org": f"{cls.server.url}/site",
         }
 
     def filled(self, command: str) -> list[str]:

@@ -29,7 +29,7 @@ from collections.abc import Callable
 from http import HTTPStatus
 from types import TracebackType
 
-from . import brave, gemini, serper
+from . import brave, gemini, keyless, serper, website
 from .connection import BadRequestError, Connection
 from .messages import Answer, RecordedRequest, Reply, Route, ServerState, Stream, json_reply
 
@@ -39,7 +39,13 @@ MAX_RECORDED = 10_000
 JOIN_SECONDS = 5.0
 REQUESTS_PATH = "/__requests"
 
-ROUTES: tuple[Route, ...] = (*brave.ROUTES, *gemini.ROUTES, *serper.ROUTES)
+ROUTES: tuple[Route, ...] = (
+    *brave.ROUTES,
+    *gemini.ROUTES,
+    *keyless.ROUTES,
+    *serper.ROUTES,
+    *website.ROUTES,
+)
 
 
 class Listener:

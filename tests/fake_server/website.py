@@ -1,0 +1,226 @@
+"""A small web site: pages of every kind that a reader of pages meets, good, broken and hostile.
+
+/site/...        the pages; their files are in the folder pages
+/robots.txt      disallows /site/private/ for everybody, and more for one agent
+"""
+
+from __future__ import annotations
+
+import zlib
+from functools import cache
+from http import HTTPStatus
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import unquote
+
+from .connection import Connection, head_bytes
+from .messages import Answer, RecordedRequest, Reply, Route, ServerState, route
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+PAGES = Path(__file__).resolve().parent / "pages"
+HTML = "text/html; charset=utf-8"
+# Path below /site/ -> (file, content type).
+FILES = {
+    "articles/sourdough": ("sourdough.html", HTML),
+    "articles/bridges": ("bridges.html", HTML),
+    "articles/tides": ("tides.html", HTML),
+    "articles/about-walls": ("about_walls.html", HTML),
+    "articles/hidden": ("hidden.html", HTML),
+    "articles/plain-boxes": ("plain_boxes.html", HTML),
+    "docs/timeouts": ("timeouts.html", HTML),
+    "docs/install": ("install.html", "text/html"),
+    "forum/thread": ("thread.html", HTML),
+    "forum/question": ("question.html", HTML),
+    "forum/crawler": ("crawler.html", HTML),
+    "shop/kettle": ("kettle.html", HTML),
+    "shop/kettles": ("kettles.html", HTML),
+    "service/moving": ("moving.html", HTML),
+    "list/news": ("news.html", HTML),
+    "broken/tags": ("broken_tags.html", HTML),
+    "broken/unclosed": ("unclosed.html", HTML),
+    "text/notes.txt": ("notes.txt", "text/plain"),
+    "text/readme.md": ("readme.md", "text/markdown"),
+    "data/prices.json": ("prices.json", "application/json"),
+    "data/stops.xml": ("stops.xml", "application/xml"),
+    "feed.rss": ("feed.rss", "application/rss+xml"),
+    "feed.atom": ("feed.atom", "application/atom+xml"),
+    "wall/captcha": ("captcha.html", HTML),
+    "shell": ("shell.html", HTML),
+    "private/diary": ("diary.html", HTML),
+}
+ROBOTS = """# keep out
+User-agent: *
+Disallow: /site/private/
+Allow: /site/private/$
+
+User-agent: other-agent
+Disallow: /
+"""
+PARAGRAPH = (
+    "<p>Paragraph {} of the long page tells of the keeper who wrote down the weather every morning "
+    "for forty years, and of the books that hold his hand.</p>"
+)
+RUSSIAN = (
+    "<html><head><meta http-equiv='Content-Type' content='text/html; charset=windows-1251'>"
+    "<title>Чай</title></head><body><p>Чай заваривают горячей водой и дают ему постоять пять "
+    "минут, а потом разливают по чашкам.</p></body></html>"
+)
+JAPANESE = (
+    "<html><head><title>お茶</title></head><body><p>お茶は熱いお湯を注いで、二分ほど待ってから"
+    "湯のみに分けて飲みます。</p></body></html>"
+)
+FRENCH = (
+    "<html><head><meta charset=utf-8><title>Thé</title></head><body><p>Le thé doit infuser à "
+    "l’abri de la lumière, très peu de temps, dans une eau qui frémit à peine – voilà tout.</p>"
+    "</body></html>"
+)
+DRIP_SECONDS = 0.2
+LATE_SECONDS = 0.6
+BIG_BYTES = 6_000_000
+BOMB_BYTES = 200_000_000
+
+
+def _page(name: str) -> bytes:
+    return (PAGES / name).read_bytes()
+
+
+def _html(body: bytes, content_type: str = HTML, status: int = HTTPStatus.OK) -> Reply:
+    return Reply(status, body, content_type)
+
+
+@cache
+def _long_page() -> bytes:
+    sections = [
+        f"<h2>Year {year}</h2>" + "".join(PARAGRAPH.format(f"{year}-{part}") for part in range(3))
+        for year in range(1, 61)
+    ]
+    head = "<!DOCTYPE html><html lang=en><head><title>The lighthouse log</title></head><body><main>"
+    return f"{head}<h1>The lighthouse log</h1>{''.join(sections)}</main></body></html>".encode()
+
+
+@cache
+def _big_page() -> bytes:
+    paragraph = PARAGRAPH.format("of many").encode()
+    return (
+        b"<html><body><main>" + paragraph * (BIG_BYTES // len(paragraph)) + b"</main></body></html>"
+    )
+
+
+@cache
+def _bomb() -> bytes:
+    compressor = zlib.compressobj(level=9, wbits=16 + zlib.MAX_WBITS)
+    piece = b"<b>" * 333_333
+    pieces = [compressor.compress(piece) for _ in range(BOMB_BYTES // len(piece))]
+    return b"".join(pieces) + compressor.flush()
+
+
+def _hang(connection: Connection) -> None:
+    """Never an answer."""
+    connection.closed_within(None)
+
+
+def _drip(connection: Connection) -> None:
+    """A page that comes a byte at a time, for ever."""
+    connection.send(head_bytes(HTTPStatus.OK, HTML, {"Connection": "close"}) + b"<html><body><p>")
+    while not connection.closed_within(DRIP_SECONDS):
+        connection.send(b"x")
+
+
+def _endless(connection: Connection) -> None:
+    """A page without end, as fast as the client reads."""
+    connection.send(head_bytes(HTTPStatus.OK, HTML, {"Connection": "close"}) + b"<html><body>")
+    paragraph = PARAGRAPH.format("without end").encode() * 100
+    while True:  # sending fails, and so ends this, when either side closes
+        connection.send(paragraph)
+
+
+def _preferred(request: RecordedRequest) -> Reply:
+    """The same page as Markdown for clients that prefer it."""
+    if "text/markdown" in (request.header("accept") or ""):
+        return Reply(
+            HTTPStatus.OK, b"# Served as Markdown\n\nNo markup to remove.\n", "text/markdown"
+        )
+    return _html(b"<html><body><h1>Served as HTML</h1></body></html>")
+
+
+def _redirect(rest: str, request: RecordedRequest) -> Reply:
+    """redirect/N: N more steps to an article; redirect/to?URL: to that address; redirect/loop."""
+    if rest == "to":
+        target = unquote(request.target.partition("?")[2])
+    elif rest == "loop":
+        target = "/site/redirect/loop"
+    else:
+        step = int(rest)
+        target = f"/site/redirect/{step - 1}" if step > 1 else "/site/articles/sourdough"
+    location = target.encode().decode("latin-1")  # headers are bytes; these are UTF-8
+    return Reply(HTTPStatus.FOUND, b"", "text/plain", (("Location", location),))
+
+
+SPECIAL: dict[str, Callable[[], Answer]] = {
+    "articles/lighthouse": lambda: _html(_long_page()),
+    "charset/windows-1251": lambda: _html(RUSSIAN.encode("cp1251"), "text/html"),
+    "charset/shift-jis": lambda: _html(JAPANESE.encode("cp932"), "text/html; charset=x-sjis"),
+    "charset/lying": lambda: _html(FRENCH.encode("cp1252")),
+    "charset/utf-16": lambda: _html(FRENCH.encode("utf-16"), "text/html"),
+    "binary/report": lambda: _html(b"%PDF-1.7\n%\xe2\xe3\xcf\xd3\n1 0 obj"),
+    "binary/photo": lambda: Reply(HTTPStatus.OK, b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", "image/png"),
+    "binary/archive": lambda: Reply(HTTPStatus.OK, b"PK\x03\x04\x14\0\0\0", "application/zip"),
+    "binary/sound": lambda: Reply(HTTPStatus.OK, b"\xff\xfb\x90\x64", "audio/mpeg"),
+    "slow/hang": lambda: _hang,
+    "slow/drip": lambda: _drip,
+    "slow/late": lambda: Reply(HTTPStatus.OK, _page("moving.html"), HTML, delay=LATE_SECONDS),
+    "huge/endless": lambda: _endless,
+    "huge/six-megabytes": lambda: _html(_big_page()),
+    "huge/bomb": lambda: Reply(HTTPStatus.OK, _bomb(), HTML, (("Content-Encoding", "gzip"),)),
+    "wall/challenge": lambda: Reply(HTTPStatus.FORBIDDEN, _page("wall.html"), HTML),
+    "wall/header": lambda: Reply(
+        HTTPStatus.FORBIDDEN, b"<p>No.</p>", HTML, (("cf-mitigated", "challenge"),)
+    ),
+    "encoding/brotli": lambda: Reply(
+        HTTPStatus.OK, b"\x0b\x02\x80tea\x03", HTML, (("Content-Encoding", "br"),)
+    ),
+    "encoding/deflate": lambda: Reply(
+        HTTPStatus.OK,
+        zlib.compress(_page("sourdough.html")),
+        HTML,
+        (("Content-Encoding", "deflate"),),
+    ),
+    "refresh": lambda: _html(
+        b"<meta http-equiv=refresh content='0; url=/site/list/news'><title>Moved</title>"
+    ),
+    "empty": lambda: _html(b"<html><body><script>x()</script></body></html>"),
+    "status/404": lambda: _html(b"<h1>Not found</h1>", status=HTTPStatus.NOT_FOUND),
+    "status/410": lambda: _html(b"<h1>Gone</h1>", status=HTTPStatus.GONE),
+    "status/429": lambda: Reply(
+        HTTPStatus.TOO_MANY_REQUESTS, b"slow down", "text/plain", (("Retry-After", "7"),)
+    ),
+    "status/500": lambda: _html(b"<h1>Oops</h1>", status=HTTPStatus.INTERNAL_SERVER_ERROR),
+}
+
+
+def answer(request: RecordedRequest, _state: ServerState) -> Answer:
+    """Answer a request for a page."""
+    rest = request.path.removeprefix("/site/")
+    if rest.startswith("redirect/"):
+        return _redirect(rest.removeprefix("redirect/"), request)
+    if rest == "preferred":
+        return _preferred(request)
+    if rest in FILES:
+        name, content_type = FILES[rest]
+        return Reply(HTTPStatus.OK, _page(name), content_type)
+    if rest in SPECIAL:
+        return SPECIAL[rest]()
+    return _html(b"<h1>No such page</h1>", status=HTTPStatus.NOT_FOUND)
+
+
+def answer_robots(_request: RecordedRequest, _state: ServerState) -> Answer:
+    """GET /robots.txt."""
+    return Reply(HTTPStatus.OK, ROBOTS.encode(), "text/plain")
+
+
+ROUTES: tuple[Route, ...] = (
+    route("/site/.*", ("GET",), answer),
+    route("/robots\\.txt", ("GET",), answer_robots),
+)
