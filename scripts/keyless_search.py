@@ -2603,13 +2603,15 @@ def exchange(
     waited out as long as the deadline allows. Raises SearchError.
     """
     tries = 0
+    error: SearchError | None = None
     while True:
         tries += 1
         try:
             response = send_within(request, deadline)
             error = judge(response)
         except SearchError as fault:
-            error = fault
+            # When the time ends during a further try, what the one before it met says more.
+            error = error if error and fault.kind == "timeout" else fault
         if error is None:
             return response
         pause = pause_before_retry(error, tries)

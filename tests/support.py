@@ -22,6 +22,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
 import unittest
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -181,11 +182,13 @@ class CannedServer:
         self.status = 200
         self.headers: dict[str, str] = {}
         self.body: Any = {}
+        self.delay = 0.0  # seconds before an answer
         canned = self
 
         class Handler(http.server.BaseHTTPRequestHandler):
             def do_GET(self) -> None:
                 self.rfile.read(int(self.headers.get("Content-Length", 0)))
+                time.sleep(canned.delay)
                 data = canned.body
                 data = data if isinstance(data, bytes) else json.dumps(data).encode()
                 self.send_response(canned.status)

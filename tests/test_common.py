@@ -350,6 +350,21 @@ class Requests(EnvironmentCase):
                 time.sleep(0.02)
             self.assertEqual(threading.active_count(), 1)
 
+    def test_the_error_of_a_try_says_more_than_the_end_of_the_time_in_the_next(self) -> None:
+        server = CannedServer()
+        self.addCleanup(server.close)
+        tried: list[Any] = []
+
+        def judge(_: Any) -> Any:
+            tried.append(1)
+            server.delay = 5.0  # the next try outlives the deadline
+            return common.SearchError("rate_limit", "slow down", retryable=True)
+
+        request = {"method": "GET", "url": server.url, "headers": {}}
+        with self.assertRaises(common.SearchError) as caught:
+            common.exchange(request, time.monotonic() + 2, judge)
+        self.assertEqual((caught.exception.kind, len(tried)), ("rate_limit", 1))
+
     def test_the_connect_function_of_a_request_makes_its_connection(self) -> None:
         asked: list[Any] = []
 
