@@ -1034,7 +1034,7 @@ def run_web_search(params: dict[str, Any], report: Report = None) -> Document:
     """
 
     def operation(params: dict[str, Any]) -> Document:
-        answer = ask("web", wire_params("web", params), params, remaining(params))
+        answer = ask("web", wire_params("web", params), params, deadline_of(params))
         return web_document(params, answer)
 
     return run_operation("brave.web", COMMANDS["web"], params, operation)
@@ -1050,7 +1050,7 @@ def run_summarizer(params: dict[str, Any], report: Report = None) -> Document:
         if ("key" in params) == ("query" in params):
             hint = "key: what web --summary returned; query: a question to search first."
             raise SearchError("invalid_input", "Give either key or query.", hint)
-        deadline = remaining(params)
+        deadline = deadline_of(params)
         wire = wire_params("summarizer", params)
         if "query" in params:
             wire = {"key": summarizer_key(params, deadline), **wire}
@@ -1101,7 +1101,7 @@ def run_context(params: dict[str, Any], report: Report = None) -> Document:
     """Return passages of pages that answer a query (context_document). Never raises."""
 
     def operation(params: dict[str, Any]) -> Document:
-        answer = ask("context", wire_params("context", params), params, remaining(params))
+        answer = ask("context", wire_params("context", params), params, deadline_of(params))
         return context_document(params, answer)
 
     return run_operation("brave.context", COMMANDS["context"], params, operation)
@@ -1140,7 +1140,7 @@ def run_list(
     """Run a command whose answer is one list of results, each trimmed to its useful fields."""
 
     def operation(params: dict[str, Any]) -> Document:
-        answer = ask(command, wire_params(command, params), params, remaining(params))
+        answer = ask(command, wire_params(command, params), params, deadline_of(params))
         results = [found for item in results_of(answer) if (found := trim(item))]
         return results_document(params, answer, results, what)
 
@@ -1154,7 +1154,7 @@ def run_places(params: dict[str, Any], report: Report = None) -> Document:
     """
 
     def operation(params: dict[str, Any]) -> Document:
-        deadline = remaining(params)
+        deadline = deadline_of(params)
         found = find_places(params, deadline)
         results = [place_item(item) for item in results_of(found)]
         ids = [place["id"] for place in results if isinstance(place.get("id"), str)][:MAX_IDS]
@@ -1197,7 +1197,7 @@ def run_rich(params: dict[str, Any], report: Report = None) -> Document:
     """Return live data for a callback key. Never raises."""
 
     def operation(params: dict[str, Any]) -> Document:
-        answer = ask("rich", wire_params("rich", params), params, remaining(params))
+        answer = ask("rich", wire_params("rich", params), params, deadline_of(params))
         results = results_of(answer)
         document = results_document(params, answer, results, "live data")
         document.pop("query", None)
@@ -1210,7 +1210,7 @@ def run_spellcheck(params: dict[str, Any], report: Report = None) -> Document:
     """Correct a query; changed says whether there was anything to correct. Never raises."""
 
     def operation(params: dict[str, Any]) -> Document:
-        answer = ask("spellcheck", wire_params("spellcheck", params), params, remaining(params))
+        answer = ask("spellcheck", wire_params("spellcheck", params), params, deadline_of(params))
         corrections = [item["query"] for item in results_of(answer) if item.get("query")]
         return without_empty(
             {
@@ -1243,7 +1243,7 @@ def run_answers(params: dict[str, Any], report: Report = None) -> Document:
         if report:
             report("waiting for the answer", 0, 1)
         timeout = RESEARCH_TIMEOUT if params.get("research") else ANSWER_TIMEOUT
-        response = send("answers", request, remaining(params, timeout))
+        response = send("answers", request, deadline_of(params, timeout))
         return answers_document(params, *stream_text(response))
 
     return run_operation("brave.answers", COMMANDS["answers"], params, operation)
@@ -1737,7 +1737,7 @@ def internal_error(error: Exception, verbose: bool) -> Document:
     return error_document(SearchError("internal", message, "Run again with --verbose; report it."))
 
 
-def remaining(params: dict[str, Any], default: float = DEFAULT_TIMEOUT) -> float:
+def deadline_of(params: dict[str, Any], default: float = DEFAULT_TIMEOUT) -> float:
     """Return the deadline of a call on time.monotonic()'s clock."""
     return time.monotonic() + float(params.get("timeout", default))
 
@@ -1953,12 +1953,17 @@ def parse_arguments(
     spec = script["commands"][command]
     default = next(iter(script["commands"]))
     values, rest = parse_flags(script, command, words)
-    named = [parameter["name"] for parameter in spec["params"] if parameter.get("positional")]
-    for name in named if rest else []:
-        if name in values:
+    named = [parameter for parameter in spec["params"] if parameter.get("positional")]
+    for parameter in named if rest else []:
+        name = parameter["name"]
+        if parameter["type"] in ("list", "csv"):  # takes every word that is no flag
+            values[name] = [*values.get(name, []), *rest]
+            rest = []
+        elif name in values:
             message = f"{name} is given twice, once as {shorten(rest[0], 80)!r}."
             raise SearchError("invalid_input", message, "Give it once.")
-        values[name] = rest.pop(0)
+        else:
+            values[name] = rest.pop(0)
     if rest:
         known = rest[0] in script["commands"]
         hint = f"The command comes first: {script['name']} {rest[0]} ..." if known else ""

@@ -1201,7 +1201,7 @@ def search_providers(call: Call) -> Document:
     A named provider is strict. auto goes on where another provider may answer, and lists the
     attempts; as long as another one is configured, the current one gets a share of the time.
     """
-    deadline = remaining(call.params)
+    deadline = deadline_of(call.params)
     named = call.params.get("provider", "auto")
     if named != "auto":
         return ask_provider(call, named, deadline)
@@ -1450,7 +1450,7 @@ def run_batch(
         if not params.get("dry_run"):
             require_provider(params)
         rounds = -(-len(queries) // params["workers"])
-        deadline = remaining(params, DEFAULT_TIMEOUT * rounds)
+        deadline = deadline_of(params, DEFAULT_TIMEOUT * rounds)
         room = params.get("max_chars", DEFAULT_MAX_CHARS)
         share = max(room // len(queries), BATCH_ITEM_CHARS) if room and emit else 0
         results = ask_all(queries, {**params, "max_chars": share}, deadline, report, emit)
@@ -1561,7 +1561,7 @@ def run_models(params: dict[str, Any], report: Report = None) -> Document:
     def operation(params: dict[str, Any]) -> Document:
         if params.get("dry_run"):
             raise DryRun(models_request(""))
-        deadline = remaining(params)
+        deadline = deadline_of(params)
         credential = find_credential("gemini", deadline)
         return {
             "ok": True,
@@ -2253,7 +2253,7 @@ def internal_error(error: Exception, verbose: bool) -> Document:
     return error_document(SearchError("internal", message, "Run again with --verbose; report it."))
 
 
-def remaining(params: dict[str, Any], default: float = DEFAULT_TIMEOUT) -> float:
+def deadline_of(params: dict[str, Any], default: float = DEFAULT_TIMEOUT) -> float:
     """Return the deadline of a call on time.monotonic()'s clock."""
     return time.monotonic() + float(params.get("timeout", default))
 
@@ -2469,12 +2469,17 @@ def parse_arguments(
     spec = script["commands"][command]
     default = next(iter(script["commands"]))
     values, rest = parse_flags(script, command, words)
-    named = [parameter["name"] for parameter in spec["params"] if parameter.get("positional")]
-    for name in named if rest else []:
-        if name in values:
+    named = [parameter for parameter in spec["params"] if parameter.get("positional")]
+    for parameter in named if rest else []:
+        name = parameter["name"]
+        if parameter["type"] in ("list", "csv"):  # takes every word that is no flag
+            values[name] = [*values.get(name, []), *rest]
+            rest = []
+        elif name in values:
             message = f"{name} is given twice, once as {shorten(rest[0], 80)!r}."
             raise SearchError("invalid_input", message, "Give it once.")
-        values[name] = rest.pop(0)
+        else:
+            values[name] = rest.pop(0)
     if rest:
         known = rest[0] in script["commands"]
         hint = f"The command comes first: {script['name']} {rest[0]} ..." if known else ""

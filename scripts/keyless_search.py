@@ -1589,7 +1589,7 @@ def run_search(params: dict[str, Any], report: Report = None) -> Document:
         request = first_request(params, warnings)
         if params.get("dry_run"):
             raise DryRun(shown_request(request))
-        call = Call(params["engine"], remaining(params), warnings, report)
+        call = Call(params["engine"], deadline_of(params), warnings, report)
         try:
             pages, failure = fetch_pages(call, params, request)
         except SearchError as error:
@@ -2107,7 +2107,7 @@ def internal_error(error: Exception, verbose: bool) -> Document:
     return error_document(SearchError("internal", message, "Run again with --verbose; report it."))
 
 
-def remaining(params: dict[str, Any], default: float = DEFAULT_TIMEOUT) -> float:
+def deadline_of(params: dict[str, Any], default: float = DEFAULT_TIMEOUT) -> float:
     """Return the deadline of a call on time.monotonic()'s clock."""
     return time.monotonic() + float(params.get("timeout", default))
 
@@ -2323,12 +2323,17 @@ def parse_arguments(
     spec = script["commands"][command]
     default = next(iter(script["commands"]))
     values, rest = parse_flags(script, command, words)
-    named = [parameter["name"] for parameter in spec["params"] if parameter.get("positional")]
-    for name in named if rest else []:
-        if name in values:
+    named = [parameter for parameter in spec["params"] if parameter.get("positional")]
+    for parameter in named if rest else []:
+        name = parameter["name"]
+        if parameter["type"] in ("list", "csv"):  # takes every word that is no flag
+            values[name] = [*values.get(name, []), *rest]
+            rest = []
+        elif name in values:
             message = f"{name} is given twice, once as {shorten(rest[0], 80)!r}."
             raise SearchError("invalid_input", message, "Give it once.")
-        values[name] = rest.pop(0)
+        else:
+            values[name] = rest.pop(0)
     if rest:
         known = rest[0] in script["commands"]
         hint = f"The command comes first: {script['name']} {rest[0]} ..." if known else ""

@@ -2441,7 +2441,7 @@ def run_read(params: dict[str, Any], report: Report = None) -> Document:
 
 def read_pages(urls: list[str], params: dict[str, Any], report: Report) -> list[Document]:
     """Return one page document for each URL: with the whole text, or with error and details."""
-    deadline = remaining(params)
+    deadline = deadline_of(params)
     pages: dict[str, Document] = {}
     normal: dict[str, str] = {}
     for url in urls:
@@ -2627,35 +2627,7 @@ def main(argv: list[str] | None = None) -> int:
         "run": RUN,
         "to_markdown": to_markdown,
     }
-    return run_command_line(script, flag_urls(sys.argv[1:] if argv is None else argv))
-
-
-def flag_urls(words: list[str]) -> list[str]:
-    """Return the words of a command line with every address as a --urls flag.
-
-    The shared command line takes one word without a flag; this script takes many.
-    """
-    takes_value = {"--params-json", "--format", "--output", "-q"}
-    for parameter in [*COMMANDS["read"]["params"], *COMMON_PARAMS]:
-        if parameter["type"] != "bool":
-            for name in (parameter["name"], *parameter.get("aliases", ())):
-                takes_value.add("--" + name.replace("_", "-"))
-    flagged: list[str] = []
-    rest = list(words)
-    if rest[:1] == ["read"]:
-        flagged.append(rest.pop(0))
-    while rest:
-        word = rest.pop(0)
-        if word == "--":
-            flagged += [f"--urls={url}" for url in rest]
-            break
-        if word.startswith("-") and word != "-":
-            flagged.append(word)
-            if word in takes_value and rest:
-                flagged.append(rest.pop(0))
-        else:
-            flagged.append(f"--urls={word}")
-    return flagged
+    return run_command_line(script, argv)
 
 
 # ===== shared blocks ==============================================================================
@@ -3036,7 +3008,7 @@ def internal_error(error: Exception, verbose: bool) -> Document:
     return error_document(SearchError("internal", message, "Run again with --verbose; report it."))
 
 
-def remaining(params: dict[str, Any], default: float = DEFAULT_TIMEOUT) -> float:
+def deadline_of(params: dict[str, Any], default: float = DEFAULT_TIMEOUT) -> float:
     """Return the deadline of a call on time.monotonic()'s clock."""
     return time.monotonic() + float(params.get("timeout", default))
 
@@ -3252,12 +3224,17 @@ def parse_arguments(
     spec = script["commands"][command]
     default = next(iter(script["commands"]))
     values, rest = parse_flags(script, command, words)
-    named = [parameter["name"] for parameter in spec["params"] if parameter.get("positional")]
-    for name in named if rest else []:
-        if name in values:
+    named = [parameter for parameter in spec["params"] if parameter.get("positional")]
+    for parameter in named if rest else []:
+        name = parameter["name"]
+        if parameter["type"] in ("list", "csv"):  # takes every word that is no flag
+            values[name] = [*values.get(name, []), *rest]
+            rest = []
+        elif name in values:
             message = f"{name} is given twice, once as {shorten(rest[0], 80)!r}."
             raise SearchError("invalid_input", message, "Give it once.")
-        values[name] = rest.pop(0)
+        else:
+            values[name] = rest.pop(0)
     if rest:
         known = rest[0] in script["commands"]
         hint = f"The command comes first: {script['name']} {rest[0]} ..." if known else ""

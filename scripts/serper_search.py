@@ -771,7 +771,7 @@ def fetch_pages(
     Ends early when a page brings nothing new. Raises SearchError if the first page fails; what
     has been paid for is not lost when a later one does.
     """
-    deadline = remaining(params)
+    deadline = deadline_of(params)
     answers: list[dict[str, Any]] = []
     found = 0
     for page, body in enumerate(bodies, 1):
@@ -860,7 +860,7 @@ def fetch_reviews(
 
     Raises SearchError if the first page fails.
     """
-    deadline, wanted = remaining(params), params["count"]
+    deadline, wanted = deadline_of(params), params["count"]
     answers: list[dict[str, Any]] = []
     found, token = 0, body.get("nextPageToken")
     while not answers or (token and found < wanted):
@@ -910,7 +910,7 @@ def run_scrape(params: dict[str, Any], report: Report = None) -> Document:
         body = wire_params("scrape", params)
         if params.get("dry_run"):
             raise DryRun(build_request("scrape", body))
-        return page_document(params, ask("scrape", body, remaining(params)))
+        return page_document(params, ask("scrape", body, deadline_of(params)))
 
     return run_operation("serper.scrape", COMMANDS["scrape"], params, operation)
 
@@ -921,7 +921,7 @@ def run_account(params: dict[str, Any], report: Report = None) -> Document:
     def operation(params: dict[str, Any]) -> Document:
         if params.get("dry_run"):
             raise DryRun(build_request("account", None))
-        answer = ask("account", None, remaining(params))
+        answer = ask("account", None, deadline_of(params))
         numbers = pick(answer, "balance", "rateLimit")
         if "balance" not in numbers:
             message = f"Serper's answer names no balance: {shorten(dump_json(answer), 200)}"
@@ -1063,7 +1063,7 @@ def answered(
     queries: list[dict[str, Any]], params: dict[str, Any], report: Report
 ) -> Iterator[Document]:
     """Send the queries and yield their documents in order, each as soon as it can be."""
-    command, deadline = params["type"], remaining(params, BATCH_TIMEOUT)
+    command, deadline = params["type"], deadline_of(params, BATCH_TIMEOUT)
     jobs = [(query, body) for query in queries for body in query["bodies"]]
     done = 0
     ended: SearchError | None = None
@@ -1709,7 +1709,7 @@ def internal_error(error: Exception, verbose: bool) -> Document:
     return error_document(SearchError("internal", message, "Run again with --verbose; report it."))
 
 
-def remaining(params: dict[str, Any], default: float = DEFAULT_TIMEOUT) -> float:
+def deadline_of(params: dict[str, Any], default: float = DEFAULT_TIMEOUT) -> float:
     """Return the deadline of a call on time.monotonic()'s clock."""
     return time.monotonic() + float(params.get("timeout", default))
 
@@ -1925,12 +1925,17 @@ def parse_arguments(
     spec = script["commands"][command]
     default = next(iter(script["commands"]))
     values, rest = parse_flags(script, command, words)
-    named = [parameter["name"] for parameter in spec["params"] if parameter.get("positional")]
-    for name in named if rest else []:
-        if name in values:
+    named = [parameter for parameter in spec["params"] if parameter.get("positional")]
+    for parameter in named if rest else []:
+        name = parameter["name"]
+        if parameter["type"] in ("list", "csv"):  # takes every word that is no flag
+            values[name] = [*values.get(name, []), *rest]
+            rest = []
+        elif name in values:
             message = f"{name} is given twice, once as {shorten(rest[0], 80)!r}."
             raise SearchError("invalid_input", message, "Give it once.")
-        values[name] = rest.pop(0)
+        else:
+            values[name] = rest.pop(0)
     if rest:
         known = rest[0] in script["commands"]
         hint = f"The command comes first: {script['name']} {rest[0]} ..." if known else ""

@@ -351,17 +351,19 @@ class Hostile(SiteCase):
 
 
 class CommandLine(SiteCase):
-    def test_addresses_become_flags_and_values_of_flags_stay(self) -> None:
+    def test_every_word_that_is_no_flag_is_an_address(self) -> None:
+        both = ["https://a.org/", "https://b.org/"]
         for words, expected in (
-            (["a.org", "b.org"], ["--urls=a.org", "--urls=b.org"]),
-            (["read", "a.org"], ["read", "--urls=a.org"]),
-            (["a.org", "--query", "x"], ["--urls=a.org", "--query", "x"]),
-            (["-q", "x", "a.org"], ["-q", "x", "--urls=a.org"]),
-            (["--links", "a.org"], ["--links", "--urls=a.org"]),
-            (["--", "-a.org"], ["--urls=-a.org"]),
-            (["--offset=3", "a.org"], ["--offset=3", "--urls=a.org"]),
+            (["--dry-run", "a.org", "b.org"], both),
+            (["read", "a.org", "--urls", "b.org", "--dry-run"], both),
+            (["a.org", "--query", "x", "b.org", "--dry-run"], both),
+            (["-q", "x", "--links", "a.org", "--dry-run"], both[:1]),
+            (["--offset=3", "--dry-run", "--", "a.org", "b.org"], both),
         ):
-            self.assertEqual(page_reader.flag_urls(words), expected)
+            with self.subTest(words):
+                planned = call_main(page_reader, *words).document["request"]
+                sent = [one["url"] for one in planned.get("requests", [planned])]
+                self.assertEqual(sorted(sent), expected)
 
     def test_bad_values_are_named_with_what_is_allowed(self) -> None:
         for words, name in (

@@ -9,8 +9,8 @@ wcxb        bag of words: mean F1 of the pages, also by type
 traf        snippets: F1 over all of them
 
 Peers that are installed are measured in the same run: trafilatura, readability-lxml, resiliparse.
-Each extractor runs in a process of its own, so that its memory is its own. PAGES limits the pages
-of a set; PYTHON names the interpreter that has the peers.
+Each extractor runs in a process of its own, so that its memory is its own. BENCH_PAGES limits the
+pages of a set; BENCH_PYTHON names the interpreter that has the peers.
 
 usage: bench_extract.py [NAME ...]     (names of extractors; all by default)
 """
@@ -198,7 +198,7 @@ def load_pages(folder: Path, limit: int) -> dict[str, list[dict[str, Any]]]:
 def measure(name: str, pages: list[dict[str, Any]]) -> list[dict[str, Any]] | None:
     """Return each page with what an extractor made of it; None if it is not installed."""
     lines = "".join(json.dumps({"path": one["path"], "url": one["url"]}) + "\n" for one in pages)
-    python = os.environ.get("PYTHON", sys.executable)
+    python = os.environ.get("BENCH_PYTHON", sys.executable)
     finished = subprocess.run(
         [python, __file__, "--work", name], input=lines.encode(), stdout=subprocess.PIPE, check=True
     )
@@ -227,7 +227,7 @@ def main() -> int:
     if sys.argv[1:2] == ["--work"]:
         return work(sys.argv[2])
     folder = os.environ.get("BENCH_DATA", "")
-    sets = load_pages(Path(folder), int(os.environ.get("PAGES", "0"))) if folder else {}
+    sets = load_pages(Path(folder), int(os.environ.get("BENCH_PAGES", "0"))) if folder else {}
     if not sets:
         print("Set BENCH_DATA to the folder with the pages (see the head of this file).")
         return 2
