@@ -407,19 +407,6 @@ def google_cloud(variable: str) -> str:
 # ===== credentials ================================================================================
 
 
-def optional_key(*names: str) -> tuple[str, str]:
-    """Return (name, key) of the first name that is set, or ("", "").
-
-    Raises SearchError (auth) for a key that holds characters no key has.
-    """
-    try:
-        return find_key(*names)
-    except SearchError as error:
-        if not error.message.endswith(" is not set"):
-            raise
-        return "", ""
-
-
 def find_credential(provider: str, deadline: float, dry_run: bool = False) -> dict[str, Any]:
     """Return what a provider is asked with: provider, name, header, value, express (Vertex AI).
 
@@ -429,12 +416,12 @@ def find_credential(provider: str, deadline: float, dry_run: bool = False) -> di
     if provider == "vertex":
         return vertex_credential(deadline, dry_run)
     if provider == "code-assist":
-        name, key = optional_key("CODE_ASSIST_ACCESS_TOKEN")
+        name, key = configured_key("CODE_ASSIST_ACCESS_TOKEN")
         if key:
             return bearer(provider, name, key)
         name = "CODE_ASSIST_ACCESS_TOKEN"
         raise not_configured(f"{name} is not set", name, name)
-    name, key = optional_key(*KEY_NAMES)
+    name, key = configured_key(*KEY_NAMES)
     if key:
         return api_key(provider, name, key)
     raise not_configured(NO_KEY, "GEMINI_API_KEY", "GEMINI_API_KEY")
@@ -447,7 +434,7 @@ def vertex_credential(deadline: float, dry_run: bool) -> dict[str, Any]:
     """
     project = google_cloud("GOOGLE_CLOUD_PROJECT")
     tokens = ("VERTEX_ACCESS_TOKEN",) if project else ()
-    name, key = optional_key(*tokens, "VERTEX_API_KEY")
+    name, key = configured_key(*tokens, "VERTEX_API_KEY")
     if name == "VERTEX_API_KEY":
         return {**api_key("vertex", name, key), "express": True}
     if not project:
@@ -699,12 +686,6 @@ def check_answer(data: dict[str, Any], result: dict[str, Any]) -> None:
 
 
 # ===== answers that become documents ==============================================================
-
-
-def part(item: Any, name: str) -> dict[str, Any]:
-    """Return an object inside an item; {} where it is missing, null or something else."""
-    value = item.get(name) if isinstance(item, dict) else None
-    return value if isinstance(value, dict) else {}
 
 
 def items(item: Any, name: str) -> list[Any]:
@@ -1971,6 +1952,12 @@ def without_empty(fields: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in fields.items() if value not in (None, "", [], {})}
 
 
+def part(item: Any, name: str) -> dict[str, Any]:
+    """Return an object inside an item; {} where it is missing, null or something else."""
+    value = item.get(name) if isinstance(item, dict) else None
+    return value if isinstance(value, dict) else {}
+
+
 # ----- text from outside
 
 # Patterns stay text: re compiles and caches them when they are first used, not on import.
@@ -2696,10 +2683,10 @@ def read_secrets() -> dict[str, str]:
     return {match[1]: match[2] or match[3] or match[4] or "" for match in found if match}
 
 
-def find_key(*names: str) -> tuple[str, str]:
-    """Return (name, key) of the first name that is set: environment first, then secrets.yaml.
+def configured_key(*names: str) -> tuple[str, str]:
+    """Return (name, key) of the first name that is set, or ("", "").
 
-    Raises SearchError (auth) that names the variable and the file, never a key.
+    Environment first, then secrets.yaml. Raises SearchError (auth) for what cannot be a key.
     """
     for load in (lambda: os.environ, read_secrets):
         values = load()
@@ -2710,6 +2697,17 @@ def find_key(*names: str) -> tuple[str, str]:
                 raise SearchError("auth", message, f"Copy the key into {name} again.")
             if key:
                 return name, key
+    return "", ""
+
+
+def find_key(*names: str) -> tuple[str, str]:
+    """Return (name, key) of the first name that is set; raises SearchError (auth) if none is.
+
+    The error names the variable and the file, never a key.
+    """
+    name, key = configured_key(*names)
+    if key:
+        return name, key
     hint = (
         f"Set the environment variable {names[0]}, or a line {names[0]}: ... in {secrets_path()}."
     )

@@ -1825,6 +1825,12 @@ def without_empty(fields: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in fields.items() if value not in (None, "", [], {})}
 
 
+def part(item: Any, name: str) -> dict[str, Any]:
+    """Return an object inside an item; {} where it is missing, null or something else."""
+    value = item.get(name) if isinstance(item, dict) else None
+    return value if isinstance(value, dict) else {}
+
+
 # ----- text from outside
 
 # Patterns stay text: re compiles and caches them when they are first used, not on import.
@@ -2550,10 +2556,10 @@ def read_secrets() -> dict[str, str]:
     return {match[1]: match[2] or match[3] or match[4] or "" for match in found if match}
 
 
-def find_key(*names: str) -> tuple[str, str]:
-    """Return (name, key) of the first name that is set: environment first, then secrets.yaml.
+def configured_key(*names: str) -> tuple[str, str]:
+    """Return (name, key) of the first name that is set, or ("", "").
 
-    Raises SearchError (auth) that names the variable and the file, never a key.
+    Environment first, then secrets.yaml. Raises SearchError (auth) for what cannot be a key.
     """
     for load in (lambda: os.environ, read_secrets):
         values = load()
@@ -2564,6 +2570,17 @@ def find_key(*names: str) -> tuple[str, str]:
                 raise SearchError("auth", message, f"Copy the key into {name} again.")
             if key:
                 return name, key
+    return "", ""
+
+
+def find_key(*names: str) -> tuple[str, str]:
+    """Return (name, key) of the first name that is set; raises SearchError (auth) if none is.
+
+    The error names the variable and the file, never a key.
+    """
+    name, key = configured_key(*names)
+    if key:
+        return name, key
     hint = (
         f"Set the environment variable {names[0]}, or a line {names[0]}: ... in {secrets_path()}."
     )
