@@ -1796,6 +1796,8 @@ def drop_items(document: Document, max_chars: int, cut: dict[str, Any]) -> None:
         longest = max(sizes, key=lambda name: sum(sizes[name]))
         document[longest].pop()
         size -= sizes[longest].pop()
+        if not document[longest] and longest != "results":
+            del document[longest], sizes[longest]
         dropped = cut.setdefault("items_dropped", {})
         dropped[longest] = dropped.get(longest, 0) + 1
 
@@ -1892,7 +1894,8 @@ def run_command_line(script: dict[str, Any], argv: list[str] | None) -> int:
     """Run one command of a script and print its document; return the exit code.
 
     script: name (of the file), description (its docstring), commands (the COMMANDS table, the
-    first command is the default), run (command -> function), to_markdown. argv: sys.argv's words.
+    first command is the default), run (command -> function), to_markdown, and errors_on_stderr if a
+    person is to see errors there, too. argv: sys.argv's words.
     """
     given = sys.argv[1:] if argv is None else argv
     # The bytes of an argument are UTF-8, whatever the locale made of them.
@@ -1918,6 +1921,8 @@ def run_command_line(script: dict[str, Any], argv: list[str] | None) -> int:
         document = error_document(error)
     except KeyboardInterrupt:
         document = error_document(SearchError("interrupted", "Interrupted."))
+    if script.get("errors_on_stderr") and not document["ok"]:
+        sys.stderr.write(f"{script['name']}: {document['error']}\n")
     return print_document(document, options, script["to_markdown"])
 
 
@@ -1932,8 +1937,10 @@ def parse_arguments(
     default = next(iter(script["commands"]))
     values, rest = parse_flags(script, command, words)
     named = [parameter for parameter in spec["params"] if parameter.get("positional")]
-    for parameter in named if rest else []:
+    for parameter in named:
         name = parameter["name"]
+        if not rest:
+            break
         if parameter["type"] in ("list", "csv"):  # takes every word that is no flag
             values[name] = [*values.get(name, []), *rest]
             rest = []
@@ -1978,12 +1985,13 @@ def parse_flags(
         if not word.startswith("-") or word == "-" or " " in flag:
             rest.append(word)
             continue
-        if flag not in table or (equals and flag.startswith("--no-")):
-            raise unknown_flag(script, command, word if flag in table else flag)
-        parameter = table[flag]
+        parameter = table.get(flag, {"name": ""})
         name = parameter["name"]
+        negated = flag.startswith("--no-") and flag[2:].replace("-", "_") != name
+        if not name or (equals and negated):
+            raise unknown_flag(script, command, word if name else flag)
         if parameter["type"] == "bool":
-            values[name] = value if equals else not flag.startswith("--no-")
+            values[name] = value if equals else not negated
             continue
         if not equals and not words:
             raise SearchError("invalid_input", f"{flag} needs a value.", parameter["help"])
