@@ -4,6 +4,8 @@ run_script   runs a script as a process of its own, as a user does
 load_script  imports a script for its functions and tables
 call_main    runs a script's main in this process, for tables of many command lines
 FakeServerCase, CannedCase   test cases with a server and a key of their own
+SmallWebCase                 the same where results lead to pages that can be read
+small_web_environment        the variables that lead every script to such a server
 """
 
 from __future__ import annotations
@@ -143,12 +145,13 @@ class FakeServerCase(EnvironmentCase):
     """A test case with a fake server for its class; its record is empty when a test begins."""
 
     key = "good-" + CANARY
+    local_links = False  # whether results lead to pages of the same server
     server: FakeServer
 
     @classmethod
     def setUpClass(cls) -> None:
         super().setUpClass()
-        cls.server = FakeServer()
+        cls.server = FakeServer(local_links=cls.local_links)
         cls.addClassCleanup(cls.server.close)
         cls.environment = cls.environment_of(cls.server.url, cls.key)
 
@@ -169,6 +172,49 @@ class FakeServerCase(EnvironmentCase):
     def requests_with_key(self, key: str) -> list[RecordedRequest]:
         """What the server received under a key."""
         return [one for one in self.server.requests if key in [value for _, value in one.headers]]
+
+
+def small_web_environment(url: str) -> dict[str, str]:
+    """The variables that lead every script to a fake server, without pauses, and to its pages.
+
+    There are no keys among them. SEARXNG_BASE_URL alone makes that engine a configured one; set
+    it to "" where another one is to answer first.
+    """
+    names = (
+        "BRAVE_SEARCH SERPER SERPER_SCRAPE GEMINI VERTEX CODE_ASSIST DUCKDUCKGO GOOGLE SEARXNG "
+        "WIKIPEDIA"
+    ).split()
+    return {
+        **{f"{name}_BASE_URL": url for name in names},
+        "WEB_SEARCH_ALLOW_PRIVATE": url.removeprefix("http://"),
+        "GLSI_RATE_LIMIT": "0s",
+    }
+
+
+class SmallWebCase(FakeServerCase):
+    """A test case whose server is a small web: results lead to pages on it.
+
+    Each test has a store of its own. No key is set: a test names those that it means.
+    """
+
+    local_links = True
+    store: str  # GLSI_DB_PATH
+
+    @staticmethod
+    def environment_of(url: str, key: str) -> dict[str, str]:  # noqa: ARG004  no key here
+        return small_web_environment(url)
+
+    def setUp(self) -> None:
+        super().setUp()
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.store = f"{folder.name}/glsi/cache.db"
+        self.set_environment(GLSI_DB_PATH=self.store)
+
+    def run_script(self, script: str, *arguments: str, key: str = "", **variables: str) -> Run:
+        """Run a script as a process against the server of the class, with the test's store."""
+        variables = {"GLSI_DB_PATH": self.store, **variables}
+        return super().run_script(script, *arguments, key=key, **variables)
 
 
 class CannedServer:

@@ -3,6 +3,9 @@
 Ranking is BM25 over words, and over pairs of characters for scripts without spaces. It is
 deterministic: equal scores keep the order of documents.json. Texts are plain; a provider that
 sends markup escapes and decorates them itself.
+
+Two words of a query are not searched for: with faultempty nothing is found, whoever is asked;
+pagefault:NAME makes pages of the results fail (local_links.py).
 """
 
 from __future__ import annotations
@@ -31,6 +34,10 @@ _UNSPACED = r"\u3005\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
 _MARKS = r"\u0300-\u036f\u064b-\u065f\u0900-\u097f"
 _TOKEN = re.compile(rf"(?P<unspaced>[{_UNSPACED}]+)|(?:(?![{_UNSPACED}_])[\w{_MARKS}])+")
 _SITE = re.compile(r"(?<!\S)(?P<minus>-?)site:(?P<host>\S+)", re.IGNORECASE)
+PAGE_FAULT = re.compile(
+    r"(?<!\S)pagefault:(?P<name>[a-z0-9]+)(?::(?P<which>\d+|all))?(?!\S)", re.IGNORECASE
+)
+_EMPTY = re.compile(r"\bfaultempty\b")
 _CORRECTIONS = {
     "artifical": "artificial",
     "chees": "chess",
@@ -123,6 +130,9 @@ class Hit:
 
 def parse_query(text: str) -> Query:
     """The terms of a query without stop words, and its site: operators."""
+    if _EMPTY.search(text):
+        return Query(text, frozenset())
+    text = PAGE_FAULT.sub(" ", text)
     sites: dict[bool, list[str]] = {True: [], False: []}
     for match in _SITE.finditer(text):
         sites[bool(match["minus"])].append(match["host"].lower())

@@ -40,7 +40,7 @@ def fault_answer(
     key: str,
     request: RecordedRequest,
     state: ServerState,
-    bodies: Mapping[str, Callable[[], Reply]],
+    bodies: Mapping[str, Callable[[], Answer]],
 ) -> Answer | None:
     """The answer of the fault that the key asks for; None when the request is to succeed."""
     name = fault_name(key)

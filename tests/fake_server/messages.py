@@ -92,11 +92,13 @@ Answer = Reply | Stream | Behaviour
 class ServerState:
     """What one server remembers between requests; safe to use from every thread."""
 
-    def __init__(self, foreign_url: str) -> None:
+    def __init__(self, foreign_url: str, local_links: bool = False) -> None:
         self.foreign_url = foreign_url
+        self.local_links = local_links
         self._lock = threading.Lock()
         self._counts: dict[str, int] = {}
         self._notes: dict[str, str] = {}
+        self._lists: dict[str, list[str]] = {}
 
     def count(self, name: str) -> int:
         """Count one more event of this name and return how many there were."""
@@ -109,6 +111,14 @@ class ServerState:
         with self._lock:
             self._notes[name] = text
             self._counts.pop(name, None)
+
+    def place(self, name: str, item: str) -> int:
+        """The place, from 1, of an item in the list of this name; a new item goes to its end."""
+        with self._lock:
+            items = self._lists.setdefault(name, [])
+            if item not in items:
+                items.append(item)
+            return items.index(item) + 1
 
     def noted(self, name: str) -> str | None:
         """The text remembered under a name."""

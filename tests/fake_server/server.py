@@ -1,12 +1,16 @@
 """The server: listens, parses, records, routes, answers.
 
 From a test:        with FakeServer() as server: ... server.url ... server.requests
-As a program:       python3 tests/fake_server/server.py [--port N]
+As a program:       python3 tests/fake_server/server.py [--port N] [--local-links]
                     prints its address on one line, then serves until SIGTERM or SIGINT
 Other processes:    GET /__requests lists what was received, DELETE /__requests forgets it
 
 Each provider is a module with a list of routes; its key picks a plan or a fault (faults.py). A
 second port, the foreign one, takes part in the fault `redirect`: it records and answers 200.
+
+With local_links results lead to pages on the same server instead of hosts that do not exist:
+local_links.py says how, and how a query makes some of these pages fail; small_web.py serves them.
+The variables that the scripts need for this: small_web_environment in tests/support.py.
 """
 
 import runpy
@@ -29,8 +33,9 @@ from collections.abc import Callable
 from http import HTTPStatus
 from types import TracebackType
 
-from . import brave, gemini, keyless, serper, website
+from . import brave, gemini, keyless, serper, small_web, website
 from .connection import BadRequestError, Connection
+from .local_links import leading_here
 from .messages import Answer, RecordedRequest, Reply, Route, ServerState, Stream, json_reply
 
 HOST = "127.0.0.1"
@@ -40,10 +45,11 @@ JOIN_SECONDS = 5.0
 REQUESTS_PATH = "/__requests"
 
 ROUTES: tuple[Route, ...] = (
-    *brave.ROUTES,
+    *map(leading_here, brave.ROUTES),
     *gemini.ROUTES,
-    *keyless.ROUTES,
-    *serper.ROUTES,
+    *map(leading_here, keyless.ROUTES),
+    *map(leading_here, serper.ROUTES),
+    *small_web.ROUTES,
     *website.ROUTES,
 )
 
@@ -133,9 +139,9 @@ class Listener:
 class FakeServer:
     """The double of the outside world on two loopback ports; it listens once constructed."""
 
-    def __init__(self, port: int = 0) -> None:
+    def __init__(self, port: int = 0, local_links: bool = False) -> None:
         self._other = Listener("other", 0, _foreign_answer)
-        self._state = ServerState(self._other.url)
+        self._state = ServerState(self._other.url, local_links)
         self._main = Listener("main", port, self._answer)
 
     @property
@@ -226,11 +232,14 @@ def main() -> int:
     """Serve until a signal asks to stop."""
     parser = argparse.ArgumentParser(description="Serve a local double of the search providers.")
     parser.add_argument("--port", type=int, default=0, help="0 (the default) takes a free one")
+    parser.add_argument(
+        "--local-links", action="store_true", help="results lead to pages on this server"
+    )
     arguments = parser.parse_args()
     stopped = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stopped.set())
-    with FakeServer(arguments.port) as server:
+    with FakeServer(arguments.port, arguments.local_links) as server:
         print(server.url, flush=True)
         stopped.wait()
     return 0

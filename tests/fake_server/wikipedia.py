@@ -3,6 +3,8 @@
 Faults beside those of engine_pages.py (denied is how it answers a client without a name):
   error        200 with an error object; ratelimited: the same with that code
 There is no bot wall: blocked stands for denied.
+
+Titles carry the fault of their page (local_links.py), since clients make its address of the title.
 """
 
 from __future__ import annotations
@@ -13,7 +15,9 @@ from typing import Any
 
 from .corpus import correct_spelling
 from .engine_pages import highlighted, published, query_fault, ranked, snippet, status_page
+from .local_links import page_fault
 from .messages import Answer, RecordedRequest, Reply, Route, ServerState, json_reply, route
+from .small_web import FAULT_PREFIX
 
 LONGEST_QUERY = 300
 MAX_RESULTS = 500
@@ -43,7 +47,13 @@ def answer_api(request: RecordedRequest, state: ServerState) -> Answer:
     fault = query_fault(query, request, state, FAULTS)
     if fault is not None:
         return fault
-    return json_reply(search_answer(query, int(fields["srlimit"]), int(fields.get("sroffset", 0))))
+    offset = int(fields.get("sroffset", 0))
+    answer = search_answer(query, int(fields["srlimit"]), offset)
+    if state.local_links:
+        for place, item in enumerate(answer["query"]["search"], offset + 1):
+            name = page_fault(query, place)
+            item["title"] = f"{FAULT_PREFIX}{name}/{item['title']}" if name else item["title"]
+    return json_reply(answer)
 
 
 def refusal(request: RecordedRequest, query: str) -> Reply | None:
