@@ -1211,12 +1211,14 @@ def choose_content(page: Page) -> Node:
 _RELATED_HEADING = r"""(?ix)^\W*(?:
 related|more\ (?:from|in|on|like|stories|articles|news|about)|you\ (?:may|might)\ (?:also\ )?
 |read\ (?:more|next|also)|recommended|also\ (?:read|see|in|on)\b|see\ also
-|(?:\d+\ |no\ )?comments\b|(?:\d+\ |no\ )?comment\W*$|leave\ a\ (?:comment|reply)|latest|most\ (?:read|popular|viewed)|popular
+|(?:\d+\ |no\ )?comments\b|(?:\d+\ |no\ )?comment\W*$
+|leave\ a\ (?:comment|reply)|latest|most\ (?:read|popular|viewed)|popular
 |trending|share\ this|about\ the\ author|subscribe|sign\ up|newsletter|up\ next|what\ to\ read\ next
 |other\ (?:stories|articles)|don.t\ miss|editor.s\ picks|further\ reading|tags?\b|tagged|follow\ us
 |advertisement|join\ the|post\ navigation|similar
 |weitere\ |mehr\ (?:zum|themen|aus|zu|von|artikel)|lesen\ sie\ (?:auch|mehr|weiter|hier)|das\ könnte
-|auch\ interessant|ähnliche|verwandte|(?:keine\ )?kommentare\b|kommentar\W*$|schreib|schlagw|meistgelesen
+|auch\ interessant|ähnliche|verwandte|(?:keine\ )?kommentare\b|kommentar\W*$
+|schreib|schlagw|meistgelesen
 |weiterlesen|zum\ thema|passend|anzeige|teilen|über\ den\ autor|themen\b|markiert|weiterführend
 |(?:à\ )?lire\ aussi|à\ lire|sur\ le\ même|articles?\ (?:liés|similaires|associés|récents)
 |voir\ aussi|commentaires?|partager|dans\ la\ même|les\ plus\ lus|plus\ d.articles
