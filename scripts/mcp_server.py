@@ -1,0 +1,122 @@
+#!/usr/bin/env -S uv run --script
+# /// script
+# requires-python = ">=3.10"
+# dependencies = []
+# ///
+"""Offer the scripts as MCP tools over standard input and output.
+
+  mcp_server.py                                      serve one client until its end of input
+  mcp_server.py tools                                list the tools and their arguments
+  mcp_server.py call TOOL '{"query": "..."}'         run one tool and print its text
+
+The arguments of call may also be @FILE, or - for standard input. Keys come from the environment
+or from secrets.yaml, as for the scripts; many clients hand a server no environment, so name the
+variables in the client's configuration of this server.
+
+Protocol: MCP 2026-07-28 (server/discover, each request names its version), and initialize for
+2025-11-25, 2025-06-18, 2025-03-26 and 2024-11-05. Which one a request speaks is decided for each.
+
+Exit codes of call: 0 found, 1 nothing found, 2 bad input, 3 key missing or refused, 4 rate limit
+or quota, 5 timeout, network or server fault, 70 defect of this script, 130 interrupted.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+
+sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))  # PYTHONSAFEPATH leaves it out
+import common
+
+TYPE_CHECKING = False  # typing.TYPE_CHECKING without its import, which costs 5 ms
+if TYPE_CHECKING:
+    from typing import Any
+
+
+def print_tools() -> int:
+    """Print the tools for people: name, description, arguments."""
+    import mcp_tools
+
+    lines = []
+    for tool in mcp_tools.tool_definitions():
+        lines += [f"{tool['name']}", f"  {tool['description']}"]
+        required = tool["inputSchema"].get("required", ())
+        for label, schema in tool["inputSchema"]["properties"].items():
+            note = "required" if label in required else ""
+            note = f"default: {schema['default']}" if "default" in schema else note
+            ending = f" ({note})" if note else ""
+            meaning = schema.get("description") or schema["type"]
+            choices = f": {', '.join(schema['enum'])}" if "enum" in schema else ""
+            lines.append(f"  - {label}: {meaning}{choices}{ending}")
+        lines.append("")
+    common.write_stdout("\n".join(lines).rstrip())
+    return 0
+
+
+def print_call(words: list[str]) -> int:
+    """Run one tool and print its text; return the exit code of its document's kind."""
+    import mcp_tools
+
+    try:
+        name, arguments = shell_call(words)
+        document, text = mcp_tools.call_tool(name, arguments)
+    except common.SearchError as error:
+        document = common.error_document(error)
+        text = common.error_markdown(document)
+    except KeyboardInterrupt:
+        document = common.error_document(common.SearchError("interrupted", "Interrupted."))
+        text = common.error_markdown(document)
+    common.write_stdout(text)
+    return 0 if document["ok"] else common.EXIT_CODES[document["details"]["kind"]]
+
+
+def shell_call(words: list[str]) -> tuple[str, Any]:
+    """Return (tool, arguments) of the words after call; raises SearchError (invalid_input)."""
+    import mcp_tools
+
+    example = """For example: mcp_server.py call web_search '{"query": "..."}'."""
+    if not 1 <= len(words) <= 2:
+        raise common.SearchError("invalid_input", "call takes a tool and its arguments.", example)
+    name = words[0]
+    if name not in mcp_tools.TOOLS:
+        hint = (
+            common.nearest(name, list(mcp_tools.TOOLS), "tool")
+            or f"The tools are {', '.join(mcp_tools.TOOLS)}."
+        )
+        raise common.SearchError("invalid_input", f"There is no tool {name!r}.", hint)
+    given = words[1] if len(words) == 2 else "{}"
+    text = common.read_argument("@-" if given == "-" else given, "arguments")
+    try:
+        return name, json.loads(text)
+    except (ValueError, RecursionError):
+        message = f"The arguments are not valid JSON: {common.shorten(text.strip(), 80)!r}."
+        raise common.SearchError("invalid_input", message, example) from None
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Serve, or run a command of the shell; return the exit code."""
+    words = sys.argv[1:] if argv is None else argv
+    if not words:
+        import mcp_protocol
+
+        return mcp_protocol.serve()
+    if words[0] == "tools" and len(words) == 1:
+        return print_tools()
+    if words[0] == "call" and "--help" not in words:
+        return print_call(words[1:])
+    if "-h" in words or "--help" in words:
+        common.write_stdout((__doc__ or "").strip())
+        return 0
+    if words == ["--version"]:
+        common.write_stdout(f"mcp_server.py {common.VERSION}")
+        return 0
+    message = f"mcp_server.py does not take {common.shorten(' '.join(words), 80)!r}."
+    hint = "Without words it serves; its commands are tools and call. --help tells more."
+    error = common.SearchError("invalid_input", message, hint)
+    sys.stderr.write(f"{common.error_markdown(common.error_document(error))}\n")
+    return common.EXIT_CODES["invalid_input"]
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
