@@ -1,8 +1,9 @@
 """A local fake of a model behind OpenAI's chat completions: it plays calls from a list.
 
 With tools in the request it makes the next call of its list, one a turn, and when all are made
-it says FINAL_TEXT. Requests without tools (an agent asks for a title) get a short text. Every
-request's body is kept in `requests`.
+it says FINAL_TEXT. Arguments that are a function are made from all that the model was told so far.
+Requests without tools (an agent asks for a title) get a short text. Every request's body is kept
+in `requests`.
 """
 
 from __future__ import annotations
@@ -73,10 +74,19 @@ class FakeModel:
         if done >= len(self.calls):
             return {"content": FINAL_TEXT}
         name, arguments = self.calls[done]
+        if callable(arguments):
+            arguments = arguments(told(request))
         function = {"name": name, "arguments": json.dumps(arguments)}
         return {
             "tool_calls": [{"id": f"call_{done + 1}", "type": "function", "function": function}]
         }
+
+
+def told(request: dict[str, Any]) -> str:
+    """The text of all messages of a request, results of tools included."""
+    contents = [message.get("content") or "" for message in request["messages"]]
+    parts = [[{"text": one}] if isinstance(one, str) else one for one in contents]
+    return "\n".join(part.get("text", "") for content in parts for part in content)
 
 
 def _handler(model: FakeModel) -> type[http.server.BaseHTTPRequestHandler]:

@@ -1,0 +1,137 @@
+"""The skill in real agents, against local fakes of their models: `make e2e-agents`.
+
+Installs Claude Code, the skills CLI and opencode, each in one fixed version, from npm into
+${XDG_CACHE_HOME:-~/.cache}/web-search-dev. Then every check runs in a temporary project with a
+temporary HOME: the installer puts the skill there, a fake model loads it and runs what it teaches,
+a fake server answers. Nothing but loopback is used: a proxy that does not exist catches every
+other address.
+
+Prints a line for each check, and at the end: N passed, N failed. Without npm, or without a
+registry to install from, it says so, and the exit code is 0.
+"""
+
+from __future__ import annotations
+
+import concurrent.futures
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if __name__ == "__main__":  # run by its path: the packages beside it can be found
+    sys.path[0] = str(Path(__file__).resolve().parents[2])
+
+from tests.e2e import claude_code, opencode, opencode_skill, skill, skills_cli
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tests.e2e.opencode import Check
+
+PACKAGES = {"@anthropic-ai/claude-code": "2.1.330", "skills": "1.7.4"}
+NODE_VERSION = "22.23.3"  # for the skills CLI, where the system's Node is older
+AT_ONCE = 2  # scenarios
+
+
+def is_installed(name: str, version: str) -> bool:
+    """Whether a package is in the cache folder in this version."""
+    try:
+        text = (skills_cli.MODULES / name / "package.json").read_text(encoding="utf-8")
+    except OSError:
+        return False
+    return bool(json.loads(text)["version"] == version)
+
+
+def install_packages() -> None:
+    """Install Claude Code, the skills CLI and its Node, unless these versions are there."""
+    if all(is_installed(name, version) for name, version in PACKAGES.items()):
+        return
+    optional = {skills_cli.node_package(): NODE_VERSION}  # not every machine has such a package
+    wanted = {"private": True, "dependencies": PACKAGES, "optionalDependencies": optional}
+    folder = claude_code.FOLDER
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "package.json").write_text(json.dumps(wanted), encoding="utf-8")
+    print(f"installing Claude Code and the skills CLI into {folder} ...", flush=True)
+    command = ["npm", "install", "--no-audit", "--no-fund", "--loglevel=error"]
+    subprocess.run(
+        command,
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        timeout=opencode.NPM_TIMEOUT,
+        check=True,
+    )
+
+
+def registry_answers() -> bool:
+    """Whether npm reaches its registry."""
+    command = ["npm", "view", "skills", "version", "--fetch-retries=0"]
+    try:
+        subprocess.run(command, check=True, capture_output=True, timeout=60)
+    except (OSError, subprocess.SubprocessError):
+        return False
+    return True
+
+
+def installed(install: Callable[[], None], what: str) -> bool:
+    """Install programs; False, said, where there is no registry. Other failures are raised."""
+    try:
+        install()
+    except (OSError, subprocess.SubprocessError):
+        if registry_answers():
+            raise
+        print(f"skipped: {what} is not installed, and npm reaches no registry", flush=True)
+        return False
+    return True
+
+
+def available() -> list[Callable[[], list[Check]]]:
+    """The scenarios whose programs are there; says which versions, and what is skipped."""
+    scenarios: list[Callable[[], list[Check]]] = []
+    if installed(install_packages, "Claude Code"):
+        print(f"Claude Code {PACKAGES['@anthropic-ai/claude-code']}")
+        scenarios += claude_code.SCENARIOS
+        if skills_cli.node():
+            print(f"skills {PACKAGES['skills']}")
+            scenarios += skills_cli.SCENARIOS
+        else:
+            print("skipped: the skills CLI, which needs Node 22.20 or newer")
+    if installed(opencode.install_packages, "opencode"):
+        opencode.ripgrep_folder()  # before the scenarios, which would all at once
+        print(f"opencode {opencode.PACKAGES['opencode-ai']}")
+        scenarios += opencode_skill.SCENARIOS
+    if not skill.uv_folder():
+        print("uv is not here: python3 runs the commands instead")
+    return scenarios
+
+
+def main() -> int:
+    """Run the scenarios that the arguments name, else all; return 1 if a check failed."""
+    if not shutil.which("npm"):
+        print("skipped: npm is not there, and the agents come from npm")
+        return 0
+    try:
+        scenarios = available()
+    except (OSError, subprocess.SubprocessError) as error:
+        print(f"the agents could not be installed: {error}\n{getattr(error, 'stderr', '') or ''}")
+        return 1
+    if not scenarios:
+        return 0
+    names = {one: f"{one.__module__.rpartition('.')[2]}.{one.__name__}" for one in scenarios}
+    chosen = [one for one in scenarios if not sys.argv[1:] or names[one] in sys.argv[1:]]
+    passed = failed = 0
+    with concurrent.futures.ThreadPoolExecutor(AT_ONCE) as pool:
+        for checks in pool.map(opencode.perform, chosen):
+            for name, holds, seen in checks:
+                passed, failed = passed + holds, failed + (not holds)
+                print(f"{'ok' if holds else 'FAILED':<6} {name}", flush=True)
+                if not holds:
+                    print(f"       seen: {seen if isinstance(seen, str) else repr(seen)}")
+    print(f"{passed} passed, {failed} failed")
+    return 1 if failed or not passed else 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,296 @@
+"""The skill and its MCP server in the real Claude Code, against a fake model on loopback."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import subprocess
+from typing import TYPE_CHECKING, Any
+
+from tests.e2e import skill
+from tests.e2e.fake_anthropic import FINAL_TEXT, FakeAnthropic
+from tests.e2e.skill import NAME, QUESTION, ROOT
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from tests.e2e.opencode import Check
+    from tests.fake_server.server import FakeServer
+
+FOLDER = skill.CACHE / "agents"
+CLAUDE = str(FOLDER / "node_modules/.bin/claude")
+RUN_TIMEOUT = 120.0  # seconds for one run of Claude Code
+MCP_FILE = ROOT / "assets/mcp/claude_code.json"
+GOOD_KEY, BAD_KEY = "good-0123456789abcdef", "bad-0123456789abcdef"
+
+
+class Workplace:
+    """A temporary HOME and a project of the user's.
+
+    settings: what ~/.claude/settings.json holds; variables: the environment of what runs here.
+    """
+
+    def __init__(self, folder: Path, server: FakeServer) -> None:
+        self.folder = folder
+        self.home = folder / "home"
+        self.project = folder / "project"
+        self.server = server
+        self.settings: dict[str, Any] = {}
+        (self.home / ".claude").mkdir(parents=True)
+        skill.make_project(self.project)
+        self.variables = {
+            **{name: os.environ[name] for name in ("LANG", "TERM") if name in os.environ},
+            **skill.search_variables(server, folder),
+            "PATH": skill.program_path(),
+            "HOME": str(self.home),
+            "ANTHROPIC_API_KEY": "none",
+            "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
+            "DISABLE_AUTOUPDATER": "1",
+            "DISABLE_ERROR_REPORTING": "1",
+            "DISABLE_TELEMETRY": "1",
+            "NO_COLOR": "1",
+            "CI": "1",
+        }
+
+    def allow_scripts(self, folder: Path) -> None:
+        """Allow what references/agents.md recommends: loading the skill, running its scripts."""
+        rules = [f"Skill({NAME})", f"Bash({skill.runner()} {folder}/scripts/*)"]
+        self.settings["permissions"] = {"allow": rules}
+
+    def run(self, calls: list[tuple[str, Any]], *flags: str) -> tuple[FakeAnthropic, Any]:
+        """Run Claude Code with a fake model that makes the calls; return it and the outcome."""
+        text = json.dumps(self.settings)
+        (self.home / ".claude/settings.json").write_text(text, encoding="utf-8")
+        with FakeAnthropic(calls) as model:
+            finished = subprocess.run(
+                [CLAUDE, "-p", "search, please", "--output-format", "json", *flags],
+                cwd=self.project,
+                env={**self.variables, "ANTHROPIC_BASE_URL": model.url},
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                text=True,
+                timeout=RUN_TIMEOUT,
+                check=False,
+            )
+        try:
+            outcome = json.loads(finished.stdout)
+        except ValueError:
+            outcome = None
+        if finished.returncode or not model.turns or not outcome:
+            raise RuntimeError(f"claude failed: {finished.stdout}{finished.stderr}")
+        return model, outcome[-1] if isinstance(outcome, list) else outcome
+
+
+@contextlib.contextmanager
+def workplace() -> Iterator[Workplace]:
+    """A workplace with a fake server of its own, gone afterwards."""
+    with skill.small_web() as (folder, server):
+        yield Workplace(folder, server)
+
+
+LOAD = ("Skill", {"skill": NAME})
+
+
+def skill_for_the_user() -> list[Check]:
+    """The skill in ~/.claude/skills: listed, loaded, its commands run."""
+    with workplace() as place:
+        folder = skill.install(place.home / ".claude/skills")
+        place.allow_scripts(folder)
+        before = skill.files_of(place.project)
+        page = f"{place.server.url}/site/docs/timeouts"
+        calls = [
+            LOAD,
+            skill.shell_call("Bash", skill.taught_command),
+            skill.shell_call("Bash", skill.taught_command, skill.AWKWARD_QUESTION),
+            skill.shell_call("Bash", skill.script_command, "web_search.py", skill.PAGE_QUESTION),
+            skill.shell_call("Bash", skill.script_command, "read_page.py", page),
+        ]
+        model, outcome = place.run(calls)
+        loaded, *results = model.results()
+        found, awkward, pages, read = map(skill.output_of, results)
+        return [
+            (
+                "Claude Code lists the skill with its whole description",
+                skill.description(folder) in skill.plain(model.first_texts()),
+                model.first_texts()[-3_000:],
+            ),
+            (
+                "Claude Code: the Skill tool delivers the body of SKILL.md and its folder",
+                skill.body(folder) in model.told()
+                and skill.announced_folder(model.told()) == str(folder),
+                (loaded, model.told()[-3_000:]),
+            ),
+            (
+                "Claude Code runs the skill's commands without a permission problem",
+                not outcome["permission_denials"] and outcome["result"] == FINAL_TEXT,
+                outcome,
+            ),
+            (
+                "Claude Code: the command that SKILL.md teaches brings results to the model",
+                skill.has_results(found) and QUESTION in skill.asked(place.server),
+                found.text,
+            ),
+            (
+                "Claude Code: a query with quotes, $, backquotes and operators arrives unchanged",
+                skill.has_results(awkward, skill.AWKWARD_QUESTION)
+                and skill.AWKWARD_QUESTION in skill.asked(place.server),
+                (awkward.text, skill.asked(place.server)),
+            ),
+            (
+                "Claude Code: web_search.py brings the text of the pages found",
+                skill.has_results(pages, skill.PAGE_QUESTION) and skill.has_page_text(pages),
+                pages.text,
+            ),
+            (
+                "Claude Code: read_page.py brings the text of a page",
+                isinstance(read.document, dict) and read.document["ok"] is True,
+                read.text,
+            ),
+            (
+                "Claude Code: uv leaves nothing in the user's project",
+                skill.files_of(place.project) == before,
+                skill.files_of(place.project),
+            ),
+        ]
+
+
+def failing_searches() -> list[Check]:
+    """What fails is told so that the model can act on it."""
+    with workplace() as place:
+        place.allow_scripts(skill.install(place.home / ".claude/skills"))
+        calls = [
+            LOAD,
+            skill.shell_call("Bash", skill.script_command, "brave_search.py", QUESTION),
+            skill.shell_call("Bash", skill.script_command, "web_search.py", QUESTION, "--cuont=3"),
+            skill.shell_call("Bash", skill.taught_command, skill.BLOCKED_QUESTION),
+            skill.shell_call("Bash", skill.taught_command),
+        ]
+        model, outcome = place.run(calls)
+        keyless, wrong, blocked, resting = map(skill.output_of, model.results()[1:])
+        return [
+            (
+                "Claude Code: of a missing key the model gets kind auth, and the variable to set",
+                skill.is_failure(keyless, "auth", "BRAVE_SEARCH_API_KEY")
+                and not outcome["permission_denials"],
+                keyless.text,
+            ),
+            (
+                "Claude Code: of a mistyped flag the model gets the right one",
+                skill.is_failure(wrong, "invalid_input", "--count"),
+                wrong.text,
+            ),
+            (
+                "Claude Code: of a blocked engine the model gets kind and another way",
+                skill.is_failure(blocked, "blocked", "brave_search.py"),
+                blocked.text,
+            ),
+            (
+                "Claude Code: the next search says how long the engine rests",
+                skill.is_failure(resting, "blocked", "wait")
+                and resting.document["details"]["retry_after"] > 0,
+                resting.text,
+            ),
+        ]
+
+
+def permissions_and_keys() -> list[Check]:
+    """What the rule allows and what it does not; a key from settings.json."""
+    with workplace() as place:
+        folder = skill.install(place.home / ".claude/skills")
+        place.settings["permissions"] = {"allow": [f"Skill({NAME})"]}
+        refused, _ = place.run([LOAD, skill.shell_call("Bash", skill.taught_command)])
+        asked_when_refused = skill.asked(place.server)
+        place.allow_scripts(folder)
+        other = f"{skill.runner()} {folder.parent}/other/scripts/x.py"
+        outside, outcome = place.run([LOAD, skill.shell_call("Bash", lambda _: other)])
+        place.settings["env"] = {"BRAVE_SEARCH_API_KEY": GOOD_KEY}
+        search = skill.shell_call("Bash", skill.script_command, "brave_search.py", QUESTION)
+        good, _ = place.run([LOAD, search])
+        place.settings["env"] = {"BRAVE_SEARCH_API_KEY": BAD_KEY}
+        bad, _ = place.run([LOAD, search])
+        answer, failure = (skill.output_of(model.results()[1]) for model in (good, bad))
+        return [
+            (
+                "Claude Code asks before it runs a script where no rule allows it",
+                "requires approval" in refused.results()[1] and not asked_when_refused,
+                refused.results(),
+            ),
+            (
+                "Claude Code: the rule allows the skill's scripts and nothing beside them",
+                len(outcome["permission_denials"]) == 1
+                and "requires approval" in outside.results()[1],
+                outcome,
+            ),
+            (
+                'Claude Code: a key from "env" of settings.json reaches the script',
+                isinstance(answer.document, dict) and bool(answer.document.get("web_results")),
+                answer.text,
+            ),
+            (
+                "Claude Code: of a refused key the model gets kind auth and a hint, not the key",
+                skill.is_failure(failure, "auth", "key") and BAD_KEY not in failure.text,
+                failure.text,
+            ),
+        ]
+
+
+def mcp_configuration(folder: Path) -> dict[str, Any]:
+    """The configuration of assets/mcp for Claude Code, for the skill in this folder.
+
+    Where that file is not, one that says the same; where uv is not, python3 starts the server.
+    """
+    words = ["run", f"{skill.PLACEHOLDER}/scripts/mcp_server.py"]
+    server = {"type": "stdio", "command": "uv", "args": words}
+    text = json.dumps({"mcpServers": {NAME: server}})
+    if MCP_FILE.exists():
+        text = MCP_FILE.read_text(encoding="utf-8")
+    configuration: dict[str, Any] = json.loads(text.replace(skill.PLACEHOLDER, str(folder)))
+    if not skill.uv_folder():
+        for server in configuration["mcpServers"].values():
+            server |= {"command": "python3", "args": server["args"][-1:]}
+    return configuration
+
+
+def mcp_server() -> list[Check]:
+    """The MCP server in Claude Code: tools listed, called, and a failure told."""
+    with workplace() as place:
+        folder = skill.install(place.home / ".claude/skills")
+        configuration = mcp_configuration(folder)
+        file = place.folder / "mcp.json"
+        file.write_text(json.dumps(configuration), encoding="utf-8")
+        [name] = configuration["mcpServers"]
+        tool = f"mcp__{name}__web_search"
+        place.settings["permissions"] = {"allow": [f"mcp__{name}"]}
+        calls: list[tuple[str, Any]] = [
+            ("ToolSearch", {"query": f"select:{tool}"}),
+            (tool, {"query": QUESTION}),
+            (tool, {"query": skill.BLOCKED_QUESTION}),
+            (tool, {"query": QUESTION, "engine": "brave"}),
+        ]
+        model, outcome = place.run(calls, "--mcp-config", str(file), "--strict-mcp-config")
+        searched, found, blocked, keyless = model.results()
+        return [
+            (
+                "Claude Code lists the MCP server's tools",
+                tool in model.first_texts() or tool in model.offered(),
+                (model.offered(), model.first_texts()[-2_000:]),
+            ),
+            (
+                "Claude Code: web_search, called through MCP, brings text with sources",
+                QUESTION in skill.asked(place.server)
+                and place.server.url in found
+                and not outcome["permission_denials"]
+                and outcome["result"] == FINAL_TEXT,
+                (searched, found, outcome),
+            ),
+            (
+                "Claude Code: through MCP, too, a failure says what to do",
+                "blocked" in blocked and "BRAVE_SEARCH_API_KEY" in keyless,
+                (blocked, keyless),
+            ),
+        ]
+
+
+SCENARIOS = [skill_for_the_user, failing_searches, permissions_and_keys, mcp_server]

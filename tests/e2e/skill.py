@@ -1,0 +1,206 @@
+"""The installed skill, as the runs with real agents see it: where it is, what it teaches.
+
+Everything an agent does here follows from what it was told: the command comes out of the text that
+its skill tool delivered, and the placeholder becomes the folder that the agent announced.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import json
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+import urllib.parse
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from tests.fake_server.server import FakeServer
+from tests.support import small_web_environment
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+ROOT = Path(__file__).resolve().parents[2]
+CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "web-search-dev"
+NAME = "web-search"
+PLACEHOLDER = "/path/to/web-search"
+DEAD_PROXY = "http://127.0.0.1:9"  # catches every address that is not on loopback
+INSTALL_TIMEOUT = 60.0  # seconds
+QUESTION = "python asyncio timeout"
+PAGE_QUESTION = "sourdough starter"
+# What a shell, or an agent that inspects commands, could stumble over; in single quotes it is text.
+AWKWARD_QUESTION = 'what\'s "asyncio" in python: $HOME `timeout`; a && b | c > d (e) #f 100%'
+BLOCKED_QUESTION = "python faultblocked"  # the fake engine answers with its bot wall
+
+
+class Output(NamedTuple):
+    """The JSON document in the text of a tool result, if there is one, and that text."""
+
+    document: Any
+    text: str
+
+
+@functools.cache
+def uv_folder() -> Path | None:
+    """The folder that holds uv, from PATH or from the cache of .ci/run; None if there is none."""
+    found = shutil.which("uv") or shutil.which("uv", path=str(CACHE / "uv/bin"))
+    return Path(found).parent if found else None
+
+
+def runner() -> str:
+    """How commands begin here: `uv run`, or `python3` where uv is not, as SKILL.md says."""
+    return "uv run" if uv_folder() else "python3"
+
+
+def program_path(*folders: Path) -> str:
+    """PATH for an agent: these folders, uv, this Python, then the rest."""
+    found = [*folders, *filter(None, [uv_folder()]), Path(sys.executable).parent]
+    return os.pathsep.join([*map(str, found), os.environ.get("PATH", os.defpath)])
+
+
+def search_variables(server: FakeServer, folder: Path) -> dict[str, str]:
+    """The variables that lead every script to the fake server; no key is among them."""
+    return {
+        **small_web_environment(server.url),
+        "SEARXNG_BASE_URL": "",  # as on a fresh machine: DuckDuckGo is what there is
+        "GLSI_DB_PATH": str(folder / "store" / "cache.db"),
+        "UV_PYTHON_DOWNLOADS": "never",
+        "HTTP_PROXY": DEAD_PROXY,
+        "HTTPS_PROXY": DEAD_PROXY,
+        "NO_PROXY": "127.0.0.1,localhost",
+    }
+
+
+@contextlib.contextmanager
+def small_web() -> Iterator[tuple[Path, FakeServer]]:
+    """A temporary folder and a fake server whose results lead to pages on it."""
+    with (
+        tempfile.TemporaryDirectory(prefix="agents-e2e-") as folder,
+        FakeServer(local_links=True) as server,
+    ):
+        yield Path(folder), server
+
+
+def install(skills: Path) -> Path:
+    """Install the skill into a folder of skills with the project's installer; return its folder."""
+    command = [sys.executable, str(ROOT / "tests/install.py"), "install", "--dir", str(skills)]
+    subprocess.run(command, check=True, capture_output=True, timeout=INSTALL_TIMEOUT)
+    return skills / NAME
+
+
+def make_project(project: Path) -> None:
+    """Make a project of the user's, a Python package in git: uv must leave it alone."""
+    project.mkdir(parents=True, exist_ok=True)
+    text = '[project]\nname = "users-own"\nversion = "1"\nrequires-python = ">=3.10"\n'
+    (project / "pyproject.toml").write_text(text, encoding="utf-8")
+    subprocess.run(["git", "init", "-q", str(project)], check=True)
+
+
+def files_of(project: Path) -> set[str]:
+    """The names in a project's folder."""
+    return {path.name for path in project.iterdir()}
+
+
+# ----- what SKILL.md says
+
+
+def description(skill: Path) -> str:
+    """The description in the frontmatter of an installed SKILL.md, as one line."""
+    text = (skill / "SKILL.md").read_text(encoding="utf-8").split("\n---\n")[0]
+    found = re.search(r"(?m)^description: *(?:[>|]-?\n)?(.*(?:\n +.*)*)", text)
+    return plain(found[1]) if found else "SKILL.md has no description"
+
+
+def body(skill: Path) -> str:
+    """What stands below the frontmatter of an installed SKILL.md."""
+    return (skill / "SKILL.md").read_text(encoding="utf-8").split("\n---\n", 1)[1].strip()
+
+
+def plain(text: str) -> str:
+    """Text with every run of white space as one space."""
+    return " ".join(text.split())
+
+
+def announced_folder(told: str) -> str:
+    """The skill's folder, as the agent announced it; a folder that does not exist if it did not."""
+    found = re.findall(r"Base directory for this skill: (\S.*)", told) or ["/not-announced"]
+    return urllib.parse.unquote(str(found[-1]).strip().removeprefix("file://")).rstrip("/")
+
+
+def taught_command(told: str, question: str = QUESTION) -> str:
+    """The first command that the skill's text teaches, for a question, in the announced folder.
+
+    A command that does not exist if the text teaches none.
+    """
+    lines = re.findall(rf"(?m)^uv run {re.escape(PLACEHOLDER)}/scripts/\S+ .*'[^'\n]*'.*$", told)
+    command = str((lines or ["uv run not-taught ''"])[0]).replace(
+        PLACEHOLDER, announced_folder(told)
+    )
+    command = re.sub("'[^']*'", lambda _: shlex.quote(question), command, count=1)
+    return runner() + command.removeprefix("uv run")
+
+
+def script_command(told: str, script: str, *words: str) -> str:
+    """A command with another script of the skill, in the announced folder."""
+    return f"{runner()} {announced_folder(told)}/scripts/{script} {shlex.join(words)}"
+
+
+def shell_call(tool: str, command: Callable[..., str], *words: str) -> tuple[str, Any]:
+    """A call of an agent's shell tool: command(what the model was told, *words) makes its text."""
+    return tool, lambda told: {"command": command(told, *words), "description": "search the web"}
+
+
+# ----- what came back
+
+
+def output_of(text: str) -> Output:
+    """A tool result's text with the JSON document in it, whatever stands around it."""
+    start = re.search(r"(?m)^\{", text)
+    try:
+        return Output(json.JSONDecoder().raw_decode(text, start.start() if start else 0)[0], text)
+    except ValueError:
+        return Output(None, text)
+
+
+def has_results(output: Output, question: str = QUESTION) -> bool:
+    """Whether an output is a document with results for the question, each with title and URL."""
+    document = output.document
+    return bool(
+        isinstance(document, dict)
+        and document["ok"] is True
+        and document["query"] == question
+        and document["results"]
+        and all(one["title"] and one["url"] for one in document["results"])
+    )
+
+
+def has_page_text(output: Output) -> bool:
+    """Whether a result of an output holds text of its page."""
+    document = output.document
+    return isinstance(document, dict) and any(one.get("text") for one in document["results"])
+
+
+def is_failure(output: Output, kind: str, *words: str) -> bool:
+    """Whether an output is an error document of this kind, its hint there, with these words."""
+    document = output.document
+    if not isinstance(document, dict) or document["ok"] is not False:
+        return False
+    said = f"{document['error']} {document['details'].get('hint', '')}"
+    return (
+        document["details"]["kind"] == kind
+        and bool(document["details"].get("hint"))
+        and all(word.lower() in said.lower() for word in words)
+    )
+
+
+def asked(server: FakeServer) -> list[str]:
+    """The queries that the fake DuckDuckGo received, in order, each once."""
+    forms = [urllib.parse.parse_qs(one.body.decode()) for one in server.requests if one.body]
+    queries = [form["q"][0] for form in forms if "q" in form]
+    return list(dict.fromkeys(queries))

