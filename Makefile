@@ -5,9 +5,11 @@ PYTHON ?= python3
 TOOLS ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/web-search-dev
 RUFF := $(TOOLS)/venv/bin/ruff
 MYPY := $(TOOLS)/venv/bin/mypy
+SKILL_LINTERS := $(TOOLS)/venv/bin/agnix
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-long lint sync bench e2e-opencode install-opencode uninstall-opencode bench-extract
+.PHONY: help demo test test-long lint sync bench bench-extract faults secrets e2e-opencode e2e-mcp \
+	e2e-agents install uninstall package install-opencode uninstall-opencode
 
 help: ## list the targets
 	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 20
@@ -21,11 +23,14 @@ test: ## run the tests (standard library, loopback only)
 test-long: ## run what takes longer: fuzz, concurrency, kill tests
 	@$(PYTHON) tests/run.py --long
 
-lint: $(RUFF) ## ruff (format and rules) and mypy --strict
+lint: $(RUFF) $(SKILL_LINTERS) ## ruff (format and rules), mypy --strict, and the skill by skills-ref and agnix
 	$(RUFF) format --check .
 	$(RUFF) check .
 	$(MYPY) --strict --python-version 3.10 --cache-dir $(TOOLS)/mypy scripts
 	$(MYPY) --strict --python-version 3.10 --cache-dir $(TOOLS)/mypy -p tests.fake_server
+	@rm -rf $(TOOLS)/lint && mkdir -p $(TOOLS)/lint && $(PYTHON) tests/install.py install --dir $(TOOLS)/lint >/dev/null
+	$(TOOLS)/venv/bin/agentskills validate $(TOOLS)/lint/web-search
+	$(SKILL_LINTERS) $(TOOLS)/lint/web-search
 
 sync: ## copy the shared code and the parameter tables to where they are needed
 	@$(PYTHON) tests/sync.py
@@ -39,6 +44,27 @@ bench-extract: ## measure page extraction against libraries (BENCH_DATA= the fol
 e2e-opencode: ## the tool in the real opencode, against local fakes (npm; skipped without)
 	@$(PYTHON) tests/e2e/opencode.py
 
+e2e-mcp: ## the servers with real MCP clients and schemathesis (PyPI, npm; skipped without)
+	@$(PYTHON) tests/e2e/mcp.py
+
+e2e-agents: ## the skill in the real Claude Code and opencode, with fake models (npm; skipped without)
+	@$(PYTHON) tests/e2e/agents.py
+
+faults: ## every command x every fault x every way in, as a table
+	@$(PYTHON) tests/faults.py
+
+secrets: ## run the tests with canary keys, then look for them everywhere
+	@$(PYTHON) tests/secrets.py
+
+install: ## copy the skill into ~/.claude/skills and ~/.agents/skills (DIR= another skills folder)
+	@$(PYTHON) tests/install.py install $(if $(DIR),--dir '$(DIR)')
+
+uninstall: ## remove it again (DIR= as above)
+	@$(PYTHON) tests/install.py uninstall $(if $(DIR),--dir '$(DIR)')
+
+package: ## dist/web-search.skill, a zip of what install copies
+	@$(PYTHON) tests/install.py package
+
 install-opencode: ## copy the opencode tool and plugin (DIR=project; else for the user)
 	@$(PYTHON) tests/install_opencode.py $(if $(DIR),--dir '$(DIR)')
 
@@ -48,3 +74,7 @@ uninstall-opencode: ## remove them again (DIR= as above)
 $(RUFF):
 	$(PYTHON) -m venv $(TOOLS)/venv
 	$(TOOLS)/venv/bin/python -m pip install --quiet --disable-pip-version-check ruff mypy
+
+# skills-ref (its command is agentskills) and agnix read the skill as agents' hosts do.
+$(SKILL_LINTERS): $(RUFF)
+	$(TOOLS)/venv/bin/python -m pip install --quiet --disable-pip-version-check skills-ref agnix

@@ -408,7 +408,8 @@ def internal_error(error: Exception, verbose: bool) -> Document:
     place = error.__traceback__
     while place and place.tb_next:
         place = place.tb_next
-    where = f"line {place.tb_lineno}" if place else "unknown line"
+    file = os.path.basename(place.tb_frame.f_code.co_filename) if place else "?"
+    where = f"{file} line {place.tb_lineno}" if place else "an unknown line"
     message = f"Internal error: {type(error).__name__} at {where}."
     return error_document(SearchError("internal", message, "Run again with --verbose; report it."))
 

@@ -117,7 +117,7 @@ class EveryDocument(unittest.TestCase):
             text = path.read_text(encoding="utf-8")
             if len(text.splitlines()) > 100:
                 with self.subTest(path.name):
-                    self.assertIn("\nContents: ", text[:400])
+                    self.assertRegex(text[:400], r"\nContents: |\n## Contents\n")
 
 
 class EveryCommand(unittest.TestCase):
@@ -130,7 +130,7 @@ class EveryCommand(unittest.TestCase):
     @classmethod
     def setUpClass(cls) -> None:
         super().setUpClass()
-        cls.server = FakeServer()
+        cls.server = FakeServer(local_links=True)
         cls.addClassCleanup(cls.server.close)
         variables = dict.fromkeys(KEYS, "good") | dict.fromkeys(ADDRESSES, cls.server.url)
         variables["WEB_SEARCH_ALLOW_PRIVATE"] = cls.server.url.removeprefix("http://")
