@@ -452,7 +452,9 @@ def log_operation(span: str, params: dict[str, Any], document: Document) -> None
 # ----- output and its size
 
 # Texts that are useless once cut: a shortened URL or key is a wrong one.
-_NEVER_CUT = ("url", "link", "id", "key", "summarizer_key", "callback_key", "query", "hint")
+_NEVER_CUT = frozenset(
+    "url link id key summarizer_key callback_key query hint kind provider engine fetched_at".split()
+)
 
 
 def dump_json(value: Any, pretty: bool = False) -> str:
