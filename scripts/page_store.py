@@ -27,6 +27,8 @@ KEEP_SECONDS = 30 * 86_400.0  # after that not even recall and --stale want them
 MAX_TEXT_CHARS = 500_000  # of one page: a long book; more is a dump
 MAX_TITLE_CHARS = 1_000
 LOCK_SECONDS = 3.0  # wait for others; where sixteen write without a pause, 0.5 at most
+OUTCOME_SECONDS = 10.0  # what a claim ended with is there so long for those who waited
+ENDED = ""  # the owner of a claim that has ended
 MAX_CLAIM_SECONDS = 3_600.0  # a claim that ends later was made by a clock that was wrong
 CLOCK_SKEW = 300.0  # seconds; a row from further in the future has no known age
 INDEX_BATCH = 200  # pages a write catches up on when the index was not there before; some 0.2 s
@@ -55,7 +57,7 @@ CREATE TABLE IF NOT EXISTS pages (
     fetched_at REAL, indexed INTEGER DEFAULT 0, title TEXT, text TEXT);
 CREATE INDEX IF NOT EXISTS pages_fetched ON pages (fetched_at);
 CREATE INDEX IF NOT EXISTS pages_unindexed ON pages (id) WHERE indexed = 0;
-CREATE TABLE IF NOT EXISTS searches (key TEXT PRIMARY KEY, owner TEXT, expires REAL)
+CREATE TABLE IF NOT EXISTS searches (key TEXT PRIMARY KEY, owner TEXT, expires REAL, outcome TEXT)
 """
 # Contentless: the words only, the text is in pages. Marks are part of words in Hindi and Thai.
 _INDEX_SCHEMA = (
@@ -197,22 +199,45 @@ class PageStore:
             query = "SELECT owner, expires FROM searches WHERE key = ?"
             row = db.execute(query, (key,)).fetchone()
             owner, left = (row[0], row[1] - now) if row else (self._owner, 0.0)
-            if owner != self._owner and 0 < left <= MAX_CLAIM_SECONDS and may_live(owner):
+            taken = owner not in (self._owner, ENDED) and 0 < left <= MAX_CLAIM_SECONDS
+            if taken and may_live(owner):
                 return False
             values = (key, self._owner, now + seconds)
-            db.execute("INSERT OR REPLACE INTO searches VALUES (?, ?, ?)", values)
+            db.execute("INSERT OR REPLACE INTO searches VALUES (?, ?, ?, NULL)", values)
             return True
 
         return bool(self._attempt(write, True, writing=True))
 
-    def release(self, key: str) -> None:
-        """End this store's own claim, if it still stands."""
+    def release(self, key: str, outcome: dict[str, Any] | None = None) -> None:
+        """End this store's own claim, if it still stands.
+
+        outcome: what is not to be kept, but may serve those who have waited for it.
+        """
+        text = storable(json.dumps(outcome, ensure_ascii=False)) if outcome else None
 
         def write(db: sqlite3.Connection) -> None:
-            statement = "DELETE FROM searches WHERE key = ? AND owner = ?"
-            db.execute(statement, (key, self._owner))
+            if text:
+                statement = (
+                    "UPDATE searches SET owner = ?, expires = ?, outcome = ? "
+                    "WHERE key = ? AND owner = ?"
+                )
+                ends = time.time() + OUTCOME_SECONDS
+                db.execute(statement, (ENDED, ends, text, key, self._owner))
+            else:
+                statement = "DELETE FROM searches WHERE key = ? AND owner = ?"
+                db.execute(statement, (key, self._owner))
 
         self._attempt(write, None, writing=True)
+
+    def outcome(self, key: str, since: float) -> dict[str, Any] | None:
+        """Return what a claim ended with since a time (seconds since 1970), or None."""
+
+        def read(db: sqlite3.Connection) -> Any:
+            query = "SELECT outcome FROM searches WHERE key = ? AND owner = ? AND expires >= ?"
+            return db.execute(query, (key, ENDED, since + OUTCOME_SECONDS)).fetchone()
+
+        row = self._attempt(read, None)
+        return json_object(row[0]) if row else None
 
     # ----- housekeeping
 

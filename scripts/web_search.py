@@ -360,6 +360,7 @@ class Call:
         self.max_chars: int = params.get("max_chars", common.DEFAULT_MAX_CHARS)
         self.warnings: list[str] = []
         self.failures: list[tuple[str, SearchError]] = []
+        self.unkept: dict[str, Any] | None = None  # for those who wait for this process's answer
 
     def left(self) -> float:
         """Return the seconds until the deadline."""
@@ -443,25 +444,37 @@ def answer_of(call: Call, engine: str, last: bool, strict: bool) -> Document:
     key = answer_key(engine, call.params)
     if call.params["force"] or not is_storable(engine):
         return fresh_answer(call, engine, key, last, strict)
-    kept = call.store.get_answer(key, call.max_age) or wait_for_turn(call, key)
-    if kept:
-        return kept_answer(call, key, kept["content"])
+    kept = call.store.get_answer(key, call.max_age)
+    content = kept["content"] if kept else wait_for_turn(call, key)
+    if content:
+        return kept_answer(call, key, content)
+    call.unkept = None  # an engine that was asked before may have left something
     try:
         return fresh_answer(call, engine, key, last, strict)
+    except SearchError as error:
+        if error.kind != "timeout":  # one who has waited may have more time
+            call.unkept = {"failure": common.error_document(error)}
+        raise
     finally:
-        call.store.release(key)
+        call.store.release(key, call.unkept)
 
 
 def wait_for_turn(call: Call, key: str) -> dict[str, Any] | None:
     """Return another process's answer to the same question, or None: it is this one's turn to ask.
 
-    Raises SearchError (timeout) if the other process does not come to an end in time.
+    An answer that is not kept (a page failed that may work the next time) serves those who waited,
+    and so does a failure. Raises SearchError.
     """
+    begin = time.time()
     while not call.store.claim(key, call.left()):
         time.sleep(min(LOOK_SECONDS, max(0.0, call.left())))
         kept = call.store.get_answer(key, call.max_age)
-        if kept:
-            return kept
+        content: dict[str, Any] | None = kept["content"] if kept else None
+        content = content or call.store.outcome(key, begin)
+        if content and "failure" in content:
+            raise failure_of(content["failure"])
+        if content:
+            return content
         if call.left() <= 0:
             hint = "Try again, or give more time with --timeout."
             message = "Another process asks the same question and has no answer yet."
@@ -469,7 +482,7 @@ def wait_for_turn(call: Call, key: str) -> dict[str, Any] | None:
     kept = call.store.get_answer(key, call.max_age)  # it may have ended just before the claim
     if kept:
         call.store.release(key)
-    return kept
+    return kept["content"] if kept else None
 
 
 def fresh_answer(call: Call, engine: str, key: str, last: bool, strict: bool) -> Document:
@@ -574,7 +587,9 @@ def finished_answer(call: Call, key: str, content: Document, from_cache: bool) -
         }
     if not is_storable(engine):
         call.warnings.append(BRAVE_NOTE)
-    elif whole:
+    elif not whole:
+        call.unkept = {**content, "is_partial": True}
+    elif "is_partial" not in content:
         call.store.put_answer(key, content)
     return document
 

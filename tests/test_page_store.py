@@ -372,6 +372,20 @@ class Claims(StoreCase):
         first.release("key")
         self.assertTrue(second.claim("key", 60.0))
 
+    def test_what_one_ends_with_serves_those_who_waited_and_stops_nobody(self) -> None:
+        begin = time.time()
+        first, second = self.open(), self.open()
+        first.claim("key", 60.0)
+        self.assertIsNone(second.outcome("key", begin))
+        first.release("key", {"text": "ab\ud800"})
+        self.assertEqual(second.outcome("key", begin), {"text": "ab\ufffd"})
+        self.assertIsNone(second.outcome("key", time.time() + 1))  # it came before
+        self.assertIsNone(second.outcome("other", begin))
+        self.assertTrue(second.claim("key", 60.0))
+        self.assertIsNone(first.outcome("key", begin))
+        first.release("key", {"text": "not its own any more"})
+        self.assertIsNone(first.outcome("key", begin))
+
     def test_end_by_themselves(self) -> None:
         first, second = self.open(), self.open()
         self.assertTrue(first.claim("key", 0.2))

@@ -14,6 +14,7 @@ import random
 import sqlite3
 import time
 import unittest
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from tests.support import (
@@ -447,6 +448,40 @@ class Engines(WebSearchCase):
         for text in ("", "5", "-1h", "1.5h", "1h 30m", "h", "1w", "9" * 40 + "s"):
             with self.assertRaises(web_search.SearchError):
                 web_search.duration("ttl", text)
+
+
+class OneAsksForAll(WebSearchCase):
+    def both(self, query: str, **params: Any) -> tuple[Any, Any]:
+        """The documents of two calls, the second one made while the first one asks."""
+        with ThreadPoolExecutor(2) as pool:
+            first = pool.submit(self.search, query, **params)
+            begin = time.monotonic()
+            while not self.asked("/html/") and time.monotonic() < begin + 10:
+                time.sleep(0.01)
+            second = pool.submit(self.search, query, **params)
+            return first.result(), second.result()
+
+    def test_a_call_that_waits_takes_the_answer_and_asks_nothing(self) -> None:
+        first, second = self.both(f"{QUESTION} pagefault:slow")
+        self.assertEqual(self.asked("/html/"), 1)
+        self.assertEqual((first["from_cache"], second["from_cache"]), (False, True))
+        self.assertEqual(second["results"], first["results"])
+
+    def test_an_answer_that_is_not_kept_serves_those_who_waited_only(self) -> None:
+        query = f"{QUESTION} pagefault:hang:1"
+        first, second = self.both(query, page_timeout=1)
+        self.assertEqual(self.asked("/html/"), 1)
+        self.assertIn("error", second["results"][0])
+        self.assertEqual(second["results"], first["results"])
+        self.assertEqual(self.rows(), [])
+        self.assertFalse(self.search(query, page_timeout=0.5)["from_cache"])
+
+    def test_a_failure_is_shared_too(self) -> None:
+        self.use(GLSI_RATE_LIMIT="200ms")  # between the tries
+        first, second = self.both(f"{QUESTION} faultdown")
+        self.assertEqual(first["details"]["kind"], "provider")
+        self.assertEqual(second["error"], first["error"])
+        self.assertLessEqual(self.asked("/html/"), 3)  # the tries of one call
 
 
 class Recall(WebSearchCase):
