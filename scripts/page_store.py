@@ -269,7 +269,7 @@ class PageStore:
         return removed
 
     def stats(self) -> dict[str, Any]:
-        """Return path, bytes, answers, pages, oldest and newest (UTC), fts5 ("fts5" or "plain")."""
+        """Return path, bytes, answers, pages, oldest, newest (UTC), full_text ("fts5" or "plain")."""
 
         def read(db: sqlite3.Connection) -> dict[str, Any]:
             tables = [row[0] for row in db.execute("SELECT name FROM sqlite_master")]

@@ -415,11 +415,14 @@ def answer(call: Call, order: list[str]) -> Document:
             if not (unsent or common.may_fall_back(error.kind)):
                 break
     failure = no_engine(call.failures)
-    if call.params.get("stale") and common.may_fall_back(failure.kind):
-        kept = (stale_answer(call, engine, failure) for engine in order)
-        document = next((found for found in kept if found), None)
-        if document:
-            return with_warnings(call, document)
+    if common.may_fall_back(failure.kind):
+        found = (call.store.get_answer(answer_key(engine, call.params), None) for engine in order)
+        kept = next((one["content"] for one in found if one), None)
+        if kept and call.params.get("stale"):
+            return with_warnings(call, stale_answer(call, kept, failure))
+        if kept:
+            hint = f"An answer of {kept['fetched_at']} is kept: --stale gives it."
+            failure.details["hint"] = f"{failure.details['hint']} {hint}".strip()
     failure.details |= common.without_empty({"warnings": call.store.warnings})
     raise failure
 
@@ -529,16 +532,12 @@ def kept_answer(call: Call, key: str, content: Document) -> Document:
     return finished_answer(call, key, content, from_cache=True)
 
 
-def stale_answer(call: Call, engine: str, reason: SearchError) -> Document | None:
-    """Return the document of a kept answer of any age, marked stale; None if there is none."""
-    kept = call.store.get_answer(answer_key(engine, call.params), None)
-    if not kept:
-        return None
-    document = shell_of(kept["content"], from_cache=True)
-    document |= {"stale": True}
+def stale_answer(call: Call, content: Document, reason: SearchError) -> Document:
+    """Return the document of a kept answer of any age, marked stale; nothing is fetched."""
+    document = {**shell_of(content, from_cache=True), "stale": True}
     call.warnings.append(f"From an earlier search, because now: {reason.message}")
     if not call.params.get("no_pages"):
-        pages = call.store.get_pages(kept["content"]["urls"], None)
+        pages = call.store.get_pages(content["urls"], None)
         with_texts(document, {url: page["text"] for url, page in pages.items()}, call.max_chars)
     return document
 

@@ -314,14 +314,14 @@ class WithoutIndex(StoreCase):
         store = WithoutFts5(str(self.path))
         self.addCleanup(store.close)
         self.assert_finds(self.fill(store))
-        self.assertEqual(store.stats()["fts5"], "plain")
+        self.assertEqual(store.stats()["full_text"], "plain")
         store.close()
         complete = self.open()  # with FTS5 again, the next write catches up
         self.assert_finds(complete)
         complete.put_pages([page("https://b.test/", "another")])
         self.assertEqual(self.execute("SELECT count(*) FROM pages WHERE indexed = 0"), [(0,)])
         self.assert_finds(complete)
-        self.assertEqual(complete.stats()["fts5"], "fts5")
+        self.assertEqual(complete.stats()["full_text"], "fts5")
 
     def test_an_index_that_this_sqlite_cannot_open_is_left_for_one_that_can(self) -> None:
         self.fill(self.open()).close()
@@ -330,7 +330,7 @@ class WithoutIndex(StoreCase):
         self.assert_finds(store)
         store.put_pages([page("https://a.test/3", "heron")])
         self.assertEqual(self.urls(store, "heron"), ["https://a.test/3"])
-        self.assertEqual(store.stats()["fts5"], "plain")
+        self.assertEqual(store.stats()["full_text"], "plain")
         store.close()
         self.replace_module("USING none5", "USING fts5")
         store = self.open()
@@ -591,7 +591,7 @@ class Place(StoreCase):
         store.recall("heron", 5)
         found = store.stats()
         self.assertEqual((found["bytes"], found["answers"], found["pages"]), (0, 0, 0))
-        self.assertIn(found["fts5"], ("fts5", "plain"))
+        self.assertIn(found["full_text"], ("fts5", "plain"))
         self.assertEqual((store.warnings, list(self.folder.iterdir())), ([], []))
 
 

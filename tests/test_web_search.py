@@ -262,6 +262,7 @@ class Cache(WebSearchCase):
         self.use(DUCKDUCKGO_BASE_URL="http://127.0.0.1:9", GLSI_RATE_LIMIT="0s")
         failed = self.search(timeout=5)
         self.assertEqual(failed["details"]["kind"], "network")
+        self.assertIn(f"{first['fetched_at']} is kept: --stale", failed["details"]["hint"])
         stale = self.search(timeout=5, stale=True)
         self.assertTrue(stale["ok"] and stale["stale"] and stale["from_cache"])
         self.assertEqual(stale["fetched_at"], first["fetched_at"])

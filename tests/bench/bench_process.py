@@ -1,110 +1,218 @@
-"""Time one search as a whole process against a ten-line urllib script doing the same request.
+"""Each script as a whole process: one search, its help, a cached answer, and its memory.
 
-usage: bench_process.py [--pairs N] [--python PATH]
+usage: bench_process.py [--only WORD] [--pairs N] [--python PATH] [--quick]
 
-Runs are interleaved (ours, bare, ours, bare, ...) against the fake server on loopback; the table
-gives medians and the median of the ratios of neighbouring runs. The interpreter is started by its
-real path, because a version manager's shim adds 100 ms; byte code is cached, as it is for users.
-The bar: 1.3 times the bare script, or 12 ms more.
+A search is compared with ten lines of urllib that send the very request that the script sent. The
+bar is 1.3 times that script, or 12 ms more; for a cached answer 1.5 times an interpreter that
+imports what it needs.
 """
 
 from __future__ import annotations
 
-import argparse
-import os
-import shutil
+import functools
+import json
 import statistics
-import subprocess
 import sys
-import tempfile
-import time
 from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-ROOT = Path(__file__).resolve().parent.parent.parent
+if __name__ == "__main__":  # run by its path: the packages beside it can be found
+    sys.path[0] = str(Path(__file__).resolve().parents[2])
+
+from tests.bench.harness import (
+    SCRIPTS,
+    Measure,
+    Medians,
+    Result,
+    against,
+    interleaved,
+    main,
+    output_of,
+    process_time,
+)
+
+if TYPE_CHECKING:
+    from tests.bench.harness import World
+
 BAR_RATIO, BAR_MILLISECONDS = 1.3, 12.0
+HIT_BAR = 1.5
+MEMORY_RUNS = 3  # the peak hardly changes from run to run
 BARE_SCRIPT = """\
 import json
-import os
-import urllib.parse
+import re
 import urllib.request
 
-query = urllib.parse.urlencode({"q": "python", "count": 10})
-url = os.environ["BRAVE_SEARCH_BASE_URL"] + "/res/v1/web/search?" + query
-request = urllib.request.Request(url, headers={"X-Subscription-Token": "good"})
+request = urllib.request.Request(
+    {url!r}, {data!r}, {headers!r}, method={method!r}
+)
 with urllib.request.urlopen(request, timeout=30) as response:
-    print(json.dumps(json.load(response)["web"]["results"]))
+    body = response.read().decode()
+print(json.dumps({expression}))
 """
+HELP_IMPORTS = "import json, os, re, sys, argparse"
+HIT_IMPORTS = "import json, os, re, sys, time, hashlib, sqlite3, functools"
+# What urllib sends by itself, and the compression that ten lines do not undo.
+OWN_HEADERS = ("host", "connection", "content-length", "accept-encoding")
+# A process inherits the peak of the one that started it: so a small one does.
+PEAK = """\
+import resource, subprocess, sys
+code = subprocess.call(sys.argv[1:], stdout=subprocess.DEVNULL)
+peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
+print(peak // 1024 if sys.platform == "darwin" else peak)
+sys.exit(code)
+"""
+INITIALIZE = (
+    b'{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25"}}\n'
+)
 
 
-def elapsed(command: list[str], environment: dict[str, str]) -> float:
-    """Return the milliseconds that a command takes as a whole process."""
-    started = time.perf_counter()
-    subprocess.run(command, env=environment, stdout=subprocess.DEVNULL, check=True)
-    return (time.perf_counter() - started) * 1_000
+class Search(NamedTuple):
+    """A search by a script, and what a bare script would print of the answer."""
+
+    arguments: tuple[str, ...]
+    expression: str
 
 
-def compare(
-    ours: list[str], bare: list[str], environment: dict[str, str], pairs: int
-) -> tuple[float, float, float]:
-    """Return (median of ours, median of bare, median ratio) of interleaved runs."""
-    elapsed(ours, environment)  # warms byte code and the file cache
-    elapsed(bare, environment)
-    times = [(elapsed(ours, environment), elapsed(bare, environment)) for _ in range(pairs)]
-    ratio = statistics.median(mine / other for mine, other in times)
-    return (
-        statistics.median(mine for mine, _ in times),
-        statistics.median(other for _, other in times),
-        ratio,
+HTML_LINKS = """re.findall(r'class="result__a" href="(.*?)">(.*?)</a>', body)"""
+SEARCHES = {
+    "brave_search.py": Search(("sourdough",), 'json.loads(body)["web"]["results"]'),
+    "serper_search.py": Search(("sourdough",), 'json.loads(body)["organic"]'),
+    "gemini_search.py": Search(("sourdough",), 'json.loads(body)["candidates"]'),
+    "keyless_search.py": Search(("sourdough",), HTML_LINKS),
+    "read_page.py": Search(
+        ("{address}/web/kitchen.example.com/bread/sourdough-starter-guide",),
+        r're.sub(r"(?s)<(script|style).*?</\1>|<.*?>", "", body)',
+    ),
+    "web_search.py --no-pages (Brave)": Search(
+        ("sourdough", "--no-pages", "--engine", "brave"), 'json.loads(body)["web"]["results"]'
+    ),
+    "web_search.py --no-pages (DuckDuckGo)": Search(
+        ("sourdough", "--no-pages", "--engine", "duckduckgo", "--force"), HTML_LINKS
+    ),
+}
+WITH_HELP = (
+    "brave_search.py", "serper_search.py", "gemini_search.py", "keyless_search.py",
+    "read_page.py", "web_search.py", "mcp_server.py", "http_server.py", "doctor.py",
+)  # fmt: skip
+
+
+def command_of(where: World, name: str) -> list[str]:
+    """Return script and arguments of a search; its place says what it is to find."""
+    arguments = (one.format(address=where.address) for one in SEARCHES[name].arguments)
+    return [str(SCRIPTS / name.split()[0]), *arguments]
+
+
+def bare_script(where: World, name: str) -> str:
+    """Return the path of a script that sends the request that the search sent."""
+
+    def write() -> str:
+        where.received()
+        output_of([where.python, *command_of(where, name)], where.environment)
+        (request,) = where.received()
+        headers = {key: value for key, value in request["headers"] if key.lower() not in OWN_HEADERS}
+        text = BARE_SCRIPT.format(
+            url=where.address + request["target"],
+            data=request["body"].encode() or None,
+            headers=headers,
+            method=request["method"],
+            expression=SEARCHES[name].expression,
+        )
+        return where.written(f"bare-{len(list(where.folder.iterdir()))}.py", text)
+
+    path: str = where.kept(f"bare {name}", write)
+    return path
+
+
+def one_search(where: World, name: str) -> Result:
+    """Compare a search with the bare script."""
+    return compared(where, [where.python], name)
+
+
+def one_search_by_uv(where: World, name: str) -> Result:
+    """Compare the same where uv starts both."""
+    return compared(where, where.uv, name) if where.uv else Result("uv is not installed")
+
+
+def compared(where: World, launcher: list[str], name: str) -> Result:
+    """Compare a search with the bare script, both started by the launcher."""
+    found = interleaved(
+        process_time([*launcher, *command_of(where, name)], where.environment),
+        process_time([*launcher, bare_script(where, name)], where.environment),
+        where.pairs,
+    )
+    return against(found, BAR_RATIO, BAR_MILLISECONDS)
+
+
+def show_help(where: World, name: str) -> Result:
+    """Compare --help with an interpreter that imports what argparse-like work needs."""
+    found = interleaved(
+        process_time(where.script(name, "--help"), where.environment),
+        process_time([where.python, "-c", HELP_IMPORTS], where.environment),
+        where.pairs,
+    )
+    return against(found, BAR_RATIO, BAR_MILLISECONDS)
+
+
+def cached_answer(where: World, arguments: tuple[str, ...]) -> Result:
+    """Compare an answer of five pages from the store with the bare interpreter."""
+    command = where.script("web_search.py", "how is a sourdough starter fed", *arguments)
+    output_of(command, where.keyless)
+    if not json.loads(output_of(command, where.keyless))["from_cache"]:
+        raise RuntimeError("the answer is not from the cache")
+    found = interleaved(
+        process_time(command, where.keyless),
+        process_time([where.python, "-c", HIT_IMPORTS], where.keyless),
+        where.pairs,
+    )
+    return against(found, HIT_BAR)
+
+
+def peak_kilobytes(where: World, command: list[str], stdin: bytes = b"") -> float:
+    """Return the median of the most memory that runs of a command held."""
+    launcher = [where.python, "-S", "-c", PEAK]
+    runs = range(1 if where.quick else MEMORY_RUNS)
+    return statistics.median(
+        int(output_of([*launcher, *command], where.environment, stdin)) for _ in runs
     )
 
 
-def main() -> int:
-    """Print the table; the exit code is 0 whatever the numbers say: they are for reading."""
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--pairs", type=int, default=15)
-    parser.add_argument("--python", default=os.path.realpath(sys.executable))
-    arguments = parser.parse_args()
-    server = subprocess.Popen(
-        [arguments.python, str(ROOT / "tests/fake_server/server.py")], stdout=subprocess.PIPE
+def memory(where: World, name: str) -> Result:
+    """Compare the memory of a search with that of the bare script."""
+    return megabytes(
+        peak_kilobytes(where, [where.python, *command_of(where, name)]),
+        peak_kilobytes(where, [where.python, bare_script(where, name)]),
     )
-    if server.stdout is None:
-        raise RuntimeError("the fake server has no stdout")
-    address = server.stdout.readline().decode().strip()
-    environment = {
-        name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"
-    }
-    environment |= {"BRAVE_SEARCH_BASE_URL": address, "BRAVE_SEARCH_API_KEY": "good"}
-    script = str(ROOT / "scripts/brave_search.py")
-    print(f"{arguments.pairs} interleaved pairs, {arguments.python}\n")
-    print("| run | ours (ms) | bare (ms) | ratio | more (ms) | within the bar |")
-    print("|---|---|---|---|---|---|")
-    with tempfile.TemporaryDirectory() as folder:
-        bare = Path(folder) / "bare.py"
-        bare.write_text(BARE_SCRIPT, encoding="utf-8")
-        help_only = Path(folder) / "empty.py"
-        help_only.write_text("import json, re, argparse\n", encoding="utf-8")
-        runs = [
-            ("brave_search.py 'python'", [arguments.python], [script, "python"], bare),
-            ("brave_search.py --help", [arguments.python], [script, "--help"], help_only),
-        ]
-        if uv := shutil.which("uv"):
-            launcher = [os.path.realpath(uv), "run", "--python", arguments.python, "--script"]
-            runs.append(("the search through uv run", launcher, [script, "python"], bare))
-        try:
-            for name, launcher, ours, other in runs:
-                mine, theirs, ratio = compare(
-                    [*launcher, *ours], [*launcher, str(other)], environment, arguments.pairs
-                )
-                within = ratio <= BAR_RATIO or mine - theirs <= BAR_MILLISECONDS
-                print(
-                    f"| {name} | {mine:.1f} | {theirs:.1f} | {ratio:.2f} | {mine - theirs:.1f} "
-                    f"| {'yes' if within else 'NO'} |"
-                )
-        finally:
-            server.terminate()
-            server.wait()
-    return 0
 
+
+def server_memory(where: World) -> Result:
+    """Compare the memory of an MCP server that was started with that of a bare interpreter."""
+    return megabytes(
+        peak_kilobytes(where, where.script("mcp_server.py"), INITIALIZE),
+        peak_kilobytes(where, [where.python, "-c", HELP_IMPORTS]),
+    )
+
+
+def megabytes(ours: float, bare: float) -> Result:
+    """Return the row of two peaks in kilobytes."""
+    return Result(f"{ours / 1024:.1f} MB", f"{bare / 1024:.1f} MB", ours / bare)
+
+
+def measures_of(searches: dict[str, Any]) -> list[Measure]:
+    """Return the rows, those of a kind together."""
+    rows = [Measure(f"{name}: one search", functools.partial(one_search, name=name))
+            for name in searches]  # fmt: skip
+    rows += [Measure(f"{name}: one search, uv run", functools.partial(one_search_by_uv, name=name))
+             for name in searches]  # fmt: skip
+    rows += [Measure(f"{name}: --help", functools.partial(show_help, name=name))
+             for name in WITH_HELP]  # fmt: skip
+    rows += [Measure(f"web_search.py: cache hit{label}", functools.partial(cached_answer, arguments=more))
+             for label, more in (("", ()), (", --no-pages", ("--no-pages",)))]  # fmt: skip
+    rows += [Measure(f"{name}: peak memory", functools.partial(memory, name=name))
+             for name in searches]  # fmt: skip
+    return [*rows, Measure("mcp_server.py: peak memory", server_memory)]
+
+
+MEASURES = measures_of(SEARCHES)
 
 if __name__ == "__main__":
-    raise SystemExit(main())
+    raise SystemExit(main(MEASURES))
