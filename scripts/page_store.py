@@ -269,7 +269,7 @@ class PageStore:
         return removed
 
     def stats(self) -> dict[str, Any]:
-        """Return path, bytes, answers, pages, oldest, newest (UTC), full_text ("fts5" or "plain")."""
+        """Return path, bytes, answers, pages, oldest, newest (UTC), full_text (fts5 or plain)."""
 
         def read(db: sqlite3.Connection) -> dict[str, Any]:
             tables = [row[0] for row in db.execute("SELECT name FROM sqlite_master")]
@@ -293,7 +293,7 @@ class PageStore:
             memory = PageStore(":memory:")
             full_text = memory._attempt(has_full_text, False)
             memory.close()
-        found["fts5"] = "fts5" if full_text else "plain"
+        found["full_text"] = "fts5" if full_text else "plain"
         files = [self.path, f"{self.path}-wal"]
         size = sum(os.path.getsize(file) for file in files if os.path.isfile(file))
         return {"path": self.path, "bytes": size, **found}
