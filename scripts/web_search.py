@@ -336,7 +336,7 @@ def no_engine(failures: list[tuple[str, SearchError]]) -> SearchError:
         first.details["hint"],
         retryable=any(error.retryable for _, error in failures),
         **({"retry_after": min(waits)} if waits else {}),
-        attempts=[attempt(*failure) for failure in failures],
+        attempts=[{"engine": engine, "kind": error.kind} for engine, error in failures],
     )
 
 
