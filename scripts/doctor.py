@@ -96,7 +96,9 @@ COMMANDS: dict[str, dict[str, Any]] = {
 }
 
 # The scripts of the skill. A search needs the first group.
-ESSENTIAL = ("common", "web_search", "page_store", "keyless_search", "read_page")
+ESSENTIAL = (
+    "common", "web_search", "search_and_read", "page_store", "keyless_search", "read_page",
+)
 OTHERS = (
     "brave_search", "serper_search", "gemini_search", "mcp_server", "mcp_protocol", "mcp_tools",
     "http_server", "doctor",
@@ -581,9 +583,9 @@ def check_private_addresses() -> list[Check]:
 
 def default_engines() -> list[str]:
     """Return the engines that web_search.py asks, in order; raises SearchError, ImportError."""
-    import web_search
+    import search_and_read
 
-    order: list[str] = quietly(lambda: web_search.engine_order("auto"))
+    order: list[str] = quietly(lambda: search_and_read.engine_order("auto"))
     return order
 
 

@@ -31,10 +31,15 @@ from tests.sync import STANDALONE
 ALL_SCRIPTS = sorted(path.name for path in SCRIPTS.glob("*.py"))
 # What stands below a script that is not standalone, in the order of the house.
 LAYERS = [
-    "common", "page_store", "web_search", "mcp_tools", "mcp_protocol", "mcp_server", "http_server",
+    "common", "page_store", "search_and_read", "web_search", "mcp_tools", "mcp_protocol", "mcp_server", "http_server",
     "doctor",
 ]  # fmt: skip
-IMPORTED_ONLY = {"page_store.py", "mcp_protocol.py", "mcp_tools.py"}  # never started
+IMPORTED_ONLY = {
+    "page_store.py",
+    "search_and_read.py",
+    "mcp_protocol.py",
+    "mcp_tools.py",
+}  # never started
 HEAVY_MODULES = (
     "urllib.request", "http.client", "ssl", "sqlite3", "concurrent.futures", "threading", "typing",
     "logging", "dataclasses", "argparse", "html.parser", "asyncio",
@@ -442,12 +447,13 @@ class Keys(FakeServerCase):
         return self.server.requests[0].header("X-Subscription-Token")
 
     def test_come_from_the_environment_then_from_the_file_narrow_name_first(self) -> None:
-        self.write("BRAVE_SEARCH_API_KEY: good-file\nBRAVE_API_KEY: good-file-second\n")
-        self.assertEqual(self.sent_key(), "good-file")
-        self.assertEqual(self.sent_key(BRAVE_API_KEY="good-second"), "good-second")
-        both = {"BRAVE_API_KEY": "good-second", "BRAVE_SEARCH_API_KEY": "good-first"}
-        self.assertEqual(self.sent_key(**both), "good-first")
-        self.assertEqual(self.sent_key(BRAVE_SEARCH_API_KEY="  "), "good-file")
+        first, second = f"good-file-{CANARY}", f"good-second-{CANARY}"
+        self.write(f"BRAVE_SEARCH_API_KEY: {first}\nBRAVE_API_KEY: second-{first}\n")
+        self.assertEqual(self.sent_key(), first)
+        self.assertEqual(self.sent_key(BRAVE_API_KEY=second), second)
+        both = {"BRAVE_API_KEY": second, "BRAVE_SEARCH_API_KEY": self.key}
+        self.assertEqual(self.sent_key(**both), self.key)
+        self.assertEqual(self.sent_key(BRAVE_SEARCH_API_KEY="  "), first)
 
     def test_in_the_file_may_be_quoted_and_commented(self) -> None:
         for line in (
@@ -456,21 +462,21 @@ class Keys(FakeServerCase):
             "\ufeffBRAVE_SEARCH_API_KEY: good-x", "# a\n\nb: [1, 2]\nBRAVE_SEARCH_API_KEY: good-x",
         ):  # fmt: skip
             with self.subTest(line):
-                self.write(line + "\n")
-                self.assertEqual(self.sent_key(), "good-x")
+                self.write(line.replace("good-x", self.key) + "\n")
+                self.assertEqual(self.sent_key(), self.key)
 
     def test_file_can_be_named_by_a_variable(self) -> None:
         other = self.secrets.parent / "other.yaml"
-        other.write_text("BRAVE_SEARCH_API_KEY: good-other\n")
+        other.write_text(f"BRAVE_SEARCH_API_KEY: {self.key}\n")
         other.chmod(0o600)
-        self.assertEqual(self.sent_key(WEB_SEARCH_SECRETS=str(other)), "good-other")
+        self.assertEqual(self.sent_key(WEB_SEARCH_SECRETS=str(other)), self.key)
 
     def test_a_file_that_others_can_read_is_used_with_a_warning(self) -> None:
-        self.write("BRAVE_SEARCH_API_KEY: good-open\n", mode=0o644)
+        self.write(f"BRAVE_SEARCH_API_KEY: {self.key}\n", mode=0o644)
         run = run_script(self.script, "python", env=self.place)
         self.assertEqual(run.code, 0)
         self.assertIn(f"chmod 600 {self.secrets}", run.stderr)
-        self.assertNotIn("good-open", run.stderr)
+        self.assertNotIn(self.key, run.stderr)
 
     def test_a_missing_key_names_variable_and_file_before_any_request(self) -> None:
         run = run_script(self.script, "python", env=self.place)
@@ -482,7 +488,7 @@ class Keys(FakeServerCase):
     def test_secrets_in_the_current_directory_are_not_read(self) -> None:
         with tempfile.TemporaryDirectory() as folder:
             for name in ("secrets.yaml", ".env"):
-                (Path(folder) / name).write_text("BRAVE_SEARCH_API_KEY: good-cwd\n")
+                (Path(folder) / name).write_text(f"BRAVE_SEARCH_API_KEY: {self.key}\n")
             run = run_script(self.script, "python", env=self.place, cwd=folder)
         self.assertEqual(run.code, 3)
 
@@ -504,12 +510,14 @@ class Keys(FakeServerCase):
         }
         for command, name in names.items():
             self.server.clear()
-            variables = {**self.place, "BRAVE_SEARCH_API_KEY": "search", name: f"{command}-own"}
+            own = f"{command}-own-{CANARY}"
+            shared = f"search-{CANARY}"
+            variables = {**self.place, "BRAVE_SEARCH_API_KEY": shared, name: own}
             run = run_script(self.script, command, "python", env=variables)
             with self.subTest(command):
                 self.assertEqual(run.code, 0, run.document)
                 key = self.server.requests[0].header("X-Subscription-Token")
-                self.assertEqual(key, f"{command}-own")
+                self.assertEqual(key, own)
 
 
 class Addresses(FakeServerCase):

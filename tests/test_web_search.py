@@ -29,6 +29,7 @@ from tests.support import (
 )
 
 web_search = load_script("web_search")
+search_and_read = load_script("search_and_read")
 keyless = load_script("keyless_search")
 QUESTION = "python asyncio"
 BRAVE = {"BRAVE_SEARCH_API_KEY": "good-" + CANARY}
@@ -94,7 +95,7 @@ class FromQuestionToPassages(WebSearchCase):
     def test_a_document_keeps_every_limit_and_the_first_page_gets_the_most(self) -> None:
         for limit in (500, 800, 2_000, 4_000, 9_000):
             document = self.search(max_chars=limit)
-            self.assertLessEqual(len(web_search.dump_json(document)), limit)
+            self.assertLessEqual(len(search_and_read.dump_json(document)), limit)
         document = self.search(max_chars=4_000)
         lengths = [len(one.get("text", "")) for one in document["results"]]
         self.assertGreater(lengths[0], lengths[-1])
@@ -175,7 +176,7 @@ class FromQuestionToPassages(WebSearchCase):
         for _ in range(500):
             wanted = [generator.randint(0, 9_000) for _ in range(generator.randint(1, 20))]
             room = generator.randint(0, 9_000)
-            shares = web_search.share_by_rank(wanted, room)
+            shares = search_and_read.share_by_rank(wanted, room)
             self.assertLessEqual(sum(shares), room)
             self.assertTrue(all(0 <= one <= want for one, want in zip(shares, wanted, strict=True)))
             if sum(wanted) <= room:
@@ -219,7 +220,7 @@ class Cache(WebSearchCase):
         long, engine, pages = self.requests_of(max_chars=6_000)
         self.assertEqual((engine, pages, long["from_cache"]), (0, 0, True))
         self.assertGreater(len(json.dumps(long)), len(json.dumps(short)))
-        self.assertLessEqual(len(web_search.dump_json(long)), 6_000)
+        self.assertLessEqual(len(search_and_read.dump_json(long)), 6_000)
 
     def test_another_question_takes_its_pages_from_the_store(self) -> None:
         first = {one["url"] for one in self.search("python asyncio tutorial")["results"]}
@@ -306,7 +307,7 @@ class Cache(WebSearchCase):
             document = self.search()
             self.assertTrue(document["ok"])
             self.assertIn(path, document["warnings"][0])
-            self.assertLessEqual(len(web_search.dump_json(document)), 9_000)
+            self.assertLessEqual(len(search_and_read.dump_json(document)), 9_000)
         with open(path, "rb") as file:
             self.assertTrue(file.read().startswith(b"this is no database"))
 
@@ -323,7 +324,7 @@ class Engines(WebSearchCase):
     def order(self, engine: str = "auto", **variables: str) -> Any:
         """The order of engines under these variables."""
         self.use(**variables)
-        return web_search.engine_order(engine)
+        return search_and_read.engine_order(engine)
 
     def test_auto_asks_what_is_configured_in_its_order(self) -> None:
         own = {"SEARXNG_BASE_URL": self.server.url}
@@ -387,18 +388,18 @@ class Engines(WebSearchCase):
         )
 
     def test_an_engine_that_found_nothing_has_answered(self) -> None:
-        failure = web_search.SearchError
+        failure = search_and_read.SearchError
         failures = [
             ("brave", failure("quota", "used up")),
             ("searxng", failure("no_results", "nothing")),
             ("duckduckgo", failure("blocked", "wall", retryable=True, retry_after=600.0)),
         ]
-        error = web_search.no_engine(failures)
+        error = search_and_read.no_engine(failures)
         self.assertEqual(error.kind, "no_results")
         self.assertEqual(error.details["retry_after"], 600.0)
         for part in ("brave: used up", "searxng: nothing", "duckduckgo: wall"):
             self.assertIn(part, error.message)
-        self.assertEqual(web_search.no_engine(failures[:1]).message, "used up")
+        self.assertEqual(search_and_read.no_engine(failures[:1]).message, "used up")
 
     def test_a_named_engine_answers_or_the_call_fails(self) -> None:
         self.use(**SERPER)
@@ -445,10 +446,10 @@ class Engines(WebSearchCase):
     def test_durations_are_read_or_refused(self) -> None:
         table = {"90s": 90, "30m": 1_800, "24h": 86_400, "7d": 604_800, "1h30m": 5_400, "0": 0}
         for text, seconds in table.items():
-            self.assertEqual(web_search.duration("ttl", text), seconds)
+            self.assertEqual(search_and_read.duration("ttl", text), seconds)
         for text in ("", "5", "-1h", "1.5h", "1h 30m", "h", "1w", "9" * 40 + "s"):
-            with self.assertRaises(web_search.SearchError):
-                web_search.duration("ttl", text)
+            with self.assertRaises(search_and_read.SearchError):
+                search_and_read.duration("ttl", text)
 
 
 class OneAsksForAll(WebSearchCase):
@@ -496,7 +497,7 @@ class Recall(WebSearchCase):
         first = document["results"][0]
         self.assertIn("asyncio", first["text"].lower())
         self.assertTrue(first["title"] and first["url"] and first["fetched_at"])
-        self.assertLessEqual(len(web_search.dump_json(document)), 9_000)
+        self.assertLessEqual(len(search_and_read.dump_json(document)), 9_000)
 
     def test_words_that_no_page_holds_are_no_results(self) -> None:
         for prepared in (False, True):
