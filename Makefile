@@ -8,7 +8,7 @@ MYPY := $(TOOLS)/venv/bin/mypy
 SKILL_LINTERS := $(TOOLS)/venv/bin/agnix
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-long lint sync bench bench-extract faults secrets e2e-opencode e2e-mcp \
+.PHONY: help demo test test-long lint sync bench bench-extract faults secrets portability e2e-opencode e2e-mcp \
 	e2e-agents install uninstall package install-opencode uninstall-opencode
 
 help: ## list the targets
@@ -35,8 +35,8 @@ lint: $(RUFF) $(SKILL_LINTERS) ## ruff (format and rules), mypy --strict, and th
 sync: ## copy the shared code and the parameter tables to where they are needed
 	@$(PYTHON) tests/sync.py
 
-bench: ## time a search as a whole process against a bare urllib script
-	@$(PYTHON) tests/bench/bench_process.py
+bench: ## time everything against its bar and its peers, count characters; prints a table
+	@$(PYTHON) tests/bench/bench.py
 
 bench-extract: ## measure page extraction against libraries (BENCH_DATA= the folder with pages)
 	@$(PYTHON) tests/bench/bench_extract.py
@@ -52,6 +52,9 @@ e2e-agents: ## the skill in the real Claude Code and opencode, with fake models 
 
 faults: ## every command x every fault x every way in, as a table
 	@$(PYTHON) tests/faults.py
+
+portability: ## run the tests under -W error, another locale, without home, uv, stdin and the like
+	@$(PYTHON) tests/portability.py
 
 secrets: ## run the tests with canary keys, then look for them everywhere
 	@$(PYTHON) tests/secrets.py

@@ -85,7 +85,10 @@ TOOLS: dict[str, dict[str, Any]] = {
         "arguments": [
             "query", "count", "page", "since", "country", "language", "site", "exclude_site",
         ],
-        "help": {"count": "each further 10 cost one more request"},
+        "help": {
+            "count": "each further 10 cost one more request",
+            "page": "page to begin with; a page holds count results, at most 10",
+        },
     },
     "brave_web_search": {
         "script": "brave_search", "command": "web", "run": "run_web_search",

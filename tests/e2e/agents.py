@@ -17,6 +17,7 @@ import json
 import shutil
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -67,11 +68,12 @@ def install_packages() -> None:
 
 def registry_answers() -> bool:
     """Whether npm reaches its registry."""
-    command = ["npm", "view", "skills", "version", "--fetch-retries=0"]
-    try:
-        subprocess.run(command, check=True, capture_output=True, timeout=60)
-    except (OSError, subprocess.SubprocessError):
-        return False
+    with tempfile.TemporaryDirectory() as cache:  # npm's own cache would answer for it
+        command = ["npm", "view", "skills", "version", "--fetch-retries=0", f"--cache={cache}"]
+        try:
+            subprocess.run(command, check=True, capture_output=True, timeout=60)
+        except (OSError, subprocess.SubprocessError):
+            return False
     return True
 
 

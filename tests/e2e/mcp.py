@@ -1,0 +1,536 @@
+"""The servers with real clients: `make e2e-mcp`.
+
+Installs the official Python client from PyPI, and the Inspector, the conformance suite and a Node
+that is new enough for them from npm, each in one fixed version, into
+${XDG_CACHE_HOME:-~/.cache}/web-search-dev/mcp. Then the Python client calls every tool in both
+eras of the protocol, the Inspector lists and calls from its command line, the conformance suite
+runs what each version requires through mcp_bridge.py, and http_openapi.py holds the HTTP API
+against its description. A fake server answers; nothing but loopback is used: a proxy that does not
+exist catches every other address.
+
+What the suite finds and may find stands in mcp_expected_failures.json, each with its reason: it
+depends on tools and features of the suite's own example server, or on the bridge. An entry that
+passes is a failure, too. The suite also runs scenarios that no version requires (tasks,
+x-mcp-header, json-schema-2020-12), and does not count them.
+
+Prints a line for each check, and at the end: N passed, N failed. What cannot be installed for lack
+of a registry is skipped, with a line that says so; the exit code is then 0.
+"""
+
+from __future__ import annotations
+
+import concurrent.futures
+import contextlib
+import functools
+import json
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if __name__ == "__main__":  # run by its path: the packages beside it can be found
+    sys.path[0] = str(Path(__file__).resolve().parents[2])
+
+from tests.e2e import http_openapi, opencode, skill, skills_cli
+from tests.e2e.mcp_bridge import Bridge
+from tests.fake_server.server import FakeServer
+from tests.support import clean_environment, small_web_environment
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from tests.e2e.opencode import Check
+
+CACHE = skill.CACHE / "mcp"
+MODULES = CACHE / "node_modules"
+PYTHON = CACHE / "venv/bin/python"
+CLIENT_VERSION = "2.3.0"  # the package mcp
+PACKAGES = {
+    "@modelcontextprotocol/conformance": "0.2.0-alpha.12",
+    "@modelcontextprotocol/inspector": "2.12.0",
+}
+NODE_VERSION = "22.23.3"
+LEAST_NODE = (22, 19)
+INSPECTOR = MODULES / "@modelcontextprotocol/inspector/clients/launcher/build/index.js"
+CONFORMANCE = MODULES / "@modelcontextprotocol/conformance/dist/index.js"
+EXPECTED_FAILURES = Path(__file__).with_name("mcp_expected_failures.json")
+SERVER = skill.ROOT / "scripts/mcp_server.py"
+PIP_OPTIONS = ("--quiet", "--disable-pip-version-check")
+INSTALL_TIMEOUT = 600.0  # seconds
+REGISTRY_TIMEOUT = 60.0  # seconds
+RUN_TIMEOUT = 120.0  # seconds
+OPENAPI_TIMEOUT = 600.0  # seconds
+AT_ONCE = 2  # scenarios
+LATE_ANSWER = 2.0  # seconds; the page of the cancelled call comes after 0.6
+KEYS = ("BRAVE_SEARCH_API_KEY", "SERPER_API_KEY", "GEMINI_API_KEY")
+KEY = "good-e2e-canary"
+MODERN, LEGACY = "2026-07-28", "2025-11-25"
+MAX_TEXT = 9_000  # characters of a result
+QUERY = {"query": "python asyncio timeout"}
+# Tool -> what stands in its text, and the paths of the requests that the APIs receive.
+TOOLS: dict[str, tuple[str, tuple[str, ...]]] = {
+    "web_search": ("Where opinions differ", ("/res/v1/web/search", "/web/")),
+    "read_page": ("wild yeasts", ("/site/articles/sourdough",)),
+    "grounded_search": ("### Sources", ("/v1beta/models/",)),
+    "google_search": ("## Answer", ("/search",)),
+    "brave_web_search": ("## Web", ("/res/v1/web/search",)),
+    "brave_summarizer": ("create_task", ("/res/v1/summarizer/search",)),
+    "brave_context": ("asyncio.timeout()", ("/res/v1/llm/context",)),
+    "clear_cache": ("Removed from the cache", ()),
+}
+# Keeps what goes through a server's stdin and stdout in two files.
+RECORDER = 'received=$1 sent=$2; shift 2; tee "$received" | "$@" | tee "$sent"'
+
+# ----- programs from outside
+
+
+def has_python_client() -> bool:
+    """Whether the Python client is in the cache folder in its version."""
+    code = "import importlib.metadata as m; print(m.version('mcp'))"
+    try:
+        found = subprocess.run(
+            [str(PYTHON), "-c", code], capture_output=True, check=False, text=True
+        )
+    except OSError:
+        return False
+    return found.stdout.strip() == CLIENT_VERSION
+
+
+def install_python_client() -> None:
+    """Install the Python client into an environment of its own."""
+    subprocess.run([sys.executable, "-m", "venv", str(PYTHON.parents[1])], check=True)
+    command = [str(PYTHON), "-m", "pip", "install", *PIP_OPTIONS, "--retries=1"]
+    install([*command, f"mcp=={CLIENT_VERSION}"])
+
+
+def wanted_packages() -> dict[str, Any]:
+    """The package.json of what comes from npm."""
+    optional = {skills_cli.node_package(): NODE_VERSION}  # not every machine has such a package
+    return {"private": True, "dependencies": PACKAGES, "optionalDependencies": optional}
+
+
+def has_packages() -> bool:
+    """Whether the npm packages are in the cache folder in these versions."""
+    try:
+        there = json.loads((CACHE / "package.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return False
+    complete = (MODULES / ".package-lock.json").exists()  # npm writes it at the end
+    return bool(there == wanted_packages() and complete)
+
+
+def install_packages() -> None:
+    """Install the npm packages."""
+    CACHE.mkdir(parents=True, exist_ok=True)
+    (MODULES / ".package-lock.json").unlink(missing_ok=True)  # of other versions
+    (CACHE / "package.json").write_text(json.dumps(wanted_packages()), encoding="utf-8")
+    options = ["--no-audit", "--no-fund", "--loglevel=error", "--fetch-retries=1"]
+    install(["npm", "install", *options])
+
+
+def install(command: list[str]) -> None:
+    """Run an installer in the cache folder."""
+    subprocess.run(
+        command, cwd=CACHE, check=True, timeout=INSTALL_TIMEOUT, capture_output=True, text=True
+    )
+
+
+@functools.cache
+def pip_reaches_registry() -> bool:
+    """Whether pip finds the Python client, elsewhere than in its own cache."""
+    command = [sys.executable, "-m", "pip", "download", *PIP_OPTIONS, "--no-deps", "--retries=0"]
+    with tempfile.TemporaryDirectory() as folder:
+        words = ["--no-cache-dir", "--dest", folder, f"mcp=={CLIENT_VERSION}"]
+        return succeeds([*command, *words])
+
+
+def npm_reaches_registry() -> bool:
+    """Whether npm finds one of the packages, elsewhere than in its own cache."""
+    with tempfile.TemporaryDirectory() as folder:
+        words = ["version", "--fetch-retries=0", f"--cache={folder}"]
+        return succeeds(["npm", "view", next(iter(PACKAGES)), *words])
+
+
+def succeeds(command: list[str]) -> bool:
+    """Whether a command can be run, and ends well within the time for a registry."""
+    try:
+        subprocess.run(command, check=True, capture_output=True, timeout=REGISTRY_TIMEOUT)
+    except (OSError, subprocess.SubprocessError):
+        return False
+    return True
+
+
+class Source(NamedTuple):
+    """Programs that are installed together: whether they are there, and how they come."""
+
+    name: str
+    present: Callable[[], bool]
+    reachable: Callable[[], bool]  # installers try for minutes, so this is asked first
+    install: Callable[[], None]
+
+
+PYTHON_CLIENT = Source(
+    "the Python client", has_python_client, pip_reaches_registry, install_python_client
+)
+NODE_CLIENTS = Source(
+    "Inspector and conformance suite", has_packages, npm_reaches_registry, install_packages
+)
+
+
+def installed(source: Source) -> bool:
+    """Install programs, unless they are there; False, said, where there is no registry."""
+    if source.present():
+        return True
+    if not source.reachable():
+        print(f"skipped: {source.name}: not installed, and there is no registry", flush=True)
+        return False
+    print(f"installing {source.name} into {CACHE} ...", flush=True)
+    source.install()
+    return True
+
+
+@functools.cache
+def node() -> str:
+    """A Node that is new enough: the system's, or the one from npm; empty if there is none."""
+    from_npm = MODULES / skills_cli.node_package() / "bin/node"
+    for candidate in (shutil.which("node") or "", str(from_npm)):
+        if candidate and skills_cli.node_version(candidate) >= LEAST_NODE:
+            return candidate
+    return ""
+
+
+# ----- a fake server and a home for each scenario
+
+
+class Workplace:
+    """A temporary folder, a fake server, and the environment that leads every script to it."""
+
+    def __init__(self, folder: Path, server: FakeServer) -> None:
+        self.folder = folder
+        self.server = server
+        self.variables = {
+            **small_web_environment(server.url),
+            **dict.fromkeys(KEYS, KEY),
+            "SEARXNG_BASE_URL": "",
+            "HOME": str(folder),
+            "GLSI_DB_PATH": str(folder / "cache.db"),
+            "HTTP_PROXY": skill.DEAD_PROXY,
+            "HTTPS_PROXY": skill.DEAD_PROXY,
+            "NO_PROXY": "127.0.0.1,localhost",
+            "UV_PYTHON_DOWNLOADS": "never",
+            "PATH": skill.program_path(),
+        }
+
+    def run(self, command: list[str], given: str = "") -> subprocess.CompletedProcess[str]:
+        """Run a client in the folder; return it with its output."""
+        return subprocess.run(
+            command,
+            cwd=self.folder,
+            env=clean_environment(**self.variables),
+            input=given,
+            capture_output=True,
+            text=True,
+            timeout=RUN_TIMEOUT,
+            check=False,
+        )
+
+
+@contextlib.contextmanager
+def workplace() -> Iterator[Workplace]:
+    """A workplace of its own, gone afterwards."""
+    with (
+        tempfile.TemporaryDirectory(prefix="mcp-e2e-") as folder,
+        FakeServer(local_links=True) as server,
+    ):
+        yield Workplace(Path(folder), server)
+
+
+def text_of(result: Any) -> str:
+    """The text of a tool's result that is one text and nothing else; else empty."""
+    content = result.get("content") or []
+    if len(content) != 1 or content[0]["type"] != "text" or "structuredContent" in result:
+        return ""
+    return str(content[0]["text"])
+
+
+# ----- scenarios: each returns its checks
+
+
+def in_legacy_mode() -> list[Check]:
+    """The Python client with the handshake, the server started by uv where it is."""
+    return python_client("legacy", LEGACY, "initialize", skill.runner().split())
+
+
+def in_modern_mode() -> list[Check]:
+    """The Python client as it is by default: it asks server/discover, and finds the new version."""
+    return python_client("auto", MODERN, "server/discover", [sys.executable])
+
+
+def python_client(mode: str, version: str, opening: str, runner: list[str]) -> list[Check]:
+    """The checks of one mode of the Python client."""
+    with workplace() as place:
+        page = f"{place.server.url}/site/articles/sourdough"
+        arguments = {"read_page": {"urls": [page], "query": "sourdough yeast"}}
+        good = [[name, arguments.get(name, QUERY)] for name in TOOLS]
+        bad = [["google_search", {**QUERY, "count": 5_000}], ["no_such_tool", {}]]
+        received, sent = place.folder / "received", place.folder / "sent"
+        recorder = ["sh", "-c", RECORDER, "sh", str(received), str(sent)]
+        job = {
+            "mode": mode,
+            "command": [*recorder, *runner, str(SERVER)],
+            "environment": place.variables,
+            "calls": [*good, *bad],
+            "cancel": ["read_page", {"urls": [f"{place.server.url}/site/slow/late"]}],
+            "wait": LATE_ANSWER,
+            "after": ["clear_cache", {}],
+        }
+        program = Path(__file__).with_name("mcp_client.py")
+        finished = place.run([str(PYTHON), str(program)], json.dumps(job))
+        label = f"Python client, {version}"
+        if finished.returncode:
+            return [(f"{label}: it comes to its end", False, finished.stderr)]
+        seen = json.loads(finished.stdout)
+        wire = [json.loads(line) for line in received.read_text(encoding="utf-8").splitlines()]
+        answers = [json.loads(line) for line in sent.read_text(encoding="utf-8").splitlines()]
+        paths = [one.path for one in place.server.requests]
+        checks = [
+            *opening_checks(seen, wire, version, opening),
+            *[tool_check(one, paths) for one in seen["calls"][: len(good)]],
+            *progress_checks(seen["calls"][: len(good)]),
+            *failure_checks(*seen["calls"][len(good) :]),
+            *cancel_checks(seen, wire, answers),
+            (
+                "no key in anything that the server wrote",
+                KEY not in sent.read_text(encoding="utf-8") + finished.stderr,
+                finished.stderr,
+            ),
+        ]
+        return [(f"{label}: {name}", holds, what) for name, holds, what in checks]
+
+
+def opening_checks(seen: Any, wire: list[Any], version: str, opening: str) -> list[Check]:
+    """How the connection begins, and what the server says of itself."""
+    names = [tool["name"] for tool in seen["tools"]]
+    return [
+        (
+            f"it begins with {opening}, and they agree on the version",
+            wire[0]["method"] == opening and seen["version"] == version,
+            (wire[0], seen["version"]),
+        ),
+        (
+            "name, capabilities (tools only) and instructions arrive",
+            seen["server"]["name"] == "web-search"
+            and set(seen["capabilities"]) == {"tools"}
+            and "web_search" in seen["instructions"],
+            seen,
+        ),
+        (f"it lists {len(TOOLS)} tools", sorted(names) == sorted(TOOLS), names),
+    ]
+
+
+def tool_check(call: Any, paths: list[str]) -> Check:
+    """A call that must work: one text with what is expected, and the requests behind it."""
+    words, wanted = TOOLS[call["tool"]]
+    text = text_of(call.get("result", {}))
+    return (
+        f"{call['tool']} answers with one text",
+        call.get("result", {}).get("isError") is False
+        and words in text
+        and len(text) < MAX_TEXT
+        and all(any(path.startswith(want) for path in paths) for want in wanted),
+        (call, paths),
+    )
+
+
+def progress_checks(calls: list[Any]) -> list[Check]:
+    """Progress of the calls that work."""
+    grows = True
+    for call in calls:
+        numbers = [number for number, _, _ in call["progress"]]
+        grows = grows and bool(numbers) and numbers == sorted(set(numbers))
+    pages = [message for _, _, message in calls[0]["progress"] if "pages read" in message]
+    return [
+        ("every call reports progress, which grows", grows, calls),
+        ("web_search counts its pages", len(pages) > 1, calls[0]["progress"]),
+    ]
+
+
+def failure_checks(bad_argument: Any, unknown_tool: Any) -> list[Check]:
+    """What a model can mend is a result; what the client did wrong is an error."""
+    result = bad_argument.get("result", {})
+    return [
+        (
+            "a bad argument is an isError text that names it and what is allowed",
+            result.get("isError") is True
+            and "count must be a whole number from 1 to 100" in text_of(result),
+            bad_argument,
+        ),
+        (
+            "an unknown tool is error -32602",
+            unknown_tool.get("error", {}).get("code") == -32602,
+            unknown_tool,
+        ),
+    ]
+
+
+def cancel_checks(seen: Any, wire: list[Any], answers: list[Any]) -> list[Check]:
+    """A call that the client gave up, and the one after it."""
+    given_up = [
+        message["params"]["requestId"]
+        for message in wire
+        if message["method"] == "notifications/cancelled"
+    ]
+    return [
+        (
+            "a cancelled call is not answered",
+            not seen["answered"]
+            and len(given_up) == 1
+            and not any(answer.get("id") in given_up for answer in answers),
+            (given_up, answers),
+        ),
+        (
+            "the next call is",
+            text_of(seen["after"].get("result", {})).startswith("Removed"),
+            seen["after"],
+        ),
+    ]
+
+
+def inspector() -> list[Check]:
+    """The Inspector's command line in both eras: its list, a call, and a call that fails."""
+    checks: list[Check] = []
+    with workplace() as place:
+        pairs = [f"{name}={value}" for name, value in place.variables.items() if value]
+        variables = [word for pair in pairs for word in ("-e", pair)]
+        place.variables["MCP_INSPECTOR_SECRET_STORE"] = "memory"
+        program = [node(), str(INSPECTOR), "--cli", sys.executable, str(SERVER), *variables]
+        for era in ("legacy", "modern"):
+            base = [*program, "--format", "json", "--protocol-era", era, "--method"]
+            call = [*base, "tools/call", "--tool-name", "web_search", "--tool-args-json"]
+            listed = place.run([*base, "tools/list", "--strict"])
+            called = place.run([*call, json.dumps(QUERY)])
+            failed = place.run([*call, json.dumps({"query": ""})])
+            checks += [
+                (
+                    f"Inspector, {era}: tools/list, schemas that every client understands",
+                    listed.returncode == 0
+                    and {tool["name"] for tool in result_of(listed).get("tools", [])} == set(TOOLS),
+                    listed,
+                ),
+                (
+                    f"Inspector, {era}: tools/call",
+                    called.returncode == 0 and TOOLS["web_search"][0] in text_of(result_of(called)),
+                    called,
+                ),
+                (
+                    f"Inspector, {era}: tools/call that fails says what to mend",
+                    failed.returncode == 5 and "query is blank" in text_of(result_of(failed)),
+                    failed,
+                ),
+            ]
+    return checks
+
+
+def result_of(finished: subprocess.CompletedProcess[str]) -> Any:
+    """The result that the Inspector printed; {} if it printed none."""
+    with contextlib.suppress(ValueError, KeyError, TypeError):
+        return json.loads(finished.stdout)["result"]
+    return {}
+
+
+def conformance() -> list[Check]:
+    """What each version requires, by the conformance suite."""
+    expected = json.loads(EXPECTED_FAILURES.read_text(encoding="utf-8"))
+    checks: list[Check] = []
+    with workplace() as place:
+        environment = clean_environment(**place.variables)
+        with Bridge([sys.executable, str(SERVER)], environment) as bridge:
+            for version, reasons in expected.items():
+                baseline = place.folder / f"{version}.yml"
+                baseline.write_text(json.dumps({"server": list(reasons)}), encoding="utf-8")
+                command = [node(), str(CONFORMANCE), "server", "--url", bridge.url]
+                command += ["--requirements", version, "--expected-failures", str(baseline)]
+                finished = place.run(command)
+                output = finished.stdout + finished.stderr
+                total = re.search(r"Total: (\d+) passed", output)
+                name = (
+                    f"conformance, {version}: {total[1] if total else 'no'} checks pass, and what "
+                    f"fails are the {len(reasons)} scenarios and checks that are expected to"
+                )
+                holds = finished.returncode == 0 and "Baseline check passed" in output
+                checks.append((name, holds, output))
+            checks.append(
+                ("conformance: the server lives on", bridge.process.poll() is None, bridge.process)
+            )
+    return checks
+
+
+def http_api() -> list[Check]:
+    """The HTTP API against its description; the checks are those that http_openapi.py prints."""
+    finished = subprocess.run(
+        [sys.executable, http_openapi.__file__],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        timeout=OPENAPI_TIMEOUT,
+        check=False,
+    )
+    lines = finished.stdout.splitlines() or [""]
+    if finished.returncode == 0 and lines[-1].endswith("skipped"):
+        print(f"skipped: {lines[-1]}", flush=True)
+        return []
+    checks: list[Check] = [
+        (f"HTTP API: {line[5:]}", line.startswith("ok"), finished.stdout)
+        for line in lines
+        if line.startswith(("ok  ", "FAIL "))
+    ]
+    return checks or [("HTTP API: http_openapi.py comes to its end", False, finished.stdout)]
+
+
+def available() -> list[Callable[[], list[Check]]]:
+    """The scenarios whose programs are there; says which versions, and what is skipped."""
+    scenarios: list[Callable[[], list[Check]]] = []
+    if (http_openapi.VENV / "bin/schemathesis").exists() or pip_reaches_registry():
+        print(f"schemathesis {http_openapi.VERSION}")
+        scenarios.append(http_api)  # it takes longest
+    else:
+        print("skipped: schemathesis: not installed, and there is no registry", flush=True)
+    if installed(PYTHON_CLIENT):
+        print(f"mcp {CLIENT_VERSION}")
+        scenarios += [in_legacy_mode, in_modern_mode]
+    if not shutil.which("npm"):
+        print(f"skipped: {NODE_CLIENTS.name}: they come from npm, and npm is not there")
+    elif installed(NODE_CLIENTS):
+        print(", ".join(f"{name} {version}" for name, version in PACKAGES.items()))
+        if node():
+            scenarios += [inspector, conformance]
+        else:
+            print(f"skipped: {NODE_CLIENTS.name}: they need Node 22.19 or newer")
+    return scenarios
+
+
+def main() -> int:
+    """Run the scenarios that the arguments name, else all; return 1 if a check failed."""
+    try:
+        scenarios = available()
+    except (OSError, subprocess.SubprocessError) as error:
+        print(f"the clients could not be installed: {error}\n{getattr(error, 'stderr', '') or ''}")
+        return 1
+    chosen = [one for one in scenarios if not sys.argv[1:] or one.__name__ in sys.argv[1:]]
+    passed = failed = 0
+    with concurrent.futures.ThreadPoolExecutor(AT_ONCE) as pool:
+        for checks in pool.map(opencode.perform, chosen):
+            for name, holds, seen in checks:
+                passed, failed = passed + holds, failed + (not holds)
+                print(f"{'ok' if holds else 'FAILED':<6} {name}", flush=True)
+                if not holds:
+                    print(f"       seen: {seen if isinstance(seen, str) else repr(seen)}")
+    print(f"{passed} passed, {failed} failed")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
