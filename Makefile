@@ -57,7 +57,7 @@ portability: ## run the tests under -W error, another locale, without home, uv, 
 	@$(PYTHON) tests/portability.py
 
 secrets: ## run the tests with canary keys, then look for them everywhere
-	@$(PYTHON) tests/secrets.py
+	@$(PYTHON) tests/canary.py
 
 install: ## copy the skill into ~/.claude/skills and ~/.agents/skills (DIR= another skills folder)
 	@$(PYTHON) tests/install.py install $(if $(DIR),--dir '$(DIR)')

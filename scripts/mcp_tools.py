@@ -334,7 +334,10 @@ def tool_text(name: str, document: Document) -> str:
     for limit in (common.DEFAULT_MAX_CHARS, 7_500, 6_000, 4_500, 3_000):
         common.fit_document(document, limit, ())
         say_hints(document, labels)
-        text = to_markdown(document).replace("**Error (no_results):**", "**Nothing found:**")
+        text = to_markdown(document)
+        if common.part(document, "details").get("kind") == "no_results":  # an answer, no error
+            heading = r"\*\*Error \(no_results\):\*\*|^## Search Error$"
+            text = re.sub(heading, "**Nothing found:**", text, count=1, flags=re.MULTILINE)
         text = re.sub(r"(?m)--offset (\d+)$", r"offset \1", text)
         if len(text) <= MAX_TEXT:
             return text

@@ -30,6 +30,7 @@ FIRST_SHARE = 0.6  # of the time that is left: one engine's, while another one m
 LEAST_SECONDS = 0.1  # a shorter timeout is none
 LOOK_SECONDS = 0.1  # one who waits for another process's answer looks this often
 SNIPPET_BESIDE_TEXT = 200  # characters: where page text is given, the snippet says little more
+MAX_SOURCE = 500_000  # characters of a page that passages are chosen from: a long book, in 0.1 s
 EXCERPT_HINT = (
     "Texts are the passages that answer; --max-chars 0 gives whole pages, read_page.py URL one."
 )
@@ -202,7 +203,7 @@ def excerpt(text: str, query: str, room: int) -> str:
     """
     import read_page
 
-    passages = read_page.select_passages(text, query, room * 9 // 10)
+    passages = read_page.select_passages(text[:MAX_SOURCE], query, room * 9 // 10)
     while passages:
         parts = [f"{one['heading']}\n\n{one['text']}".strip() for one in passages]
         chosen = "\n\n[…]\n\n".join(parts)

@@ -30,6 +30,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 from unittest import mock
 
+from tests import capture
 from tests.fake_server.server import FakeServer
 
 if TYPE_CHECKING:
@@ -42,7 +43,10 @@ ROOT = Path(__file__).resolve().parent.parent
 SCRIPTS = ROOT / "scripts"
 SLACK = 3.0  # seconds that a deadline may be late on a slow, busy machine
 PROCESS_TIMEOUT = 60.0  # seconds after which a process that hangs is a failure
-CANARY = "canary-0123456789abcdef"  # the tail of a key that must be found nowhere
+# The tail of a key that must be found nowhere; tests/canary.py gives each of its runs a new one.
+CANARY = os.environ.get("WEB_SEARCH_TEST_CANARY") or "canary-0123456789abcdef"
+KEPT = os.environ.get("WEB_SEARCH_TEST_KEPT")  # where tests/canary.py wants everything kept
+keeper = capture.start(KEPT, CANARY) if KEPT else None
 
 # What the user's own environment could change in a test.
 _PRIVATE = re.compile(
@@ -68,9 +72,15 @@ def _home() -> tempfile.TemporaryDirectory[str]:
 
 
 def clean_environment(**variables: str) -> dict[str, str]:
-    """This process's environment without the user's keys and settings, HOME an empty folder."""
+    """This process's environment without the user's keys and settings, HOME an empty folder.
+
+    TEST_CHILD_ENVIRONMENT, a JSON object, changes it once more before variables do; null removes
+    one. tests/portability.py runs test modules with it.
+    """
     kept = {name: value for name, value in os.environ.items() if not _PRIVATE.fullmatch(name)}
-    return {**kept, "HOME": _home().name, "PYTHONDONTWRITEBYTECODE": "1", **variables}
+    changes = json.loads(os.environ.get("TEST_CHILD_ENVIRONMENT", "{}"))
+    clean = {**kept, "HOME": _home().name, "PYTHONDONTWRITEBYTECODE": "1", **changes, **variables}
+    return {name: value for name, value in clean.items() if value is not None}
 
 
 def run_script(
@@ -109,6 +119,8 @@ def call_main(module: Any, *arguments: str) -> Run:
         code = module.main(list(arguments))
     out.flush()
     stdout = out.detach().getvalue()
+    if keeper:
+        keeper.keep_output(f"main of {module.__name__}", stdout + err.getvalue().encode())
     return Run(code, _json_or_none(stdout), stdout, err.getvalue())
 
 

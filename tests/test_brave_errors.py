@@ -189,8 +189,8 @@ class CommandFaultTest(FakeServerCase):
             "spellcheck": "BRAVE_SPELLCHECK_API_KEY", "context": "BRAVE_SEARCH_API_KEY",
         }  # fmt: skip
         for command, variable in plans.items():
-            plan = "search-plan" if command != "context" else "answers-plan"
-            self.set_environment(BRAVE_SEARCH_API_KEY=plan)
+            plan = "search" if command != "context" else "answers"
+            self.set_environment(BRAVE_SEARCH_API_KEY=f"{plan}-{CANARY}")
             document = brave.RUN[command]({"query": "bread"})
             self.assertEqual(document["details"]["kind"], "auth")
             self.assertIn(variable, document["details"]["hint"])

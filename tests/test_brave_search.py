@@ -9,7 +9,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
-from tests.support import SLACK, FakeServerCase, call_main, load_script
+from tests.support import CANARY, SLACK, FakeServerCase, call_main, load_script
 
 brave = load_script("brave_search")
 COMMANDS = brave.COMMANDS
@@ -395,7 +395,7 @@ class WireTest(SampleCase):
             "suggest": "BRAVE_SUGGEST_API_KEY",
             "spellcheck": "BRAVE_SPELLCHECK_API_KEY",
         }
-        own = {name: f"good-own-{command}" for command, name in variables.items()}
+        own = {name: f"good-own-{command}-{CANARY}" for command, name in variables.items()}
         self.set_environment(**own)
         for command in ("web", *variables):
             self.server.clear()
@@ -404,9 +404,11 @@ class WireTest(SampleCase):
             self.assertEqual(sent_key, own.get(variables.get(command, ""), self.key))
 
     def test_brave_api_key_is_the_second_name_of_the_key(self) -> None:
-        self.set_environment(BRAVE_SEARCH_API_KEY="", BRAVE_API_KEY="good-second")
+        self.set_environment(BRAVE_SEARCH_API_KEY="", BRAVE_API_KEY=f"good-second-{CANARY}")
         brave.run_web_search({"query": "bread"})
-        self.assertEqual(self.server.requests[0].header("X-Subscription-Token"), "good-second")
+        self.assertEqual(
+            self.server.requests[0].header("X-Subscription-Token"), f"good-second-{CANARY}"
+        )
 
     def samples(self) -> list[tuple[str, str]]:
         return [(command, name) for command, table in SAMPLES.items() for name in table]
@@ -913,7 +915,7 @@ class SummarizerTest(FakeServerCase):
 
     def test_a_refused_key_stops_it_at_once(self) -> None:
         for fault in ("bad", "plan", "broke", "quota", "missing"):
-            key = f"{fault}-summarizer"
+            key = f"{fault}-summarizer-{CANARY}"
             self.set_environment(BRAVE_SEARCH_API_KEY=key)
             self.assertIn(brave.run_summarizer({"key": "k"})["details"]["kind"], ("auth", "quota"))
             self.assertEqual(len(self.polls(key)), 1, fault)
@@ -959,7 +961,7 @@ class SummarizerTest(FakeServerCase):
         self.assertEqual(first["summary_text"], third["summary_text"])
 
     def test_a_plan_without_summaries_is_told_of_context_and_answers(self) -> None:
-        self.set_environment(BRAVE_SEARCH_API_KEY="search-plan")
+        self.set_environment(BRAVE_SEARCH_API_KEY=f"search-plan-{CANARY}")
         found = brave.run_summarizer({"query": "sourdough bread"})
         self.assertEqual(found["details"]["kind"], "auth")
         self.assertEqual(found["error"], "The search brought no summarizer key.")
@@ -968,7 +970,7 @@ class SummarizerTest(FakeServerCase):
         self.assertEqual(len(self.server.requests), 1)
 
     def test_a_web_search_that_brings_no_key_warns_and_keeps_its_results(self) -> None:
-        self.set_environment(BRAVE_SEARCH_API_KEY="search-plan")
+        self.set_environment(BRAVE_SEARCH_API_KEY=f"search-plan-{CANARY}")
         found = brave.run_web_search({"query": "sourdough bread", "summary": True})
         self.assertTrue(found["ok"] and found["web_results"])
         self.assertIsNone(found["summarizer_key"])

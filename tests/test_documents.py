@@ -12,7 +12,7 @@ import unittest
 from typing import TYPE_CHECKING
 
 from tests.fake_server.server import FakeServer
-from tests.support import ROOT, clean_environment, load_script, run_script
+from tests.support import CANARY, ROOT, clean_environment, load_script, run_script
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -132,7 +132,7 @@ class EveryCommand(unittest.TestCase):
         super().setUpClass()
         cls.server = FakeServer(local_links=True)
         cls.addClassCleanup(cls.server.close)
-        variables = dict.fromkeys(KEYS, "good") | dict.fromkeys(ADDRESSES, cls.server.url)
+        variables = dict.fromkeys(KEYS, f"good-{CANARY}") | dict.fromkeys(ADDRESSES, cls.server.url)
         variables["WEB_SEARCH_ALLOW_PRIVATE"] = cls.server.url.removeprefix("http://")
         variables["GLSI_RATE_LIMIT"] = "0s"
         cls.environment = clean_environment(**variables)

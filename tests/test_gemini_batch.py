@@ -47,14 +47,16 @@ class Batch(GeminiCase):
         self.assertIn("query must be text", document["results"][4]["error"])
 
     def test_fails_with_the_first_error_when_every_search_failed(self) -> None:
-        self.set_environment(GEMINI_API_KEY="quota-x")
+        self.set_environment(GEMINI_API_KEY=f"quota-x-{CANARY}")
         document = self.batch("sourdough", "aurora")
         self.assertEqual(document["error"], "Error: API quota exceeded. Try again later.")
         self.assertEqual((document["ok"], document["details"]["kind"]), (False, "quota"))
         self.assertEqual([one["ok"] for one in document["results"]], [False, False])
 
     def test_sends_at_most_four_requests_at_once_by_default(self) -> None:
-        self.set_environment(GEMINI_API_KEY="slow-batch")  # each answer takes SLOW_SECONDS
+        self.set_environment(
+            GEMINI_API_KEY=f"slow-batch-{CANARY}"
+        )  # each answer takes SLOW_SECONDS
         for workers, params in ((4, {}), (2, {"workers": 2})):
             self.server.clear()
             self.batch(*(f"python {number}" for number in range(9)), **params)
@@ -63,7 +65,9 @@ class Batch(GeminiCase):
                 self.assertGreater(late - early, SLOW_SECONDS * 0.95)
 
     def test_a_rate_limit_holds_back_the_searches_that_are_not_sent_yet(self) -> None:
-        self.set_environment(GEMINI_API_KEY="throttle-batch")  # refuses its second request
+        self.set_environment(
+            GEMINI_API_KEY=f"throttle-batch-{CANARY}"
+        )  # refuses its second request
         document = self.batch(*(f"python {number}" for number in range(8)), workers=2)
         self.assertEqual(document["succeeded"], 8)
         times = sorted(one.time - self.server.requests[0].time for one in self.server.requests)
@@ -81,7 +85,7 @@ class Batch(GeminiCase):
 
     def test_gcloud_is_asked_once_for_all(self) -> None:
         with tempfile.TemporaryDirectory() as folder:
-            path = self.fake_gcloud(f"echo x >> {folder}/calls; echo good-token")
+            path = self.fake_gcloud(f"echo x >> {folder}/calls; echo good-token-{CANARY}")
             self.set_environment(GOOGLE_CLOUD_PROJECT="p1", PATH=path)
             document = self.batch("sourdough", "aurora", "chess", provider="vertex")
             self.assertEqual(document["succeeded"], 3, document)
@@ -93,14 +97,14 @@ class Batch(GeminiCase):
             self.assertEqual((Path(folder) / "calls").read_text(), "x\ny\n")
 
     def test_its_timeout_is_that_of_the_whole_batch(self) -> None:
-        self.set_environment(GEMINI_API_KEY="hang-batch")
+        self.set_environment(GEMINI_API_KEY=f"hang-batch-{CANARY}")
         started = time.monotonic()
         document = self.batch("a1", "a2", "a3", "a4", "a5", "a6", timeout=0.5, workers=2)
         self.assertLess(time.monotonic() - started, 0.5 + SLACK)
         self.assertEqual({one["details"]["kind"] for one in document["results"]}, {"timeout"})
 
     def test_the_timeout_of_the_python_function_is_for_each_search(self) -> None:
-        self.set_environment(GEMINI_API_KEY="hang-batch")
+        self.set_environment(GEMINI_API_KEY=f"hang-batch-{CANARY}")
         started = time.monotonic()
         document = gemini.search_batch([f"python {number}" for number in range(8)], timeout=0.4)
         self.assertFalse(document["ok"])

@@ -108,7 +108,7 @@ class ErrorAnswers(GeminiCase):
                 self.assertNotIn("attempts", run.document["details"])
 
     def test_a_wait_that_fits_the_deadline_is_waited_out(self) -> None:
-        self.set_environment(GEMINI_API_KEY="busy-waited")
+        self.set_environment(GEMINI_API_KEY=f"busy-waited-{CANARY}")
         started = time.monotonic()
         document = gemini.run_search({**QUESTION, "timeout": 20})
         self.assertTrue(document["ok"], document)
@@ -116,28 +116,30 @@ class ErrorAnswers(GeminiCase):
         self.assertEqual(len(self.server.requests), 3)
 
     def test_a_wait_beyond_the_deadline_is_told(self) -> None:
-        self.set_environment(GEMINI_API_KEY="busy-hurried")
+        self.set_environment(GEMINI_API_KEY=f"busy-hurried-{CANARY}")
         document = gemini.run_search({**QUESTION, "timeout": 0.6})
         self.assertEqual(document["details"]["kind"], "rate_limit")
         self.assertEqual(document["details"]["retry_after"], bodies.RETRY_SECONDS)
         self.assertTrue(document["details"]["retryable"])
 
     def test_a_fault_that_passes_is_tried_again(self) -> None:
-        self.set_environment(GEMINI_API_KEY="flaky-once")
+        self.set_environment(GEMINI_API_KEY=f"flaky-once-{CANARY}")
         self.assertTrue(gemini.run_search(QUESTION)["ok"])
         self.assertEqual(len(self.server.requests), 3)
 
     def test_what_waiting_does_not_mend_is_asked_once(self) -> None:
-        for key in ("bad-1", "quota-1", "leaked-1", "place-1"):
+        for key in ("bad", "quota", "leaked", "place"):
             self.server.clear()
-            self.set_environment(GEMINI_API_KEY=key)
+            self.set_environment(GEMINI_API_KEY=f"{key}-{CANARY}")
             gemini.run_search(QUESTION)
             self.assertEqual(len(self.server.requests), 1, key)
 
 
 class Vertex(GeminiCase):
     def test_with_a_project_and_a_token_asks_the_project(self) -> None:
-        self.set_environment(GOOGLE_CLOUD_PROJECT="project-1", VERTEX_ACCESS_TOKEN="good-token")
+        self.set_environment(
+            GOOGLE_CLOUD_PROJECT="project-1", VERTEX_ACCESS_TOKEN=f"good-token-{CANARY}"
+        )
         document = gemini.run_search({**QUESTION, "provider": "vertex"})
         self.assertEqual((document["ok"], document["provider"]), (True, "vertex"))
         request = self.server.requests[-1]
@@ -146,17 +148,17 @@ class Vertex(GeminiCase):
             "/v1/projects/project-1/locations/global/publishers/google/models/"
             "gemini-3.8-flash:generateContent",
         )
-        self.assertEqual(request.header("authorization"), "Bearer good-token")
+        self.assertEqual(request.header("authorization"), f"Bearer good-token-{CANARY}")
         self.assertIsNone(request.header("x-goog-api-key"))
 
     def test_with_a_key_alone_is_asked_in_express_mode(self) -> None:
-        self.set_environment(VERTEX_API_KEY="good-express")
+        self.set_environment(VERTEX_API_KEY=f"good-express-{CANARY}")
         document = gemini.run_search({**QUESTION, "provider": "vertex"})
         self.assertTrue(document["ok"], document)
         request = self.server.requests[-1]
         path = "/v1beta1/publishers/google/models/gemini-3.8-flash:generateContent"
         self.assertEqual(request.path, path)
-        self.assertEqual(request.header("x-goog-api-key"), "good-express")
+        self.assertEqual(request.header("x-goog-api-key"), f"good-express-{CANARY}")
 
     def test_location_is_in_the_path_and_in_the_host(self) -> None:
         for location, host in (
@@ -173,7 +175,7 @@ class Vertex(GeminiCase):
             self.assertTrue(url.startswith(host + place), url)
 
     def test_a_project_that_is_none_is_refused_before_any_request(self) -> None:
-        self.set_environment(GOOGLE_CLOUD_PROJECT="../evil", VERTEX_ACCESS_TOKEN="good")
+        self.set_environment(GOOGLE_CLOUD_PROJECT="../evil", VERTEX_ACCESS_TOKEN=f"good-{CANARY}")
         document = gemini.run_search({**QUESTION, "provider": "vertex"})
         self.assertEqual(document["details"]["kind"], "invalid_input")
         self.assertIn("GOOGLE_CLOUD_PROJECT", document["error"])
@@ -182,13 +184,13 @@ class Vertex(GeminiCase):
     def test_without_a_token_asks_gcloud_for_one_and_never_logs_in(self) -> None:
         path = self.fake_gcloud(
             '[ "$*" = "auth print-access-token" ] && [ "$CLOUDSDK_CORE_DISABLE_PROMPTS" = 1 ] '
-            "&& echo good-from-gcloud"
+            f"&& echo good-from-gcloud-{CANARY}"
         )
         self.set_environment(GOOGLE_CLOUD_PROJECT="p1", PATH=path)
         document = gemini.run_search({**QUESTION, "provider": "vertex"})
         self.assertTrue(document["ok"], document)
         token = self.server.requests[-1].header("authorization")
-        self.assertEqual(token, "Bearer good-from-gcloud")
+        self.assertEqual(token, f"Bearer good-from-gcloud-{CANARY}")
 
     def test_gcloud_without_an_account_is_an_authentication_error(self) -> None:
         path = self.fake_gcloud("echo 'ERROR: no active account selected.' >&2; exit 1")
@@ -208,14 +210,16 @@ class Vertex(GeminiCase):
 
     def test_gcloud_is_not_started_when_a_key_is_given_or_for_a_dry_run(self) -> None:
         path = self.fake_gcloud("echo started; exit 1")
-        self.set_environment(GOOGLE_CLOUD_PROJECT="p1", PATH=path, VERTEX_API_KEY="good-x")
+        self.set_environment(
+            GOOGLE_CLOUD_PROJECT="p1", PATH=path, VERTEX_API_KEY=f"good-x-{CANARY}"
+        )
         self.assertTrue(gemini.run_search({**QUESTION, "provider": "vertex"})["ok"])
         self.set_environment(GOOGLE_CLOUD_PROJECT="p1", PATH=path)
         document = gemini.run_search({**QUESTION, "provider": "vertex", "dry_run": True})
         self.assertIn("/projects/p1/", document["request"]["url"])
 
     def test_a_refused_token_names_its_variable(self) -> None:
-        self.set_environment(GOOGLE_CLOUD_PROJECT="p1", VERTEX_ACCESS_TOKEN="denied-x")
+        self.set_environment(GOOGLE_CLOUD_PROJECT="p1", VERTEX_ACCESS_TOKEN=f"denied-x-{CANARY}")
         document = gemini.run_search({**QUESTION, "provider": "vertex"})
         self.assertEqual(document["details"]["kind"], "auth")
         self.assertIn("VERTEX_ACCESS_TOKEN", document["error"])
@@ -224,21 +228,25 @@ class Vertex(GeminiCase):
 
 class CodeAssist(GeminiCase):
     def test_wraps_the_request_and_unwraps_the_answer(self) -> None:
-        self.set_environment(CODE_ASSIST_ACCESS_TOKEN="good-token", GOOGLE_CLOUD_PROJECT="p1")
+        self.set_environment(
+            CODE_ASSIST_ACCESS_TOKEN=f"good-token-{CANARY}", GOOGLE_CLOUD_PROJECT="p1"
+        )
         document = gemini.run_search({**QUESTION, "provider": "code-assist"})
         self.assertEqual((document["ok"], document["provider"]), (True, "code-assist"))
         self.assertIn("Sourdough is bread", document["text"])
         request = self.server.requests[-1]
         self.assertEqual(request.path, "/v1internal:generateContent")
-        self.assertEqual(request.header("authorization"), "Bearer good-token")
+        self.assertEqual(request.header("authorization"), f"Bearer good-token-{CANARY}")
         self.assertEqual(sorted(request.json()), ["model", "project", "request"])
 
     def test_runs_only_when_it_is_named(self) -> None:
-        self.set_environment(GEMINI_API_KEY="", CODE_ASSIST_ACCESS_TOKEN="good-token")
+        self.set_environment(GEMINI_API_KEY="", CODE_ASSIST_ACCESS_TOKEN=f"good-token-{CANARY}")
         document = gemini.run_search(QUESTION)
         self.assertEqual(document["error"], "GEMINI_API_KEY not set in secrets.yaml")
         self.assertEqual(self.server.requests, [])
-        self.set_environment(GEMINI_API_KEY="quota", CODE_ASSIST_ACCESS_TOKEN="good-token")
+        self.set_environment(
+            GEMINI_API_KEY=f"quota-{CANARY}", CODE_ASSIST_ACCESS_TOKEN=f"good-token-{CANARY}"
+        )
         self.assertEqual(gemini.run_search(QUESTION)["details"]["kind"], "quota")
 
     def test_without_its_token_names_the_variable(self) -> None:
@@ -249,9 +257,10 @@ class CodeAssist(GeminiCase):
 
 class Fallback(GeminiCase):
     def providers(self, gemini_key: str, vertex_key: str = "good-v") -> dict[str, Any]:
-        """The document of a search with these keys of two providers."""
+        """The document of a search with keys of two providers that begin with these words."""
         self.server.clear()
-        self.set_environment(GEMINI_API_KEY=gemini_key, VERTEX_API_KEY=vertex_key)
+        keys = [key and f"{key}-{CANARY}" for key in (gemini_key, vertex_key)]
+        self.set_environment(GEMINI_API_KEY=keys[0], VERTEX_API_KEY=keys[1])
         document: dict[str, Any] = gemini.run_search({**QUESTION, "timeout": 2.5})
         return document
 
@@ -268,7 +277,7 @@ class Fallback(GeminiCase):
                 self.assertEqual((attempt["provider"], attempt["kind"]), ("gemini", kind))
 
     def test_never_happens_on_bad_input(self) -> None:
-        self.set_environment(VERTEX_API_KEY="good-v")
+        self.set_environment(VERTEX_API_KEY=f"good-v-{CANARY}")
         document = gemini.run_search({**QUESTION, "model": "gemini-9"})
         self.assertEqual(document["details"]["kind"], "invalid_input")
         self.assertFalse([one for one in self.server.requests if "publishers" in one.path])
@@ -280,7 +289,7 @@ class Fallback(GeminiCase):
         self.assertEqual(len(self.server.requests), 1)
 
     def test_a_named_provider_is_used_or_fails(self) -> None:
-        self.set_environment(GEMINI_API_KEY="quota", VERTEX_API_KEY="good")
+        self.set_environment(GEMINI_API_KEY=f"quota-{CANARY}", VERTEX_API_KEY=f"good-{CANARY}")
         document = gemini.run_search({**QUESTION, "provider": "gemini"})
         self.assertEqual(document["details"]["kind"], "quota")
         self.assertFalse([one for one in self.server.requests if "publishers" in one.path])
@@ -306,7 +315,7 @@ class Fallback(GeminiCase):
         self.assertIn("GOOGLE_CLOUD_PROJECT", lacks[1])
 
     def test_the_order_is_that_of_the_variable(self) -> None:
-        self.set_environment(VERTEX_API_KEY="good", GEMINI_PROVIDERS="vertex, gemini")
+        self.set_environment(VERTEX_API_KEY=f"good-{CANARY}", GEMINI_PROVIDERS="vertex, gemini")
         self.assertEqual(gemini.run_search(QUESTION)["provider"], "vertex")
 
     def test_an_unknown_provider_in_the_variable_is_named(self) -> None:
@@ -321,7 +330,7 @@ class Fallback(GeminiCase):
         self.assertEqual(document["error"], "GEMINI_API_KEY holds characters that no key has.")
 
     def test_a_provider_without_the_time_filter_is_not_used_in_its_stead(self) -> None:
-        self.set_environment(GEMINI_API_KEY="quota", VERTEX_API_KEY="good")
+        self.set_environment(GEMINI_API_KEY=f"quota-{CANARY}", VERTEX_API_KEY=f"good-{CANARY}")
         document = gemini.run_search({**QUESTION, "since": "week"})
         self.assertEqual(document["error"], "Error: API quota exceeded. Try again later.")
         self.assertEqual(len(self.server.requests), 1)

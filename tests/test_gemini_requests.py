@@ -22,7 +22,11 @@ EVERY_COMMAND: tuple[tuple[str, ...], ...] = (
 
 class Request(GeminiCase):
     def test_goes_to_generate_content_with_the_key_in_the_header_only(self) -> None:
-        for key in ("AQ.good", "AIzagood", "good"):  # the form of a key is never checked
+        for key in (
+            f"AQ.good-{CANARY}",
+            f"AIzagood-{CANARY}",
+            self.key,
+        ):  # the form of a key is never checked
             self.set_environment(GEMINI_API_KEY=key)
             gemini.run_search({"query": "python"})
             request = self.server.requests[-1]
@@ -191,7 +195,7 @@ class Thinking(GeminiCase):
         self.assertNotIn("warnings", document)
 
     def test_settings_that_the_api_refuses_are_left_out_once_with_a_note(self) -> None:
-        self.set_environment(GEMINI_API_KEY="unthinking-" + CANARY)
+        self.set_environment(GEMINI_API_KEY=f"unthinking--{CANARY}" + CANARY)
         document = gemini.run_search({"query": "sourdough", "thinking": "high"})
         self.assertTrue(document["ok"])
         self.assertIn("thinking settings were left out", document["warnings"][0])
@@ -209,7 +213,7 @@ class Thinking(GeminiCase):
         document = gemini.run_search({"query": "sourdough", "include_thoughts": True})
         self.assertEqual(document["thoughts"], "The user asks: sourdough")
         self.assertNotIn("The user asks", document["text"] + document["cited_text"])
-        self.set_environment(GEMINI_API_KEY="thoughtful-x")
+        self.set_environment(GEMINI_API_KEY=f"thoughtful-x-{CANARY}")
         document = gemini.run_search({"query": "sourdough"})
         self.assertNotIn("Secret", document["text"] + document["cited_text"])
         self.assertIn("### Thoughts\n\nSecret thought one.", gemini.to_markdown(document))
@@ -258,7 +262,7 @@ class Models(GeminiCase):
         self.assertEqual(document["requested_model"], "gemini-3.7-flash")
 
     def test_a_free_key_is_answered_by_the_free_model_if_none_was_named(self) -> None:
-        self.set_environment(GEMINI_API_KEY="free-" + CANARY)
+        self.set_environment(GEMINI_API_KEY=f"free--{CANARY}" + CANARY)
         document = gemini.run_search({"query": "sourdough"})
         self.assertEqual(
             (document["model"], document["requested_model"]),
@@ -269,10 +273,10 @@ class Models(GeminiCase):
         self.assertEqual(asked, ["gemini-3.8-flash", "gemini-2.5-flash-lite"])
 
     def test_a_free_key_with_a_named_model_gets_an_error_that_names_it(self) -> None:
-        self.set_environment(GEMINI_API_KEY="free-" + CANARY)
+        self.set_environment(GEMINI_API_KEY=f"free--{CANARY}" + CANARY)
         for given, variable in (("gemini-3.6-flash", ""), (None, "gemini-3.6-flash")):
             self.server.clear()
-            self.set_environment(GEMINI_API_KEY="free-" + CANARY, GEMINI_MODEL=variable)
+            self.set_environment(GEMINI_API_KEY=f"free--{CANARY}" + CANARY, GEMINI_MODEL=variable)
             document = gemini.run_search({"query": "sourdough", "model": given})
             self.assertEqual(document["details"]["kind"], "quota")
             self.assertIn("gemini-3.6-flash", document["error"])

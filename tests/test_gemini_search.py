@@ -74,7 +74,7 @@ class GroundedWebSearch(GeminiCase):
         self.assertEqual(self.server.requests, [])
 
     def test_timeout_is_that_of_the_request_and_30_seconds_by_default(self) -> None:
-        self.set_environment(GEMINI_API_KEY="hang-" + CANARY)
+        self.set_environment(GEMINI_API_KEY=f"hang--{CANARY}" + CANARY)
         started = time.monotonic()
         document = gemini.search("python", timeout=0.5)
         self.assertLess(time.monotonic() - started, 0.5 + SLACK)
@@ -174,7 +174,7 @@ class RedditSearch(GeminiCase):
 class BatchSearch(GeminiCase):
     def test_basic_batch_search_runs_in_parallel_and_returns_combined_results(self) -> None:
         # The key's requests are answered only as soon as two of them wait at the same time.
-        self.set_environment(GEMINI_API_KEY="together-" + CANARY)
+        self.set_environment(GEMINI_API_KEY=f"together--{CANARY}" + CANARY)
         document = gemini.search_batch(queries=["sourdough", "espresso"])
         self.assertEqual([one["query"] for one in document["results"]], ["sourdough", "espresso"])
         self.assertTrue(all(one["ok"] for one in document["results"]), document)
@@ -239,7 +239,7 @@ class ErrorHandling(GeminiCase):
             self.assertIn("secrets.yaml", document["error"])
 
     def test_timeout_error_says_so_and_suggests_more_time(self) -> None:
-        self.set_environment(GEMINI_API_KEY="hang-" + CANARY)
+        self.set_environment(GEMINI_API_KEY=f"hang--{CANARY}" + CANARY)
         document = gemini.search("python", timeout=0.3)
         self.assertRegex(document["error"], r"timed out after 0\.3 s\. Try increasing timeout")
         self.assertIn("--timeout 60", document["details"]["hint"])
@@ -277,18 +277,18 @@ class ApiKeyConfiguration(GeminiCase):
                 self.assertEqual((run.code, run.document["error"]), (2, sentence))
 
     def test_google_api_key_is_the_second_name_of_the_key(self) -> None:
-        self.set_environment(GEMINI_API_KEY="", GOOGLE_API_KEY="good-second")
+        self.set_environment(GEMINI_API_KEY="", GOOGLE_API_KEY=f"good-second-{CANARY}")
         self.assertTrue(gemini.search("python")["ok"])
-        self.assertEqual(self.server.requests[-1].header("x-goog-api-key"), "good-second")
+        self.assertEqual(self.server.requests[-1].header("x-goog-api-key"), f"good-second-{CANARY}")
 
     def test_the_key_is_read_from_secrets_yaml(self) -> None:
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "secrets.yaml"
-            path.write_text("GEMINI_API_KEY: good-file\n")
+            path.write_text(f"GEMINI_API_KEY: good-file-{CANARY}\n")
             path.chmod(0o600)
             self.set_environment(GEMINI_API_KEY="", WEB_SEARCH_SECRETS=str(path))
             self.assertTrue(gemini.search("python")["ok"])
-        self.assertEqual(self.server.requests[-1].header("x-goog-api-key"), "good-file")
+        self.assertEqual(self.server.requests[-1].header("x-goog-api-key"), f"good-file-{CANARY}")
 
 
 class GroundingSearchLogging(GeminiCase):
@@ -311,7 +311,7 @@ class GroundingSearchLogging(GeminiCase):
             self.assertNotIn(CANARY, str(record))
 
     def test_error_logging_has_the_error_message(self) -> None:
-        self.set_environment(GEMINI_API_KEY="bad-" + CANARY)
+        self.set_environment(GEMINI_API_KEY=f"bad--{CANARY}" + CANARY)
         record = self.logged("dev", "sourdough")
         self.assertEqual((record["span"], record["hasResults"]), ("ground.dev", False))
         self.assertIn("GEMINI_API_KEY", str(record["error"]))
@@ -322,7 +322,7 @@ class CoreSearchTruths(GeminiCase):
     """The must_haves of seed 000."""
 
     def test_search_performs_an_actual_grounded_search_through_the_api(self) -> None:
-        text = gemini.execute_grounded_search("sourdough", "gemini", "good-token")
+        text = gemini.execute_grounded_search("sourdough", "gemini", f"good-token-{CANARY}")
         (request,) = self.server.requests
         self.assertEqual(request.path, "/v1beta/models/gemini-3.8-flash:generateContent")
         self.assertEqual(request.json()["tools"], [{"googleSearch": {}}])
@@ -384,13 +384,13 @@ class CoreSearchTruths(GeminiCase):
                 self.assertIn(word, text)
 
     def test_a_refused_key_is_an_authentication_error_although_its_status_is_400(self) -> None:
-        text = gemini.execute_grounded_search("sourdough", "gemini", "bad-token")
+        text = gemini.execute_grounded_search("sourdough", "gemini", f"bad-token-{CANARY}")
         self.assertTrue(text.startswith("## Authentication Error\n"), text)
 
     def test_every_failure_begins_with_one_of_the_four_headings(self) -> None:
         headings = r"## (Authentication Error|Rate Limited|Search Error|No Providers Available)\n"
         for key in ("bad", "quota", "overloaded", "blocked", "silent", "garbage", ""):
-            self.set_environment(GEMINI_API_KEY=key)
+            self.set_environment(GEMINI_API_KEY=key and f"{key}-{CANARY}")
             text = gemini.search_with_fallback("sourdough", {"timeout": 5})
             self.assertRegex(text, "^" + headings)
             run = call_main(gemini, "sourdough", "--format", "markdown", "--timeout", "5")
@@ -399,12 +399,12 @@ class CoreSearchTruths(GeminiCase):
         self.assertRegex(run.stdout.decode(), "^## Search Error\n")
 
     def test_fallback_tries_the_next_configured_provider(self) -> None:
-        self.set_environment(GEMINI_API_KEY="quota-x", VERTEX_API_KEY="good-x")
+        self.set_environment(GEMINI_API_KEY=f"quota-x-{CANARY}", VERTEX_API_KEY=f"good-x-{CANARY}")
         text = gemini.search_with_fallback("sourdough")
         self.assertTrue(text.startswith("## Search Results\n\n> gemini was tried first: "), text)
 
     def test_if_all_fail_no_providers_available_says_what_each_answered_or_lacks(self) -> None:
-        self.set_environment(GEMINI_API_KEY="quota-x", VERTEX_API_KEY="bad-x")
+        self.set_environment(GEMINI_API_KEY=f"quota-x-{CANARY}", VERTEX_API_KEY=f"bad-x-{CANARY}")
         text = gemini.search_with_fallback("sourdough")
         self.assertTrue(text.startswith("## No Providers Available\n"), text)
         self.assertRegex(text, "(?m)^- gemini: Error: API quota exceeded")
@@ -415,7 +415,8 @@ class CoreSearchTruths(GeminiCase):
         self.assertIn("- gemini: needs GEMINI_API_KEY\n- vertex: needs GOOGLE_CLOUD_PROJECT", text)
 
     def test_grounding_can_be_required_although_the_api_cannot_be_forced(self) -> None:
-        for key in ("ungrounded", "sourceless", "hollow"):
+        for shape in ("ungrounded", "sourceless", "hollow"):
+            key = f"{shape}-{CANARY}"
             run = self.run_script(SCRIPT, "sourdough", key=key)
             self.assertEqual((run.code, run.document["grounded"]), (0, False))
             self.assertTrue(run.document["warnings"])

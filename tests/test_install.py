@@ -20,7 +20,7 @@ from unittest import mock
 
 from tests import install
 from tests.fake_server.server import FakeServer
-from tests.support import ROOT, clean_environment, run_script
+from tests.support import CANARY, ROOT, clean_environment, run_script
 
 PARTS = ("SKILL.md", "LICENSE", "README.md", "Makefile", "scripts", "references", "assets")
 NAME = "web-search"
@@ -196,7 +196,7 @@ class Install(InstallCase):
             environment = {
                 "HOME": str(self.home),
                 "BRAVE_SEARCH_BASE_URL": server.url,
-                "BRAVE_SEARCH_API_KEY": "good",
+                "BRAVE_SEARCH_API_KEY": f"good-{CANARY}",
             }
             for script, arguments in (
                 ("brave_search.py", ["python asyncio"]),
