@@ -3,7 +3,7 @@
 # requires-python = ">=3.10"
 # dependencies = []
 # ///
-"""What the scripts share, in two marked blocks: core and http.
+"""What the scripts share, in three marked blocks: core, http and sites.
 
 The standalone scripts carry a copy of the blocks they use at the end of their file, so that each
 works alone when it is copied anywhere. Edit the blocks here, then run `make sync`; a test fails
@@ -1159,3 +1159,20 @@ def retry_after(response: Response) -> float | None:
 
 
 # ===== end of shared block: http ==================================================================
+
+# ===== shared block: sites (edit scripts/common.py, then run `make sync`) =========================
+
+
+def site_filter(name: str, site: str) -> str:
+    """Return a host, domain ending or path for a site: operator; it may be written as a URL.
+
+    name: the parameter that an error names. Raises SearchError (invalid_input).
+    """
+    place = re.sub(r"^(https?://)?(\*?\.)?", "", site.strip(), flags=re.IGNORECASE).rstrip("/")
+    if not re.fullmatch(r"""[\w-]+(\.[\w-]+)*(:\d+)?(/[^\s()"]*)?""", place):
+        message = f"{name} must be a host such as docs.python.org, not {site!r}."
+        raise SearchError("invalid_input", message, "Give several separated by commas.")
+    return place
+
+
+# ===== end of shared block: sites =================================================================

@@ -202,15 +202,6 @@ def engine_query(params: dict[str, Any]) -> str:
     return " ".join([query, *([wanted] if wanted else []), *excluded])
 
 
-def site_filter(name: str, site: str) -> str:
-    """Return a host, domain ending or path for a site: operator; it may be written as a URL."""
-    place = re.sub(r"^(https?://)?(\*?\.)?", "", site.strip(), flags=re.IGNORECASE).rstrip("/")
-    if not re.fullmatch(r"""[\w-]+(\.[\w-]+)*(:\d+)?(/[^\s()"]*)?""", place):
-        message = f"{name} must be a host such as docs.python.org, not {site!r}."
-        raise SearchError("invalid_input", message, "Give several separated by commas.")
-    return place
-
-
 def country_code(params: dict[str, Any]) -> str:
     """Return the country as a lower-case ISO 3166-1 code, or ""; raises SearchError."""
     text: str = params.get("country", "")
@@ -2860,6 +2851,24 @@ def retry_after(response: Response) -> float | None:
 
 
 # ===== end of shared block: http ==================================================================
+
+
+# ===== shared block: sites (edit scripts/common.py, then run `make sync`) =========================
+
+
+def site_filter(name: str, site: str) -> str:
+    """Return a host, domain ending or path for a site: operator; it may be written as a URL.
+
+    name: the parameter that an error names. Raises SearchError (invalid_input).
+    """
+    place = re.sub(r"^(https?://)?(\*?\.)?", "", site.strip(), flags=re.IGNORECASE).rstrip("/")
+    if not re.fullmatch(r"""[\w-]+(\.[\w-]+)*(:\d+)?(/[^\s()"]*)?""", place):
+        message = f"{name} must be a host such as docs.python.org, not {site!r}."
+        raise SearchError("invalid_input", message, "Give several separated by commas.")
+    return place
+
+
+# ===== end of shared block: sites =================================================================
 
 
 if __name__ == "__main__":

@@ -383,15 +383,6 @@ def query_with_sites(params: dict[str, Any]) -> str:
     return " ".join([params["query"], *([wanted] if wanted else []), *excluded])
 
 
-def site_filter(name: str, site: str) -> str:
-    """Return a host, domain ending or path for a site: operator; it may be written as a URL."""
-    place = re.sub(r"^(https?://)?(\*?\.)?", "", site.strip(), flags=re.IGNORECASE).rstrip("/")
-    if not re.fullmatch(r"""[\w-]+(\.[\w-]+)*(:\d+)?(/[^\s()"]*)?""", place):
-        message = f"{name} must be a host such as docs.python.org, not {site!r}."
-        raise SearchError("invalid_input", message, "Give several separated by commas.")
-    return place
-
-
 def country_code(text: str) -> str:
     """Return a country as Google's gl; raises SearchError (invalid_input) if there is none."""
     code = COUNTRY_SPELLINGS.get(text.lower(), text.lower())
@@ -2462,6 +2453,24 @@ def retry_after(response: Response) -> float | None:
 
 
 # ===== end of shared block: http ==================================================================
+
+
+# ===== shared block: sites (edit scripts/common.py, then run `make sync`) =========================
+
+
+def site_filter(name: str, site: str) -> str:
+    """Return a host, domain ending or path for a site: operator; it may be written as a URL.
+
+    name: the parameter that an error names. Raises SearchError (invalid_input).
+    """
+    place = re.sub(r"^(https?://)?(\*?\.)?", "", site.strip(), flags=re.IGNORECASE).rstrip("/")
+    if not re.fullmatch(r"""[\w-]+(\.[\w-]+)*(:\d+)?(/[^\s()"]*)?""", place):
+        message = f"{name} must be a host such as docs.python.org, not {site!r}."
+        raise SearchError("invalid_input", message, "Give several separated by commas.")
+    return place
+
+
+# ===== end of shared block: sites =================================================================
 
 
 if __name__ == "__main__":

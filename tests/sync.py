@@ -20,8 +20,8 @@ MAIN_GUARD = 'if __name__ == "__main__":\n'
 STANDALONE = {
     "brave_search.py": ("core", "http"),
     "gemini_search.py": ("core", "http"),
-    "keyless_search.py": ("core", "http"),
-    "serper_search.py": ("core", "http"),
+    "keyless_search.py": ("core", "http", "sites"),
+    "serper_search.py": ("core", "http", "sites"),
     "read_page.py": ("core", "http"),
 }
 LONG_LIST = 12  # choices

@@ -14,15 +14,15 @@ import json
 import statistics
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 if __name__ == "__main__":  # run by its path: the packages beside it can be found
     sys.path[0] = str(Path(__file__).resolve().parents[2])
 
 from tests.bench.harness import (
+    OWN_HEADERS,
     SCRIPTS,
     Measure,
-    Medians,
     Result,
     against,
     interleaved,
@@ -32,6 +32,8 @@ from tests.bench.harness import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
     from tests.bench.harness import World
 
 BAR_RATIO, BAR_MILLISECONDS = 1.3, 12.0
@@ -51,8 +53,6 @@ print(json.dumps({expression}))
 """
 HELP_IMPORTS = "import json, os, re, sys, argparse"
 HIT_IMPORTS = "import json, os, re, sys, time, hashlib, sqlite3, functools"
-# What urllib sends by itself, and the compression that ten lines do not undo.
-OWN_HEADERS = ("host", "connection", "content-length", "accept-encoding")
 # A process inherits the peak of the one that started it: so a small one does.
 PEAK = """\
 import resource, subprocess, sys
@@ -99,7 +99,7 @@ WITH_HELP = (
 def command_of(where: World, name: str) -> list[str]:
     """Return script and arguments of a search; its place says what it is to find."""
     arguments = (one.format(address=where.address) for one in SEARCHES[name].arguments)
-    return [str(SCRIPTS / name.split()[0]), *arguments]
+    return [str(SCRIPTS / name.split(maxsplit=1)[0]), *arguments]
 
 
 def bare_script(where: World, name: str) -> str:
@@ -109,7 +109,9 @@ def bare_script(where: World, name: str) -> str:
         where.received()
         output_of([where.python, *command_of(where, name)], where.environment)
         (request,) = where.received()
-        headers = {key: value for key, value in request["headers"] if key.lower() not in OWN_HEADERS}
+        headers = {
+            key: value for key, value in request["headers"] if key.lower() not in OWN_HEADERS
+        }
         text = BARE_SCRIPT.format(
             url=where.address + request["target"],
             data=request["body"].encode() or None,
@@ -117,7 +119,7 @@ def bare_script(where: World, name: str) -> str:
             method=request["method"],
             expression=SEARCHES[name].expression,
         )
-        return where.written(f"bare-{len(list(where.folder.iterdir()))}.py", text)
+        return where.written(f"bare-{list(SEARCHES).index(name)}.py", text)
 
     path: str = where.kept(f"bare {name}", write)
     return path
@@ -153,9 +155,9 @@ def show_help(where: World, name: str) -> Result:
     return against(found, BAR_RATIO, BAR_MILLISECONDS)
 
 
-def cached_answer(where: World, arguments: tuple[str, ...]) -> Result:
+def cached_answer(where: World, more: tuple[str, ...]) -> Result:
     """Compare an answer of five pages from the store with the bare interpreter."""
-    command = where.script("web_search.py", "how is a sourdough starter fed", *arguments)
+    command = where.script("web_search.py", "how is a sourdough starter fed", *more)
     output_of(command, where.keyless)
     if not json.loads(output_of(command, where.keyless))["from_cache"]:
         raise RuntimeError("the answer is not from the cache")
@@ -197,22 +199,23 @@ def megabytes(ours: float, bare: float) -> Result:
     return Result(f"{ours / 1024:.1f} MB", f"{bare / 1024:.1f} MB", ours / bare)
 
 
-def measures_of(searches: dict[str, Any]) -> list[Measure]:
-    """Return the rows, those of a kind together."""
-    rows = [Measure(f"{name}: one search", functools.partial(one_search, name=name))
-            for name in searches]  # fmt: skip
-    rows += [Measure(f"{name}: one search, uv run", functools.partial(one_search_by_uv, name=name))
-             for name in searches]  # fmt: skip
-    rows += [Measure(f"{name}: --help", functools.partial(show_help, name=name))
-             for name in WITH_HELP]  # fmt: skip
-    rows += [Measure(f"web_search.py: cache hit{label}", functools.partial(cached_answer, arguments=more))
-             for label, more in (("", ()), (", --no-pages", ("--no-pages",)))]  # fmt: skip
-    rows += [Measure(f"{name}: peak memory", functools.partial(memory, name=name))
-             for name in searches]  # fmt: skip
-    return [*rows, Measure("mcp_server.py: peak memory", server_memory)]
+def rows(text: str, take: Callable[..., Result], names: Iterable[str]) -> list[Measure]:
+    """Return a measure for each name; text says what of it."""
+    return [Measure(f"{name}: {text}", functools.partial(take, name=name)) for name in names]
 
 
-MEASURES = measures_of(SEARCHES)
+MEASURES = [
+    *rows("one search", one_search, SEARCHES),
+    *rows("one search, uv run", one_search_by_uv, SEARCHES),
+    *rows("--help", show_help, WITH_HELP),
+    Measure("web_search.py: cache hit", functools.partial(cached_answer, more=())),
+    Measure(
+        "web_search.py: cache hit, --no-pages",
+        functools.partial(cached_answer, more=("--no-pages",)),
+    ),
+    *rows("peak memory", memory, SEARCHES),
+    Measure("mcp_server.py: peak memory", server_memory),
+]
 
 if __name__ == "__main__":
     raise SystemExit(main(MEASURES))
