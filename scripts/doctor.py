@@ -920,6 +920,7 @@ def to_markdown(document: Document) -> str:
 
 def main(argv: list[str] | None = None) -> int:
     """Run the command line; return the exit code. On a terminal the default is Markdown."""
+    common.open_closed_streams()
     words = list(sys.argv[1:] if argv is None else argv)
     chosen = any(word.split("=")[0] in ("--format", "--pretty", "--output") for word in words)
     if sys.stdout.isatty() and not chosen:

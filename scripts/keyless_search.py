@@ -1415,7 +1415,7 @@ def kept_state(path: str, key: str) -> dict[str, Any]:
     from urllib.parse import quote
 
     try:
-        address = f"file:{quote(path)}?mode=ro"
+        address = f"file:{quote(os.fsencode(path))}?mode=ro"
         with closing(sqlite3.connect(address, timeout=LOCK_SECONDS, uri=True)) as database:
             return read_row(database, key)
     except sqlite3.Error as error:
@@ -2227,7 +2227,11 @@ def print_document(
         text = "" if "output" not in options else "\n".join(options["lines"])
         text = dump_json(document) if interrupted and not text else text
     elif options.get("format") == "markdown":
-        text = to_markdown(document)
+        try:
+            text = to_markdown(document)
+        except Exception as error:  # noqa: BLE001  a defect of ours: the caller gets to know
+            document = internal_error(error, bool(options.get("verbose")))
+            text = error_markdown(document)
     else:
         text = dump_json(document, bool(options.get("pretty")) or sys.stdout.isatty())
     code = 0 if document["ok"] else EXIT_CODES[document["details"]["kind"]]
@@ -2243,7 +2247,35 @@ def emit_line(options: dict[str, Any], document: Document) -> None:
     """Print one document of a batch with --jsonl at once; for --output, keep it until the end."""
     options.setdefault("lines", []).append(dump_json(document))
     if options.get("output", "-") == "-":
-        write_stdout(options["lines"][-1])
+        write_line(options["lines"][-1])
+
+
+def write_line(text: str) -> None:
+    """Write a line to stdout; Ctrl-C counts when it is whole, for the reader may be slow.
+
+    A second Ctrl-C counts at once.
+    """
+    import signal
+
+    caught: list[int] = []
+
+    def note(number: int, _: Any) -> None:
+        if caught:
+            raise KeyboardInterrupt
+        caught.append(number)
+
+    before = signal.signal(signal.SIGINT, note)
+    try:
+        write_stdout(text)
+    finally:
+        signal.signal(signal.SIGINT, before)
+    if caught:
+        raise KeyboardInterrupt
+
+
+def file_name(path: str) -> bytes:
+    """Return a path as the system has it, in UTF-8: the locale may not know its letters."""
+    return path.encode("utf-8", "surrogateescape")
 
 
 def write_output(path: str, text: str, document: Document) -> Document:
@@ -2252,10 +2284,10 @@ def write_output(path: str, text: str, document: Document) -> Document:
     If that fails, the error document carries the result: what was paid for is not lost.
     """
     data = (text + "\n").encode("utf-8", "replace")
-    target = os.path.realpath(os.path.expanduser(path))
+    target = os.path.realpath(file_name(os.path.expanduser(path)))
     # A device such as /dev/null is written to: a rename would replace it by a file.
     device = os.path.exists(target) and not os.path.isfile(target)
-    written = target if device else f"{target}.{os.getpid()}.part"
+    written = target if device else target + f".{os.getpid()}.part".encode()
     try:
         with open(written, "wb") as file:
             file.write(data)
@@ -2303,6 +2335,7 @@ def run_command_line(script: dict[str, Any], argv: list[str] | None) -> int:
     first command is the default), run (command -> function), to_markdown, and errors_on_stderr if a
     person is to see errors there, too. argv: sys.argv's words.
     """
+    open_closed_streams()
     given = sys.argv[1:] if argv is None else argv
     # The bytes of an argument are UTF-8, whatever the locale made of them.
     words = [os.fsencode(word).decode("utf-8", "surrogateescape") for word in given]
@@ -2330,6 +2363,18 @@ def run_command_line(script: dict[str, Any], argv: list[str] | None) -> int:
     if script.get("errors_on_stderr") and not document["ok"]:
         sys.stderr.write(f"{script['name']}: {document['error']}\n")
     return print_document(document, options, script["to_markdown"])
+
+
+def open_closed_streams() -> None:
+    """Let stdout and stderr lead nowhere where the caller has closed them: Python has None then."""
+    for name, descriptor in (("stdout", 1), ("stderr", 2)):
+        if getattr(sys, name) is None:
+            nowhere = os.open(os.devnull, os.O_WRONLY)
+            if nowhere != descriptor:  # else what is opened next would become stdout or stderr
+                os.dup2(nowhere, descriptor)
+                os.close(nowhere)
+            stream = open(descriptor, "w", encoding="utf-8", closefd=False)  # noqa: SIM115
+            setattr(sys, name, stream)
 
 
 def parse_arguments(
@@ -2454,7 +2499,7 @@ def read_argument(value: str, name: str) -> str:
         return value
     path = os.path.expanduser(value[1:])
     try:
-        with open(0 if path == "-" else path, "rb") as file:
+        with open(0 if path == "-" else file_name(path), "rb") as file:
             data = file.read(MAX_INPUT_CHARS + 1)
     except OSError as error:
         message = f"{name}: {path!r} could not be read: {error.strerror}."
@@ -2482,7 +2527,7 @@ def help_text(script: dict[str, Any], command: str) -> str:
     head = spec["help"]
     if command == next(iter(commands)):
         names = "\n".join(f"  {name:<13}{item['help']}" for name, item in commands.items())
-        head = f"{script['description'].strip()}\n\ncommands (first: default):\n{names}"
+        head = f"{(script['description'] or '').strip()}\n\ncommands (first: default):\n{names}"
     return f"{head}\n\nusage: {usage}\n\noptions:\n{options}"
 
 
@@ -2563,7 +2608,8 @@ def read_secrets() -> dict[str, str]:
     try:
         with open(path, encoding="utf-8-sig", errors="replace") as file:
             lines = file.read(MAX_INPUT_CHARS).splitlines()
-            if os.name == "posix" and os.fstat(file.fileno()).st_mode & 0o077:
+            mode = os.fstat(file.fileno()).st_mode
+            if os.name == "posix" and mode & 0o077 and mode & 0o170000 == 0o100000:  # a file
                 warn_once(f"others can read {path}; run: chmod 600 {path}")
     except OSError:
         return {}

@@ -96,6 +96,7 @@ def shell_call(words: list[str]) -> tuple[str, Any]:
 
 def main(argv: list[str] | None = None) -> int:
     """Serve, or run a command of the shell; return the exit code."""
+    common.open_closed_streams()
     words = sys.argv[1:] if argv is None else argv
     if not words:
         import mcp_protocol

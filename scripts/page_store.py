@@ -73,7 +73,13 @@ _EPOCH = "(julianday(updated_at) - 2440587.5) * 86400.0"  # GLSI's times are tex
 _TIMESTAMP = "strftime('%Y-%m-%d %H:%M:%f', ?, 'unixepoch')"
 _PAGE_FIELDS = ("url", "final_url", "title", "text", "fetched_at")
 _PAGE_ID = "SELECT id FROM pages WHERE url = ?"
-_SELECT_PAGES = "SELECT url, final_url, title, text, fetched_at FROM pages"
+# SQLite keeps any type in any column: what another program put there is read as what it should be.
+_TITLE, _TEXT = (f"ifnull(CAST({name} AS TEXT), '')" for name in ("title", "text"))
+_FETCHED_AT = "max(0.0, min(253402300799.0, ifnull(CAST(fetched_at AS REAL), 0.0)))"  # year 9999
+_SELECT_PAGES = (
+    f"SELECT CAST(url AS TEXT), ifnull(CAST(final_url AS TEXT), ''), {_TITLE}, {_TEXT}, "  # noqa: S608
+    f"{_FETCHED_AT} FROM pages"
+)
 
 
 class PageStore:
@@ -277,7 +283,7 @@ class PageStore:
             times: list[float] = []
             for name, table, moment in (
                 ("answers", "cache", _EPOCH),
-                ("pages", "pages", "fetched_at"),
+                ("pages", "pages", _FETCHED_AT),
             ):
                 if table in tables:
                     query = f"SELECT count(*), min({moment}), max({moment}) FROM {table}"  # noqa: S608
@@ -603,7 +609,7 @@ def host_suffix(site: str) -> str:
 def put_page(db: sqlite3.Connection, row: tuple[Any, ...]) -> None:
     """Insert a page or replace it; one whose text is the same only becomes younger."""
     url, final_url, hosts, fetched_at, title, text = row
-    query = "SELECT id, title, text FROM pages WHERE url = ?"
+    query = f"SELECT id, {_TITLE}, {_TEXT} FROM pages WHERE url = ?"  # noqa: S608
     old = db.execute(query, (url,)).fetchone()
     if old and old[1:] == (title, text):
         statement = "UPDATE pages SET final_url = ?, hosts = ?, fetched_at = ? WHERE id = ?"
@@ -621,7 +627,7 @@ def put_page(db: sqlite3.Connection, row: tuple[Any, ...]) -> None:
 def remove_pages(db: sqlite3.Connection, ids: Iterable[int]) -> None:
     """Remove pages and their words in the index."""
     for page_id in ids:
-        query = "SELECT title, text FROM pages WHERE id = ? AND indexed = 1"
+        query = f"SELECT {_TITLE}, {_TEXT} FROM pages WHERE id = ? AND indexed = 1"  # noqa: S608
         words = db.execute(query, (page_id,)).fetchone()
         if words:
             change_index(db, _DELETE_WORDS, words_of([(page_id, *words)]))
@@ -796,7 +802,7 @@ def plain_matches(
     """Return the ids of the best pages with all words, and with some, by reading every text."""
     condition = "indexed = 0" if unindexed else "1"
     query = (
-        "SELECT id, title, text FROM pages "  # noqa: S608
+        f"SELECT id, {_TITLE}, {_TEXT} FROM pages "  # noqa: S608
         f"WHERE {condition} AND ({in_hosts(hosts)}) ORDER BY id DESC"
     )
     patterns = [word_pattern(word) for word in words]
@@ -820,7 +826,7 @@ def word_pattern(word: str) -> str:
 
 def index_pages(db: sqlite3.Connection, count: int) -> None:
     """Put up to count pages into the index that are not in it, the newest first."""
-    query = "SELECT id, title, text FROM pages WHERE indexed = 0 ORDER BY id DESC LIMIT ?"
+    query = f"SELECT id, {_TITLE}, {_TEXT} FROM pages WHERE indexed = 0 ORDER BY id DESC LIMIT ?"  # noqa: S608
     pages = db.execute(query, (count,)).fetchall()
     if change_index(db, _INSERT_WORDS, words_of(pages)):
         indexed = [(page[0],) for page in pages]

@@ -391,8 +391,8 @@ def answer(call: Call, order: list[str]) -> Document:
                 break
     failure = no_engine(call.failures)
     if common.may_fall_back(failure.kind):
-        found = (call.store.get_answer(answer_key(engine, call.params), None) for engine in order)
-        kept = next((one["content"] for one in found if one), None)
+        found = (kept_content(call, answer_key(engine, call.params), None) for engine in order)
+        kept = next((one for one in found if one), None)
         if kept and call.params.get("stale"):
             return with_warnings(call, stale_answer(call, kept, failure))
         if kept:
@@ -422,8 +422,7 @@ def answer_of(call: Call, engine: str, last: bool, strict: bool) -> Document:
     key = answer_key(engine, call.params)
     if call.params["force"] or not is_storable(engine):
         return fresh_answer(call, engine, key, last, strict)
-    kept = call.store.get_answer(key, call.max_age)
-    content = kept["content"] if kept else wait_for_turn(call, key)
+    content = kept_content(call, key, call.max_age) or wait_for_turn(call, key)
     if content:
         return kept_answer(call, key, content)
     call.unkept = None  # an engine that was asked before may have left something
@@ -446,8 +445,7 @@ def wait_for_turn(call: Call, key: str) -> dict[str, Any] | None:
     begin = time.time()
     while not call.store.claim(key, call.left()):
         time.sleep(min(LOOK_SECONDS, max(0.0, call.left())))
-        kept = call.store.get_answer(key, call.max_age)
-        content: dict[str, Any] | None = kept["content"] if kept else None
+        content = kept_content(call, key, call.max_age)
         content = content or call.store.outcome(key, begin)
         if content and "failure" in content:
             raise failure_of(content["failure"])
@@ -457,10 +455,10 @@ def wait_for_turn(call: Call, key: str) -> dict[str, Any] | None:
             hint = "Try again, or give more time with --timeout."
             message = "Another process asks the same question and has no answer yet."
             raise SearchError("timeout", message, hint, retryable=True)
-    kept = call.store.get_answer(key, call.max_age)  # it may have ended just before the claim
-    if kept:
+    content = kept_content(call, key, call.max_age)  # it may have ended just before the claim
+    if content:
         call.store.release(key)
-    return kept["content"] if kept else None
+    return content
 
 
 def fresh_answer(call: Call, engine: str, key: str, last: bool, strict: bool) -> Document:
@@ -496,6 +494,37 @@ def check_capable(engine: str, params: dict[str, Any]) -> None:
         error = failure_of(document)
         error.details["unsent"] = True
         raise error
+
+
+def kept_content(call: Call, key: str, max_age: float | None) -> Document | None:
+    """Return a kept answer, None if there is none in the form that finished_answer gives it.
+
+    Another version of this script may have written it.
+    """
+    kept = call.store.get_answer(key, max_age)
+    content: Document = kept["content"] if kept else {}
+    fields = part(part(content, "document"), "fields")
+    whole = (
+        all(isinstance(content.get(name), str) for name in ("query", "engine", "fetched_at"))
+        and isinstance(content.get("urls"), list)
+        and all(isinstance(url, str) for url in content["urls"])
+        and are_results(content.get("results"))
+        and ("document" not in content or are_results(fields.get("results")))
+        and isinstance(part(fields, "truncated").get("hint", ""), str)
+        and isinstance(fields.get("truncated", {}), dict)
+    )
+    return content if whole else None
+
+
+def are_results(value: Any) -> bool:
+    """Return whether a value is a list of results: objects with a URL whose fields are texts."""
+    texts = ("title", "url", "snippet", "date", "text", "error")
+    return isinstance(value, list) and all(
+        isinstance(item, dict)
+        and item.get("url")
+        and all(isinstance(item.get(name, ""), str) for name in texts)
+        for item in value
+    )
 
 
 def kept_answer(call: Call, key: str, content: Document) -> Document:

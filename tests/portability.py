@@ -25,13 +25,10 @@ import urllib.request
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-# By its path, this folder comes first, and its secrets.py would hide the standard library's.
-sys.path[:] = [str(Path(__file__).resolve().parents[1])] + [
-    path for path in sys.path if path != str(Path(__file__).resolve().parent)
-]
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from tests.fake_server.server import FakeServer  # noqa: E402
-from tests.support import CANARY, ROOT, clean_environment, small_web_environment  # noqa: E402
+from tests.fake_server.server import FakeServer
+from tests.support import CANARY, ROOT, clean_environment, small_web_environment
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
