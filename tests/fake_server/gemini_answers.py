@@ -13,6 +13,7 @@ import html
 import json
 import re
 from datetime import datetime, timedelta, timezone
+from functools import cache
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
@@ -137,11 +138,30 @@ def _metadata(
 
 
 def _suggestions(query: str) -> str:
+    """The search suggestions: one link, and a style sheet that is much longer, as in real ones."""
     address = f"https://www.google.com/search?q={quote(query)}"
     return (
-        "<style>\n.container { display: flex; }\n.chip { border: solid 1px; }\n</style>\n"
+        f"<style>\n{_style_sheet()}</style>\n"
         f'<div class="container"><a class="chip" href="{address}">{html.escape(query)}</a></div>'
     )
+
+
+@cache
+def _style_sheet() -> str:
+    names = ("container", "headline", "chip", "chip:hover", "chip:active", "carousel", "badge")
+    rules = []
+    for scheme, ink, paper in (("light", "#202020", "#fafafa"), ("dark", "#f0f0f0", "#181818")):
+        rules += [f"@media (prefers-color-scheme: {scheme}) {{"]
+        rules += [
+            f"  .{name} {{\n    align-items: center;\n    background-color: {paper};\n"
+            f"    border: 1px solid {ink};\n    border-radius: {4 + place}px;\n"
+            f"    box-sizing: border-box;\n    color: {ink};\n    display: inline-flex;\n"
+            f"    font-family: sans-serif;\n    line-height: {18 + place}px;\n"
+            f"    padding: {6 + place}px 12px;\n    white-space: nowrap;\n  }}"
+            for place, name in enumerate(names)
+        ]
+        rules += ["}"]
+    return "\n".join(rules) + "\n"
 
 
 def _retrieved(text: str) -> list[dict[str, str]]:
