@@ -74,9 +74,10 @@ if TYPE_CHECKING:
 
     Check = dict[str, Any]  # name, status (ok, warning, failed), message, hint; kind: see check
 
-UV_TIMEOUT = 10.0  # seconds for `uv --version`
+UV_TIMEOUT = 10.0  # seconds for `uv --version`, which takes a moment on a disk that is busy
 LIVE_TIMEOUT = 10.0  # seconds for one provider; one that hangs must not cost the others
-SHORTEST_SECRET = 8  # characters; a shorter value is a word that messages may hold
+SHORTEST_SECRET = 8  # characters; a shorter value may be a word of the messages themselves
+MAX_FAULTS = 5  # lines of secrets.yaml that are named; another kind of file has a fault in each
 SCRIPTS_FOLDER = os.path.dirname(os.path.realpath(__file__))
 SKILL_FOLDER = os.path.dirname(SCRIPTS_FOLDER)
 INSTALL_HINT = "Run make install in the skill's repository, or copy the whole folder again."
@@ -229,8 +230,8 @@ def proxy_line(scheme: str, address: str) -> Check:
     from urllib.parse import urlsplit
 
     name, shown = f"{scheme}_proxy", hide_credentials(address)
-    parts = urlsplit(address if "://" in address else f"http://{address}")
     try:
+        parts = urlsplit(address if "://" in address else f"http://{address}")
         valid = bool(parts.hostname) and parts.port != 0
     except ValueError:
         valid = False
@@ -435,7 +436,8 @@ def secrets_faults(text: str) -> list[str]:
         if name not in known:
             near = common.nearest(name, known, "name")
             faults.append(f"line {number} has a name that no script reads. {near}".rstrip(" ."))
-    return faults[:5] + [f"{len(faults) - 5} more lines"] * (len(faults) > 5)
+    more = len(faults) - MAX_FAULTS
+    return faults[:MAX_FAULTS] + [f"{more} more lines"] * (more > 0)
 
 
 def check_keys() -> list[Check]:
@@ -498,11 +500,12 @@ def check_addresses() -> list[Check]:
     for variable in ADDRESSES:
         if not os.environ.get(variable, "").strip():
             continue
-        # DuckDuckGo stands at the end of every automatic search.
-        kind = "invalid_input" if variable.startswith("DUCKDUCKGO") and only_duckduckgo() else ""
         try:
             address = common.base_url(variable, "")
         except SearchError:
+            # DuckDuckGo stands at the end of every automatic search.
+            is_last = variable.startswith("DUCKDUCKGO") and only_duckduckgo()
+            kind = "invalid_input" if is_last else ""
             message = f"{variable} is {hide_credentials(os.environ[variable].strip())!r}, "
             message += "which is no address of an API."
             hint = f"Unset {variable}, or begin it with https:// (http:// on loopback only)."
@@ -519,10 +522,18 @@ def check_addresses() -> list[Check]:
 
 
 def only_duckduckgo() -> bool:
-    """Return whether an automatic search would ask nothing but DuckDuckGo."""
+    """Return whether an automatic search can ask no engine but DuckDuckGo; nothing is sent."""
+
+    def can_be_asked(engine: str) -> bool:
+        import search_and_read
+
+        plan = {"query": "test", "count": 1, "dry_run": True}
+        return bool(search_and_read.ask_engine(engine, plan)["ok"])
+
     try:
-        return default_engines() == ["duckduckgo"]
-    except (ImportError, SearchError):
+        others = [engine for engine in default_engines() if engine != "duckduckgo"]
+        return not quietly(lambda: any(map(can_be_asked, others)))
+    except (ImportError, SearchError):  # other lines say so
         return False
 
 
@@ -561,7 +572,7 @@ def is_writable(path: str) -> bool:
     path = os.path.abspath(path)
     if os.path.exists(path):
         return not os.path.isdir(path) and os.access(path, os.W_OK)
-    while not os.path.exists(path):
+    while not os.path.exists(path) and path != os.path.dirname(path):  # Windows may lack a drive
         path = os.path.dirname(path)
     return os.path.isdir(path) and os.access(path, os.W_OK)
 
@@ -604,7 +615,8 @@ def check_default_engine() -> list[Check]:
     message += f", then {', '.join(others)}" if others else ", which needs no key"
     if len(resting) == 1 + len(others):
         seconds = min(states[engine]["rest_seconds"] for engine in resting)
-        message = f"Every engine rests after a block; the first for {spoken(seconds)} more."
+        message = "Every engine rests after a block; the first for "
+        message += f"{keyless_search.spoken(seconds)} more."
         hint = "Wait, or set a key: BRAVE_SEARCH_API_KEY or SERPER_API_KEY."
         return [check(name, "failed", message, hint, "blocked")]
     return [check(name, "ok", message)]
@@ -625,7 +637,7 @@ def check_keyless_engines() -> list[Check]:
     states = keyless_search.engine_state()
     for engine, state in states.items():
         if state["resting"]:
-            rest = spoken(state["rest_seconds"])
+            rest = keyless_search.spoken(state["rest_seconds"])
             message = f"{keyless_search.NAMES[engine]} rests for {rest} more, because it blocked "
             message += f"a request with {state.get('signal', 'its bot wall')}."
             hint = f"Wait; until then use {keyless_search.INSTEAD[engine]}."
@@ -637,13 +649,6 @@ def check_keyless_engines() -> list[Check]:
         hint = "Set HOME, or GLSI_DB_PATH to a file in a writable folder."
         lines.append(check(name, "warning", message, hint))
     return lines or [check(name, "ok", f"none rests: {', '.join(states)}")]
-
-
-def spoken(seconds: float) -> str:
-    """Return a duration for people, as the keyless script says it."""
-    import keyless_search
-
-    return str(keyless_search.spoken(seconds))
 
 
 def check_store() -> list[Check]:
@@ -827,11 +832,12 @@ def guarded(name: str, work: Callable[[], list[Check]]) -> list[Check]:
     try:
         return work()
     except ImportError as error:
-        message = f"It could not be checked: {error.name} cannot be loaded."
+        message, hint = f"It could not be checked: {error.name} cannot be loaded.", INSTALL_HINT
     except Exception as error:  # noqa: BLE001  a broken machine is what this script is run on
-        message = f"It could not be checked ({type(error).__name__})."
+        place = common.internal_error(error, verbose=False)["error"]
+        message, hint = f"It could not be checked. {place}", "Report it, with what stands here."
     kind = "internal" if name == "default engine" else ""
-    return [check(name, "failed", message, INSTALL_HINT, kind)]
+    return [check(name, "failed", message, hint, kind)]
 
 
 def run_check(params: dict[str, Any], report: Report = None) -> Document:
@@ -904,7 +910,8 @@ def to_markdown(document: Document) -> str:
     """Return the report as a Markdown list, a line for each check."""
     if "checks" not in document:
         if document["ok"]:  # --dry-run
-            return "\n".join(f"- {item['method']} {item['url']}" for item in document["request"])
+            plans = [f"- {item['method']} {item['url']}" for item in document["request"]]
+            return "\n".join(plans) or "Nothing would be sent."
         return common.error_markdown(document)
     lines = []
     for line in document["checks"]:

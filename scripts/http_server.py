@@ -17,7 +17,8 @@ Examples:
 
 GET /openapi.json describes every path and parameter, GET /health says that the server is up. It
 listens on this machine only; --host with another address needs --token-file, and requests then
-carry "Authorization: Bearer TOKEN". SIGTERM or Ctrl-C ends it when running requests are answered.
+carry "Authorization: Bearer TOKEN". --timeout and --max-chars hold for requests that give neither.
+SIGTERM or Ctrl-C ends it when running requests are answered.
 
 Exit codes: 0 stopped by a signal, 2 bad input (also a port that is in use), 70 defect of this
 script, 130 interrupted twice.
@@ -41,20 +42,19 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-    Document = dict[str, Any]  # what every run_* returns: ok, and results or error and details
-    Report = Callable[[str, int, int], None] | None  # called on progress: text, done, total
+    from common import Document, Report
+
     Answer = tuple[int, Document | None, dict[str, str]]  # status, document, further headers
 
-DEFAULT_PORT = 8080
+DEFAULT_PORT = 8080  # GLSI's
 LOOPBACK = "127.0.0.1"
 MIN_TOKEN_CHARS = 16  # a shorter one can be guessed
 BACKLOG = 128  # connections that the system keeps until they are accepted
-MAX_CONNECTIONS = 64  # served at once; further ones are answered 503
+MAX_CONNECTIONS = 64  # served at once, each with a thread while it searches; more get a 503
 MAX_TARGET = 8_000  # bytes of a request's path and query (RFC 9110 recommends at least this)
-MAX_HEAD = 16_384  # bytes of request line and headers
-MAX_FIELDS = 100  # header lines
+MAX_HEAD = 16_384  # bytes of request line and headers; a browser sends some 1,000 beside the path
+MAX_FIELDS = 100  # header lines; a browser sends some 15
 MAX_CONTENT = 65_536  # bytes; a longer body is "too large", though none is ever of use here
-READ_SIZE = 65_536  # bytes read at a time
 HEAD_TIMEOUT = 5.0  # seconds from a request's first byte to the end of its headers
 IDLE_TIMEOUT = 15.0  # seconds that a connection may wait for its next request
 LOOK_SECONDS = 0.1  # time limits of connections are looked at this often
@@ -62,7 +62,7 @@ SEND_TIMEOUT = 20.0  # seconds for a client to take a whole answer
 LINGER_TIMEOUT = 1.0  # seconds for a client to take the answer before a connection is closed
 STOP_TIMEOUT = 10.0  # seconds that running requests get after a signal to stop
 LEAST_MAX_CHARS = 1_000  # characters; cut shorter, a document loses even its kind of failure
-MAX_REQUEST_TIME = 120.0  # seconds that a request may ask for with timeout=
+MAX_REQUEST_TIME = 120  # seconds that a request may ask for with timeout=
 
 COMMANDS: dict[str, dict[str, Any]] = {
     "serve": {
@@ -180,6 +180,7 @@ STATUSES = {
 }
 # Kind of a failure that a status of our own stands for; the others are invalid_input.
 KINDS = {401: "auth", 403: "refused", 408: "timeout", 503: "provider"}
+# The words for a status, as in RFC 9110: http.HTTPStatus has other ones before Python 3.13.
 PHRASES = {
     200: "OK",
     204: "No Content",
@@ -206,8 +207,8 @@ PHRASES = {
 def parameters_of(operation: dict[str, Any]) -> list[dict[str, Any]]:
     """Return an operation's parameters: the command's table with the API's names, and two more.
 
-    "table_name" is the name in the command's own table. timeout has a lower bound than on the
-    command line, because a request occupies one of few connections.
+    "table_name" is the name in the command's own table. timeout's upper bound is lower than on
+    the command line, because a request occupies one of few connections.
     """
     if "command" not in operation:
         return []
@@ -499,6 +500,31 @@ def check_parameters(operation: dict[str, Any], pairs: list[tuple[str, str]]) ->
     Raises SearchError (invalid_input) for one that is unknown, missing, given twice or wrong.
     """
     parameters = parameters_of(operation)
+    given = given_values(parameters, pairs)
+    params: dict[str, Any] = {}
+    for parameter in parameters:
+        name = parameter["name"]
+        if name in given:
+            params[parameter["table_name"]] = common.check_value(parameter, given[name])
+        elif parameter.get("required"):
+            hint = f"Give {name}: {parameter['help']}."
+            raise common.SearchError("invalid_input", f"{name} is missing.", hint)
+        pattern = TEXT_SCHEMAS.get(name, {}).get("pattern", "")
+        values = params.get(parameter["table_name"], []) if parameter["type"] == "csv" else []
+        for value in values:
+            if not re.search(pattern, value):
+                raise common.wrong_value(parameter, value, "hosts such as docs.python.org")
+    check_max_chars(params)
+    return params
+
+
+def given_values(
+    parameters: list[dict[str, Any]], pairs: list[tuple[str, str]]
+) -> dict[str, str | list[str]]:
+    """Return what a query gives, by parameter name: a text, or a list where many may be given.
+
+    Raises SearchError (invalid_input) for a parameter that is unknown or given twice.
+    """
     known = {one["name"]: one for one in parameters}
     for one in parameters:
         known |= dict.fromkeys([one["table_name"], *one.get("aliases", ())], one)
@@ -507,7 +533,7 @@ def check_parameters(operation: dict[str, Any], pairs: list[tuple[str, str]]) ->
         if name not in known:
             shown = [one["name"] for one in parameters]
             hint = common.nearest(name, shown, "parameter")
-            hint = hint or f"The parameters are {', '.join(shown) or 'none'}."
+            hint = hint or (f"The parameters are {', '.join(shown)}." if shown else "Give none.")
             message = f"There is no parameter {common.shorten(name, 80)!r} here."
             raise common.SearchError("invalid_input", message, hint)
         parameter = known[name]
@@ -517,23 +543,7 @@ def check_parameters(operation: dict[str, Any], pairs: list[tuple[str, str]]) ->
             raise common.SearchError("invalid_input", message, "Give it once.")
         earlier = given.get(parameter["name"], [])
         given[parameter["name"]] = [*earlier, value] if many else value
-    for parameter in parameters:
-        if parameter.get("required") and parameter["name"] not in given:
-            hint = f"Give {parameter['name']}: {parameter['help']}."
-            message = f"{parameter['name']} is missing."
-            raise common.SearchError("invalid_input", message, hint)
-    params = {
-        known[name]["table_name"]: common.check_value(known[name], value)
-        for name, value in given.items()
-    }
-    check_max_chars(params)
-    for parameter in parameters:
-        pattern = TEXT_SCHEMAS.get(parameter["name"], {}).get("pattern", "")
-        values = params.get(parameter["table_name"], []) if parameter["type"] == "csv" else []
-        for value in values:
-            if not re.search(pattern, value):
-                raise common.wrong_value(parameter, value, "hosts such as docs.python.org")
-    return params
+    return given
 
 
 def check_max_chars(params: dict[str, Any]) -> None:
@@ -609,7 +619,7 @@ def http_status(document: Document) -> int:
 
 
 def reworded(document: Document) -> Document:
-    """Return a document whose hints name parameters of the API in place of command line flags."""
+    """Return a document whose hints name the API's parameters and paths, not flags and scripts."""
     document = dict(document)
     if document.get("truncated"):
         document["truncated"] = {**document["truncated"], "hint": "Give max_chars=0 for all of it."}
@@ -618,14 +628,10 @@ def reworded(document: Document) -> Document:
             reworded(page) if "details" in page else page for page in document["pages"]
         ]
     if "hint" in document.get("details", {}):
-        document["details"] = {
-            **document["details"],
-            "hint": re.sub(
-                r"--([a-z]+(?:-[a-z]+)*)",
-                lambda flag: flag[1].replace("-", "_"),
-                document["details"]["hint"],
-            ),
-        }
+        hint = document["details"]["hint"].replace("web_search.py 'QUERY'", "GET /search?q=QUERY")
+        flags = r"--([a-z]+(?:-[a-z]+)*)"
+        hint = re.sub(flags, lambda flag: flag[1].replace("-", "_"), hint)
+        document["details"] = {**document["details"], "hint": hint}
     return document
 
 
@@ -842,7 +848,7 @@ class Server:
         if connection.phase == SENDING:
             self.send(connection)
             return
-        piece = connection.socket.recv(READ_SIZE)
+        piece = connection.socket.recv(common.READ_SIZE)
         if connection.phase == CLOSING:
             if not piece:
                 self.drop(connection)
@@ -871,7 +877,9 @@ class Server:
             )
         except HttpError as error:
             self.refuse(connection, error)
-        except (ArithmeticError, LookupError, TypeError, ValueError) as error:
+        except OSError:  # the client has gone: guard drops the connection
+            raise
+        except Exception as error:  # noqa: BLE001  a defect of ours: the server goes on
             document = common.internal_error(error, self.settings["verbose"])
             connection.closes = True
             self.answer(connection, answer_of(with_status(document)))
@@ -906,7 +914,7 @@ class Server:
 
     def take_answers(self) -> None:
         """Send the answers of threads that have ended."""
-        self.wakened.recv(READ_SIZE)
+        self.wakened.recv(common.READ_SIZE)
         while self.answers:
             connection, answer = self.answers.popleft()
             self.guard(functools.partial(self.answer, answer=answer), connection)
@@ -1010,7 +1018,10 @@ def run_serve(params: dict[str, Any], report: Report = None) -> Document:
     """
 
     def operation(params: dict[str, Any]) -> Document:
-        check_max_chars(params)
+        # Taken out, because they are for the requests: no error here is to be cut to max_chars.
+        names = [name for name in ("timeout", "max_chars") if name in params]
+        limits: dict[str, Any] = {name: params.pop(name) for name in names}
+        check_max_chars(limits)
         port = params["port"] if "port" in params else port_from_environment()
         family, address = resolve(params["host"], port)
         loopback = common.is_loopback(
@@ -1028,7 +1039,7 @@ def run_serve(params: dict[str, Any], report: Report = None) -> Document:
             "names": {name.lower() for name in [params["host"], *params.get("allow_host", [])]},
             "token": token,
             "verbose": bool(params.get("verbose")),
-            "defaults": {name: params[name] for name in ("timeout", "max_chars") if name in params},
+            "defaults": limits,
         }
         server = Server(listen(family, address), settings)
         return serve_until_signal(server)
@@ -1137,6 +1148,8 @@ def url_of(address: tuple[Any, ...]) -> str:
 TEXT = {"type": "string"}
 COUNT = {"type": "integer", "minimum": 0}
 FLAG = {"type": "boolean"}
+FOUND = {"ok": {"const": True}, "status": {"const": "ok"}, "provider": TEXT}  # in every good answer
+TRUNCATED = {"type": "object", "required": ["hint"], "properties": {"hint": TEXT}}
 
 
 def object_schema(required: dict[str, Any], **optional: Any) -> dict[str, Any]:
@@ -1164,8 +1177,29 @@ def document_schemas() -> dict[str, Any]:
         retry_after={"type": "number", "minimum": 0},
     )
     failure = {"ok": {"const": False}, "error": TEXT, "details": details}
-    good = {"ok": {"const": True}, "status": {"const": "ok"}, "provider": TEXT}
-    truncated = object_schema({"hint": TEXT})
+    empty = {**failure, "details": {**details, "properties": {"kind": {"const": "no_results"}}}}
+    empty["status"] = {"const": "ok"}
+    nothing = {"content": {"const": ""}, "result_count": {"const": 0}, "from_cache": FLAG}
+    page = object_schema({"position": COUNT, "title": TEXT, "url": TEXT, "text": TEXT})
+    recall = object_schema({**FOUND, "query": TEXT, "results": list_schema(page)})
+    read = object_schema({"url": TEXT, "ok": FLAG}, text=TEXT, title=TEXT, error=TEXT)
+    return {
+        "Error": object_schema({**failure, "status": {"const": "error"}}),
+        "Nothing": object_schema(empty),
+        "NothingSearched": object_schema({**empty, **nothing}),
+        "Search": {"anyOf": [search_schema(), reference("NothingSearched")]},
+        "Recall": {"anyOf": [recall, reference("Nothing")]},
+        "Pages": object_schema(
+            {**FOUND, "pages": list_schema(read)}, query=TEXT, truncated=TRUNCATED
+        ),
+        "Cleared": object_schema({**FOUND, "answers": COUNT, "pages": COUNT}, query=TEXT),
+        "Health": object_schema({"status": {"const": "ok"}}),
+        "Description": {"type": "object"},
+    }
+
+
+def search_schema() -> dict[str, Any]:
+    """Return the JSON Schema of a search that found something."""
     result = object_schema(
         {"position": COUNT, "title": TEXT, "url": TEXT},
         snippet=TEXT,
@@ -1173,15 +1207,13 @@ def document_schemas() -> dict[str, Any]:
         error={"description": "why the page could not be read"},
         truncated={"description": "whether content holds only a part of the page's text"},
     )
-    page = object_schema({"position": COUNT, "title": TEXT, "url": TEXT, "text": TEXT})
-    attempt = object_schema({"engine": TEXT}, error=TEXT, kind=TEXT)
     content = {
         **TEXT,
         "description": "the pages' texts, each below a line '## URL', with '---' between them",
     }
-    search = object_schema(
+    return object_schema(
         {
-            **good,
+            **FOUND,
             "query": TEXT,
             "engine": TEXT,
             "results": list_schema(result),
@@ -1190,33 +1222,11 @@ def document_schemas() -> dict[str, Any]:
             "from_cache": FLAG,
         },
         fetched_at={**TEXT, "format": "date-time"},
-        attempts=list_schema(attempt),
+        attempts=list_schema(object_schema({"engine": TEXT}, error=TEXT, kind=TEXT)),
         warnings=list_schema(TEXT),
         stale=FLAG,
-        truncated=truncated,
+        truncated=TRUNCATED,
     )
-    read = object_schema({"url": TEXT, "ok": FLAG}, text=TEXT, title=TEXT, error=TEXT)
-    empty = {**failure, "details": {**details, "properties": {"kind": {"const": "no_results"}}}}
-    empty["status"] = {"const": "ok"}
-    nothing = {"content": {"const": ""}, "result_count": {"const": 0}, "from_cache": FLAG}
-    return {
-        "Error": object_schema({**failure, "status": {"const": "error"}}),
-        "Nothing": object_schema(empty),
-        "NothingSearched": object_schema({**empty, **nothing}),
-        "Search": {"anyOf": [search, reference("NothingSearched")]},
-        "Recall": {
-            "anyOf": [
-                object_schema({**good, "query": TEXT, "results": list_schema(page)}),
-                reference("Nothing"),
-            ]
-        },
-        "Pages": object_schema(
-            {**good, "pages": list_schema(read)}, query=TEXT, truncated=truncated
-        ),
-        "Cleared": object_schema({**good, "answers": COUNT, "pages": COUNT}, query=TEXT),
-        "Health": object_schema({"status": {"const": "ok"}}),
-        "Description": {"type": "object"},
-    }
 
 
 def parameter_schema(parameter: dict[str, Any]) -> dict[str, Any]:

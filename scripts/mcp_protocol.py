@@ -43,10 +43,10 @@ INSTRUCTIONS = (
 PARSE_ERROR, INVALID_REQUEST, METHOD_NOT_FOUND, INVALID_PARAMS = -32700, -32600, -32601, -32602
 INTERNAL_ERROR, UNSUPPORTED_VERSION = -32603, -32022
 
-WORKERS = 8  # calls that run at the same time
-MAX_WAITING = 200  # calls that wait for a worker; more are told to come back
-MAX_BATCH = 50  # messages
-MAX_LINE = 4_000_000  # bytes of one message; a longer one is skipped
+WORKERS = 8  # calls that run at the same time; they mostly wait for the network
+MAX_WAITING = 200  # calls that wait for a worker, far more than a model makes; others are refused
+MAX_BATCH = 50  # messages; the workers and the waiting hold four such batches
+MAX_LINE = 4_000_000  # bytes of one message, far more than a call needs; a longer one is skipped
 READ_SIZE = 65_536  # bytes read at a time
 DRAIN_SECONDS = 1.0  # for running calls at the end of input; clients send SIGTERM after 2 s
 
@@ -204,9 +204,11 @@ def encode_message(message: Any) -> bytes:
 
 
 class Call:
-    """A request that a worker answers: tools/call, or the first tools/list."""
+    """A request that a worker answers: tools/call or tools/list."""
 
-    def __init__(self, request_id: Any, token: Any, work: Callable[[Call], Any], reply: Reply):
+    def __init__(
+        self, request_id: Any, token: Any, work: Callable[[Call], Any], reply: Reply
+    ) -> None:
         self.request_id = request_id
         self.token = token
         self.work = work
@@ -271,7 +273,7 @@ class Connection:
         except ProtocolError as fault:
             self.send(error_message(fault))
         except Exception as error:  # noqa: BLE001  no message may end the server
-            self.send(error_message(ProtocolError(INTERNAL_ERROR, type(error).__name__)))
+            self.send(error_message(internal_fault(error)))
 
     def receive_batch(self, messages: list[Any]) -> None:
         """Handle a batch of a client whose version has them; its answers go out as one list."""
@@ -355,7 +357,10 @@ class Connection:
         work: Callable[[Call], dict[str, Any]],
         reply: Reply,
     ) -> None:
-        """Hand a request to the workers, or answer at once that too many are waiting."""
+        """Hand a request to the workers, or answer at once that too many are waiting.
+
+        A call is then answered in words for the model; raises ProtocolError for another request.
+        """
         token = common.part(params, "_meta").get("progressToken")
         finish = modern_result if modern else dict
         call = Call(message["id"], token, lambda call: finish(work(call)), reply)
@@ -363,6 +368,8 @@ class Connection:
             full = len(self.calls) >= WORKERS + MAX_WAITING
             if not full:
                 self.calls.append(call)
+        if full and message["method"] != "tools/call":
+            raise ProtocolError(INTERNAL_ERROR, "Internal error: too many calls at once")
         if full:
             text = "**Error (rate_limit):** Too many calls at once.\n\nWait for the running ones."
             busy = {"content": [{"type": "text", "text": text}], "isError": True}
@@ -391,7 +398,7 @@ class Connection:
         except ProtocolError as fault:
             return {**answer, "error": fault.error}
         except BaseException as error:  # noqa: BLE001  a worker that ends would take its share along
-            return {**answer, "error": {"code": INTERNAL_ERROR, "message": type(error).__name__}}
+            return {**answer, "error": internal_fault(error).error}
 
     def cancel(self, request_id: Any) -> None:
         """Drop the answer of a call; ids that are unknown or finished are sent by some clients."""
@@ -438,6 +445,11 @@ class Connection:
             os._exit(0)
 
 
+def internal_fault(error: BaseException) -> ProtocolError:
+    """Return the fault for a defect of ours, told by its class: its text may quote a message."""
+    return ProtocolError(INTERNAL_ERROR, f"Internal error: {type(error).__name__}")
+
+
 def error_message(fault: ProtocolError) -> Message:
     """Return the JSON-RPC error of a fault; its id is null where the message had no usable one."""
     return {"jsonrpc": "2.0", "id": fault.request_id, "error": fault.error}
@@ -469,11 +481,12 @@ def read_lines(descriptor: int) -> Iterator[bytes | None]:
 def warm_up() -> None:
     """Import what the first list and the first call need, while the client reads the answer."""
     import contextlib
+    import importlib
 
     mcp_tools.tool_definitions()
     for name in ("urllib.request", "ssl", "http.client", "sqlite3", "html.parser", "zlib"):
         with contextlib.suppress(ImportError):
-            mcp_tools.load_script(name)
+            importlib.import_module(name)
 
 
 def protocol_descriptors() -> tuple[int, int]:

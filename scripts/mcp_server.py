@@ -17,7 +17,7 @@ Protocol: MCP 2026-07-28 (server/discover, each request names its version), and 
 2025-11-25, 2025-06-18, 2025-03-26 and 2024-11-05. Which one a request speaks is decided for each.
 
 Exit codes of call: 0 found, 1 nothing found, 2 bad input, 3 key missing or refused, 4 rate limit
-or quota, 5 timeout, network or server fault, 70 defect of this script, 130 interrupted.
+or quota, 5 blocked, timeout, network or server fault, 70 defect of this script, 130 interrupted.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def print_tools() -> int:
             note = f"default: {schema['default']}" if "default" in schema else note
             ending = f" ({note})" if note else ""
             meaning = schema.get("description") or schema["type"]
-            choices = f": {', '.join(schema['enum'])}" if "enum" in schema else ""
+            choices = f"; one of {', '.join(schema['enum'])}" if "enum" in schema else ""
             lines.append(f"  - {label}: {meaning}{choices}{ending}")
         lines.append("")
     common.write_stdout("\n".join(lines).rstrip())
@@ -84,7 +84,8 @@ def shell_call(words: list[str]) -> tuple[str, Any]:
             common.nearest(name, list(mcp_tools.TOOLS), "tool")
             or f"The tools are {', '.join(mcp_tools.TOOLS)}."
         )
-        raise common.SearchError("invalid_input", f"There is no tool {name!r}.", hint)
+        message = f"There is no tool {common.shorten(repr(name), 80)}."
+        raise common.SearchError("invalid_input", message, hint)
     given = words[1] if len(words) == 2 else "{}"
     text = common.read_argument("@-" if given == "-" else given, "arguments")
     try:
@@ -102,13 +103,13 @@ def main(argv: list[str] | None = None) -> int:
         import mcp_protocol
 
         return mcp_protocol.serve()
-    if words[0] == "tools" and len(words) == 1:
-        return print_tools()
-    if words[0] == "call" and "--help" not in words:
-        return print_call(words[1:])
     if "-h" in words or "--help" in words:
         common.write_stdout((__doc__ or "").strip())
         return 0
+    if words == ["tools"]:
+        return print_tools()
+    if words[0] == "call":
+        return print_call(words[1:])
     if words == ["--version"]:
         common.write_stdout(f"mcp_server.py {common.VERSION}")
         return 0

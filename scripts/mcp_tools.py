@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from common import Document, Report
 
-MAX_TEXT = 8_990  # characters of a result; agents cut longer ones, Gemini CLI at 8,000 + 32,000
+MAX_TEXT = 8_990  # characters of a result; agents cut longer ones, Codex near 12,000
 
 # ===== the tools ==================================================================================
 
@@ -262,7 +262,8 @@ def tool_params(name: str, arguments: Any) -> dict[str, Any]:
         message = (
             f"The arguments of {name} must be an object, not {common.shorten(repr(arguments), 80)}."
         )
-        raise common.SearchError("invalid_input", message, 'For example {"query": "..."}.')
+        example = common.dump_json({TOOLS[name]["arguments"][0]: "..."})
+        raise common.SearchError("invalid_input", message, f"For example {example}.")
     parameters = tool_parameters(name)
     known: dict[str, str] = {}
     for label, parameter in parameters.items():
@@ -271,7 +272,7 @@ def tool_params(name: str, arguments: Any) -> dict[str, Any]:
     for key, value in arguments.items():
         spelled = key.strip().lstrip("-").replace("-", "_").lower()
         if spelled not in known:
-            raise unknown_argument(name, key, list(parameters))
+            raise unknown_argument(name, key, spelled, list(parameters))
         parameter = parameters[known[spelled]]
         if value is None or (value in ("", []) and not parameter.get("required")):
             continue
@@ -285,12 +286,12 @@ def tool_params(name: str, arguments: Any) -> dict[str, Any]:
     return given
 
 
-def unknown_argument(name: str, key: str, labels: list[str]) -> common.SearchError:
-    """Return the error for an argument that a tool does not have."""
+def unknown_argument(name: str, key: str, spelled: str, labels: list[str]) -> common.SearchError:
+    """Return the error for an argument that a tool does not have; spelled as in the table."""
     tool = TOOLS[name]
     command = load_script(tool["script"]).COMMANDS[tool["command"]]
-    reason = tool_words(command.get("cannot", {}).get(key, ""), labels)
-    hint = reason or common.nearest(key, labels, "argument")
+    reason = tool_words(command.get("cannot", {}).get(spelled, ""), labels)
+    hint = reason or common.nearest(spelled, labels, "argument")
     hint = f"{hint} The arguments are {', '.join(labels)}.".strip()
     message = f"{name} has no argument {common.shorten(repr(key), 80)}."
     return common.SearchError("invalid_input", message, hint)

@@ -25,14 +25,15 @@ SCHEMA_VERSION = 1  # in PRAGMA user_version; 0 is a new file, or one that only 
 MAX_STORE_BYTES = 256 * 1024 * 1024  # of the file; some 15,000 pages with their index
 KEEP_SECONDS = 30 * 86_400.0  # after that not even recall and --stale want them
 MAX_TEXT_CHARS = 500_000  # of one page: a long book; more is a dump
-MAX_TITLE_CHARS = 1_000
+MAX_TITLE_CHARS = 1_000  # a longer one is text, which would weigh five times in the index
 LOCK_SECONDS = 3.0  # wait for others; where sixteen write without a pause, 0.5 at most
 OUTCOME_SECONDS = 10.0  # what a claim ended with is there so long for those who waited
 ENDED = ""  # the owner of a claim that has ended
 MAX_CLAIM_SECONDS = 3_600.0  # a claim that ends later was made by a clock that was wrong
 CLOCK_SKEW = 300.0  # seconds; a row from further in the future has no known age
+MAX_REPEATS = 20  # of a word in one page that a plain search counts: more is a list, no answer
 INDEX_BATCH = 200  # pages a write catches up on when the index was not there before; some 0.2 s
-MAX_TERMS = 32  # of a full-text query
+MAX_TERMS = 32  # of a full-text query: a long question; each more makes it slower
 
 # Two letters suffice where words are not separated: most Chinese and Japanese words are that long.
 _UNSPACED = (
@@ -301,8 +302,7 @@ class PageStore:
             memory.close()
         found["full_text"] = "fts5" if full_text else "plain"
         files = [self.path, f"{self.path}-wal"]
-        size = sum(os.path.getsize(file) for file in files if os.path.isfile(file))
-        return {"path": self.path, "bytes": size, **found}
+        return {"path": self.path, "bytes": sum(map(size_on_disk, files)), **found}
 
     def close(self) -> None:
         """Close the file; nothing happens if it was not opened."""
@@ -369,9 +369,8 @@ class PageStore:
             return self._connect_to(self.path)
         except sqlite3.OperationalError:
             journal = f"{self.path}-wal"
-            written = os.path.exists(journal) and os.path.getsize(journal)
             writable = os.access(os.path.dirname(self.path), os.W_OK)
-            if writable or written or not os.path.isfile(self.path):
+            if writable or size_on_disk(journal) or not os.path.isfile(self.path):
                 raise
             return self._connect_to(f"{file_uri(self.path)}?mode=ro&immutable=1")
 
@@ -379,7 +378,8 @@ class PageStore:
         """Return a connection to a path or file: URI, and its schema version."""
         import sqlite3
 
-        # isolation_level=None: transactions begin and end where this module says so.
+        # isolation_level=None: transactions begin and end where this module says so. The timeout is
+        # short because patiently does the waiting.
         uri = address.startswith("file:")
         if os.path.isfile(address) and 0 < os.path.getsize(address) < 512:
             raise sqlite3.DatabaseError("file is not a database")  # SQLite would write over it
@@ -444,6 +444,14 @@ def create_file(path: str) -> None:
     """
     os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
     os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
+
+
+def size_on_disk(path: str) -> int:
+    """Return a file's size, 0 where there is none: the last process to close removes a journal."""
+    try:
+        return os.path.getsize(path) if os.path.isfile(path) else 0
+    except OSError:  # it has just gone
+        return 0
 
 
 def file_uri(path: str) -> str:
@@ -809,7 +817,7 @@ def plain_matches(
     scored = []
     for page_id, title, text in db.execute(query, hosts):
         weighted = f"{fold(title)}\n" * 5 + fold(text)  # a word in the title counts as five
-        counts = [min(20, len(re.findall(pattern, weighted))) for pattern in patterns]
+        counts = [min(MAX_REPEATS, len(re.findall(pattern, weighted))) for pattern in patterns]
         found = len(counts) - counts.count(0)
         if found:
             scored.append((-found, -sum(counts), page_id))

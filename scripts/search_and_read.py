@@ -34,12 +34,17 @@ MAX_SOURCE = 500_000  # characters of a page that passages are chosen from: a lo
 EXCERPT_HINT = (
     "Texts are the passages that answer; --max-chars 0 gives whole pages, read_page.py URL one."
 )
+BRAVE_NOTE = (
+    "Brave's results are asked for each time, since its terms forbid storing them; pages are kept "
+    "(WEB_SEARCH_STORE=brave, if your plan has storage rights, keeps both)."
+)
 
 # ===== commands and their parameters ==============================================================
 
 # fmt: off
 ENGINES = ["brave", "serper", "searxng", "duckduckgo", "google", "wikipedia"]
-PAID = ("brave", "serper")
+PAID = ("brave", "serper")  # never asked in the place of an engine that costs nothing
+# Parameters that an engine gets as they are, and that tell one kept answer from another.
 FILTERS = ("since", "country", "language", "site", "exclude_site", "safe")
 QUERY: dict[str, Any] = {
     "name": "query", "type": "str", "positional": True, "required": True, "aliases": ["q"],
@@ -82,9 +87,9 @@ COMMANDS: dict[str, dict[str, Any]] = {
             {"name": "page_timeout", "type": "float", "min": 0.1, "max": 120,
              "default": PAGE_TIMEOUT, "help": "seconds for each page (default: 3)"},
             {"name": "ttl", "type": "str", "default": DEFAULT_TTL,
-             "help": "use a kept answer that is younger, such as 30m, 24h or 7d (default: 24h)"},
+             "help": "use a kept answer younger than this, such as 30m or 7d (default: 24h)"},
             {"name": "stale", "type": "bool",
-             "help": "where no engine can be asked, use a kept answer of any age"},
+             "help": "where no engine answers, use a kept answer of any age"},
         ],
     },
     "recall": {
@@ -403,7 +408,7 @@ def answer(call: Call, order: list[str]) -> Document:
 
 
 def with_warnings(call: Call, document: Document) -> Document:
-    """Return a document with the failed attempts and warnings of its call, cut to its limit."""
+    """Return a document with its call's attempts and warnings, each warning once."""
     attempts = [attempt(*failure) for failure in call.failures]
     if not document["from_cache"] and "stale" not in document:
         attempts.append({"engine": document["engine"]})
@@ -463,6 +468,8 @@ def wait_for_turn(call: Call, key: str) -> dict[str, Any] | None:
 
 def fresh_answer(call: Call, engine: str, key: str, last: bool, strict: bool) -> Document:
     """Ask an engine and read its pages; keep the answer if it is whole. Raises SearchError."""
+    from page_store import utc_time
+
     if not strict:
         check_capable(engine, call.params)
     share = 1.0 if call.params.get("no_pages") else SEARCH_SHARE
@@ -597,12 +604,6 @@ def finished_answer(call: Call, key: str, content: Document, from_cache: bool) -
     return document
 
 
-BRAVE_NOTE = (
-    "Brave's results are asked for each time, since its terms forbid storing them; pages are kept "
-    "(WEB_SEARCH_STORE=brave, if your plan has storage rights, keeps both)."
-)
-
-
 def notes_size(call: Call, engine: str) -> int:
     """Return the characters that the document's attempts and warnings take."""
     attempts = [*(attempt(*failure) for failure in call.failures), {"engine": engine}]
@@ -644,7 +645,7 @@ def read_results(
 def fetch_pages(call: Call, urls: list[str], done: int, total: int) -> list[Document]:
     """Fetch pages and keep the good ones; return read_page's part for each URL.
 
-    done of total pages were there already.
+    done of total pages were there already. Where read_page did none, its error is each page's.
     """
     import read_page
 
@@ -653,7 +654,7 @@ def fetch_pages(call: Call, urls: list[str], done: int, total: int) -> list[Docu
 
     wanted = {"urls": urls, "max_chars": 0, "page_timeout": call.params["page_timeout"]}
     document = read_page.run_read({**wanted, "timeout": max(LEAST_SECONDS, call.left())}, report)
-    pages = document.get("pages") or [{"url": urls[0], **document}]
+    pages = document.get("pages") or [{"url": url, **document} for url in urls]
     now = time.time()
     fields = ("url", "final_url", "title", "text")
     call.store.put_pages(
@@ -671,11 +672,6 @@ def fetch_pages(call: Call, urls: list[str], done: int, total: int) -> list[Docu
     return pages
 
 
-def utc_time(seconds: float) -> str:
-    """Return a time (seconds since 1970) as YYYY-MM-DDTHH:MM:SSZ."""
-    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(seconds))
-
-
 # ===== the other commands =========================================================================
 
 
@@ -687,7 +683,7 @@ def run_recall(params: dict[str, Any], report: Report = None) -> Document:
     """
 
     def operation(params: dict[str, Any]) -> Document:
-        from page_store import PageStore
+        from page_store import PageStore, utc_time
 
         store = PageStore()
         try:
@@ -724,6 +720,7 @@ def run_cache(params: dict[str, Any], report: Report = None) -> Document:
     """Tell what the store holds (action stats) or remove it (action clear). Never raises.
 
     Returns {ok, action, ...}: the fields of the store's stats, or how many answers and pages went.
+    With dry_run, clear removes nothing.
     """
 
     def operation(params: dict[str, Any]) -> Document:
@@ -733,6 +730,9 @@ def run_cache(params: dict[str, Any], report: Report = None) -> Document:
         if params["action"] == "stats" and query:
             raise SearchError("invalid_input", "stats takes no query.", "clear does.")
         store = PageStore()
+        if params["action"] == "clear" and params.get("dry_run"):
+            asked = {"action": "clear", "query": query, "path": store.path}
+            raise common.DryRun(common.without_empty(asked))
         try:
             found = store.clear(query) if params["action"] == "clear" else store.stats()
         finally:

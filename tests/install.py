@@ -35,12 +35,13 @@ SKILLS_FOLDERS = (".claude/skills", ".agents/skills")  # below the home folder
 # What an agent or a user needs; patterns of pathlib. Evaluations are for developers.
 PARTS = ("SKILL.md", "LICENSE", "scripts/*.py", "references/**/*", "assets/**/*")
 LEFT_OUT = ("assets/evals",)
+# Of the kinds of files that the skill has ("" is LICENSE's): what else lies there is no part of it.
 SUFFIXES = ("", ".md", ".py", ".yaml", ".yml", ".json", ".toml", ".ts")
 # Files of a clone, which git and not this program keeps.
 CLONE_MARKS = (".git", "Makefile", "tests/install.py")
 FIRST_DATE = 315_532_800  # 1980-01-01, the earliest that a zip file can hold; it counts by 2 s
-DATE_RANGE = 40 * 365 * 86_400  # seconds
-EXECUTABLE, PLAIN = 0o755, 0o644
+DATE_RANGE = 40 * 365 * 86_400  # seconds; ends in 2019, so that no file is from the future
+EXECUTABLE, PLAIN = 0o755, 0o644  # everyone may read the skill, only its owner may change it
 
 
 class InstallError(Exception):
@@ -224,7 +225,7 @@ def install(target: Path) -> list[str]:
     files = skill_files()
     check_target(target)
     recover(target)
-    check_target(target)
+    check_target(target)  # recover may have put the old copy back
     if target.exists() and is_up_to_date(target, files):
         return [f"unchanged: {target} ({len(files)} files, version {version(files)})"]
     update = target.exists() and is_skill(target)
@@ -369,8 +370,11 @@ def package() -> list[str]:
         return [f"unchanged: {said}", digest]
     path.parent.mkdir(exist_ok=True)
     part = path.with_name(f".{path.name}.{os.getpid()}.part")
-    part.write_bytes(data)
-    part.replace(path)
+    try:
+        part.write_bytes(data)
+        part.replace(path)
+    finally:
+        part.unlink(missing_ok=True)
     return [f"written: {said}", digest]
 
 
@@ -385,7 +389,8 @@ def run_for_each(command: str, targets: list[Path]) -> int:
         place = os.path.realpath(target)
         others = [os.path.realpath(other) for other in targets if other != target]
         if place == str(ROOT) or (target.is_symlink() and place in others):
-            print(f"left: {target} is {'a link to ' * target.is_symlink()}{place}")
+            what = f"a link to {place}" if target.is_symlink() else "the repository itself"
+            print(f"left: {target} is {what}")
             continue
         try:
             print("\n".join(work(target)))
@@ -397,10 +402,18 @@ def run_for_each(command: str, targets: list[Path]) -> int:
 
 def main(argv: list[str] | None = None) -> int:
     """Run a command; the exit code is 2 if something could not be done."""
-    parser = argparse.ArgumentParser(description="Install, remove or pack the web-search skill.")
+    title, _, explanation = (__doc__ or "").partition("\n\nusage: ")
+    usage, _, description = explanation.partition("\n\n")
+    parser = argparse.ArgumentParser(
+        usage=usage,
+        description=f"{title}\n\n{description}",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
     parser.add_argument("command", choices=["install", "uninstall", "package"])
-    parser.add_argument("--dir", metavar="FOLDER", help="a skills folder, instead of the user's")
+    parser.add_argument("--dir", metavar="FOLDER", help="skills folder to use instead of both")
     arguments = parser.parse_args(argv)
+    if arguments.command == "package" and arguments.dir is not None:
+        parser.error("package takes no --dir: it writes dist/web-search.skill in the repository")
     try:
         if arguments.command == "package":
             print("\n".join(package()))
