@@ -61,13 +61,13 @@ PLAN_KEY_NAMES = {
     "suggest": ("BRAVE_SUGGEST_API_KEY", *KEY_NAMES),
     "spellcheck": ("BRAVE_SPELLCHECK_API_KEY", *KEY_NAMES),
 }
-# More than this may be refused; the web endpoint takes 600/75 since October 2026, so it is
-# a warning and the API decides.
+# Characters and words of a query that every endpoint takes; the web endpoint takes 600 and 75 since
+# October 2026, so a longer one brings a warning and the API decides.
 QUERY_CHARS, QUERY_WORDS = 400, 50
-MAX_GOGGLES = 3  # repeated parameters in one request
-MAX_IDS = 20  # of one points-of-interest request
+MAX_GOGGLES = 3  # in one request; the API takes no more
+MAX_IDS = 20  # places in one points-of-interest request; the API takes no more
 LAST_OFFSET = 9  # offset counts pages; the API refuses 10
-POLL_INTERVAL_MS, POLL_ATTEMPTS = 50, 20  # of the official server's summarizer
+POLL_INTERVAL_MS, POLL_ATTEMPTS = 50, 20  # for a summary: those of Brave's own MCP server
 ANSWER_TIMEOUT = 90.0  # seconds; a model writes the answer
 RESEARCH_TIMEOUT = 330.0  # seconds; research may take 300 on the server
 NO_SUMMARY = "Unable to retrieve a Summarizer summary."  # the seed's sentence
@@ -138,7 +138,8 @@ SAFE: dict[str, Any] = {
     "aliases": ["safesearch"], "wire": "safesearch", "help": "filter for adult content",
 }
 SPELLCHECK: dict[str, Any] = {
-    "name": "spellcheck", "type": "bool", "wire": "spellcheck", "help": "correct the query",
+    "name": "spellcheck", "type": "bool", "wire": "spellcheck",
+    "help": "correct the query (Brave's default)",
 }
 EXTRA_SNIPPETS: dict[str, Any] = {
     "name": "extra_snippets", "type": "bool", "wire": "extra_snippets",
@@ -161,7 +162,7 @@ UNITS: dict[str, Any] = {
 }
 OPERATORS: dict[str, Any] = {
     "name": "operators", "type": "bool", "wire": "operators",
-    "help": "understand operators such as filetype: in the query",
+    "help": "understand operators such as filetype: in the query (Brave's default)",
 }
 FETCH_METADATA: dict[str, Any] = {
     "name": "include_fetch_metadata", "type": "bool", "wire": "include_fetch_metadata",
@@ -202,7 +203,7 @@ COMMANDS: dict[str, dict[str, Any]] = {
              "help": "ask for a summarizer_key (drops result_filter; Pro AI plan only)"},
             EXTRA_SNIPPETS, GOGGLES, SPELLCHECK,
             {"name": "text_decorations", "type": "bool", "wire": "text_decorations",
-             "help": "let Brave mark matched words (seen with --raw)"},
+             "help": "let Brave mark matched words (its default; seen with --raw)"},
             UNITS, OPERATORS, FETCH_METADATA,
             {"name": "enable_rich_callback", "type": "bool", "wire": "enable_rich_callback",
              "help": "say whether live data (weather, stocks, ...) is there for the rich command"},
@@ -300,11 +301,11 @@ COMMANDS: dict[str, dict[str, Any]] = {
             {"name": "location", "type": "str", "wire": "location",
              "help": "where, for example 'san francisco ca united states'"},
             {"name": "lat", "type": "float", "min": -90, "max": 90, "aliases": ["latitude"],
-             "wire": "latitude", "help": "latitude of the middle"},
+             "wire": "latitude", "help": "latitude of the point to search around"},
             {"name": "long", "type": "float", "min": -180, "max": 180, "aliases": ["longitude"],
-             "wire": "longitude", "help": "longitude of the middle"},
+             "wire": "longitude", "help": "longitude of the point to search around"},
             {"name": "radius", "type": "float", "min": 0, "max": 20_000_000, "wire": "radius",
-             "help": "metres around the middle; nearer is preferred, farther not left out"},
+             "help": "metres around the point: nearer places go first, farther ones stay"},
             {**COUNT, "max": 100, "help": "results, 1 to 100 (default: 10)"},
             COUNTRY, LANGUAGE, UI_LANG, UNITS, SAFE, SPELLCHECK,
             {"name": "geoloc", "type": "str", "wire": "geoloc",
@@ -339,7 +340,7 @@ COMMANDS: dict[str, dict[str, Any]] = {
         "params": [QUERY, COUNTRY, {**LANGUAGE, "aliases": ["lang", "hl"], "wire": "lang"}],
     },
     "answers": {
-        "help": "an answer written by Brave's model from search results",
+        "help": "an answer written by Brave's model (default --timeout: 90; 330 with --research)",
         "params": [
             {**QUERY, "wire": "", "help": "the question"},
             {"name": "model", "type": "str", "choices": ["brave", "brave-pro"],
@@ -550,6 +551,7 @@ def ask(
 
 # ===== answers that are errors ====================================================================
 
+# Endpoint -> the plan that its hints name; the others belong to the Search plan.
 PLANS = {
     "answers": "an Answers plan (BRAVE_ANSWERS_API_KEY)",
     "suggest": "an Autosuggest plan (BRAVE_SUGGEST_API_KEY)",
@@ -589,9 +591,10 @@ def answer_error(response: Response, endpoint: str, key_name: str) -> SearchErro
     place = refused_parameter(fault)
     if place == "x-subscription-token":
         kind, hint = "auth", f"Set {key_name}."
-    message = f"Brave refused the request: {fault.get('detail') or code}"
+    words = shorten(str(fault.get("detail") or code), 200)
+    message = f"Brave refused the request: {words}"
     if kind == "auth":
-        message = f"Brave refused the key in {key_name}: {fault.get('detail') or code}"
+        message = f"Brave refused the key in {key_name}: {words}"
     elif place:
         message += f" ({place})"
     details: dict[str, Any] = {"status": response.status, "code": code}
@@ -628,8 +631,8 @@ def rate_limit_wait(response: Response) -> float | None:
     """
 
     def numbers(name: str) -> list[int]:
-        parts = response.headers.get(f"x-ratelimit-{name}", "").split(",")
-        return [int(part) for part in parts if part.strip().isdecimal()]
+        fields = response.headers.get(f"x-ratelimit-{name}", "").split(",")
+        return [int(field) for field in fields if field.strip().isdecimal()]
 
     windows = zip(numbers("limit"), numbers("remaining"), numbers("reset"), strict=False)
     waits = [float(reset) for limit, left, reset in windows if limit > 0 and left <= 0]
@@ -702,20 +705,7 @@ def web_document(params: dict[str, Any], answer: dict[str, Any]) -> Document:
         "ok": True,
         "provider": "brave",
         "query": params["query"],
-        "web_results": [web_item(item) for item in section(answer, "web")],
-        "faq_results": [
-            pick(item, "question", "answer", "title", "url") for item in section(answer, "faq")
-        ],
-        "discussions_results": [
-            marked(answer, "discussions", pick(item, "url", "title", "description", "data"))
-            for item in section(answer, "discussions")
-        ],
-        "news_results": [
-            marked(answer, "news", news_item(item)) for item in section(answer, "news")
-        ],
-        "video_results": [
-            marked(answer, "videos", video_item(item)) for item in section(answer, "videos")
-        ],
+        **section_results(answer),
         "summarizer_key": part(answer, "summarizer").get("key"),
         "raw_query_info": {
             "query": info.get("original", params["query"]),
@@ -740,6 +730,27 @@ def web_document(params: dict[str, Any], answer: dict[str, Any]) -> Document:
     elif params.get("summary") and not document["summarizer_key"]:
         document.setdefault("warnings", []).append(f"No summarizer_key. {SUMMARIZER_PLAN}")
     return document
+
+
+def section_results(answer: dict[str, Any]) -> dict[str, list[dict[str, Any]]]:
+    """Return the results of the sections that every web document names, whether or not empty."""
+    discussion = ("url", "title", "description", "data")
+    return {
+        "web_results": [web_item(item) for item in section(answer, "web")],
+        "faq_results": [
+            pick(item, "question", "answer", "title", "url") for item in section(answer, "faq")
+        ],
+        "discussions_results": [
+            marked(answer, "discussions", pick(item, *discussion))
+            for item in section(answer, "discussions")
+        ],
+        "news_results": [
+            marked(answer, "news", news_item(item)) for item in section(answer, "news")
+        ],
+        "video_results": [
+            marked(answer, "videos", video_item(item)) for item in section(answer, "videos")
+        ],
+    }
 
 
 def query_warnings(query: str) -> list[str]:
@@ -970,7 +981,10 @@ def stream_text(response: Response) -> tuple[str, dict[str, Any]]:
 
 
 def answers_document(params: dict[str, Any], text: str, usage: dict[str, Any]) -> Document:
-    """Return the document of an answer: text with [n] marks, citations, entities, cost."""
+    """Return the document of an answer: text with [n] marks, citations, entities, cost.
+
+    Raises SearchError (no_results) if nothing was written.
+    """
     citations: dict[str, dict[str, Any]] = {}
     entities: list[dict[str, Any]] = []
     found: dict[str, Any] = {}
@@ -1131,7 +1145,10 @@ def run_list(
     trim: Callable[[dict[str, Any]], dict[str, Any]],
     what: str,
 ) -> dict[str, Any]:
-    """Run a command whose answer is one list of results, each trimmed to its useful fields."""
+    """Run a command whose answer is one list of results; return its results document.
+
+    trim makes an item of the document of a result. what: the results' name where there are none.
+    """
 
     def operation(params: dict[str, Any]) -> Document:
         answer = ask(command, wire_params(command, params), params, deadline_of(params))
@@ -1188,16 +1205,8 @@ def add_descriptions(results: list[dict[str, Any]], answer: dict[str, Any]) -> N
 
 
 def run_rich(params: dict[str, Any], report: Report = None) -> Document:
-    """Return live data for a callback key. Never raises."""
-
-    def operation(params: dict[str, Any]) -> Document:
-        answer = ask("rich", wire_params("rich", params), params, deadline_of(params))
-        results = results_of(answer)
-        document = results_document(params, answer, results, "live data")
-        document.pop("query", None)
-        return document
-
-    return run_operation("brave.rich", COMMANDS["rich"], params, operation)
+    """Return live data for a callback key, its fields as Brave names them. Never raises."""
+    return run_list("rich", params, dict, "live data")
 
 
 def run_spellcheck(params: dict[str, Any], report: Report = None) -> Document:
@@ -1279,6 +1288,7 @@ def as_results(document: Document) -> list[dict[str, Any]]:
     return results
 
 
+# Lists of a document, in the order in which Markdown shows them -> heading.
 SECTIONS = {
     "web_results": "Web",
     "results": "Results",
@@ -1292,8 +1302,6 @@ SECTIONS = {
     "citations": "Sources",
     "entities": "Entities",
 }
-
-
 # Fields that Markdown shows as one line under the results.
 NOTES = {
     "altered": "Searched for: {}",
@@ -2042,7 +2050,8 @@ def parse_arguments(
         known = rest[0] in script["commands"]
         hint = f"The command comes first: {script['name']} {rest[0]} ..." if known else ""
         message = f"{command} does not take {shorten(rest[0], 80)!r}."
-        raise SearchError("invalid_input", message, hint or "Put the query in single quotes.")
+        hint = hint or ("Put the query in single quotes." if named else "It takes flags only.")
+        raise SearchError("invalid_input", message, hint)
     for parameter in OUTPUT_PARAMS:
         if parameter["name"] in values:
             options[parameter["name"]] = check_value(parameter, values.pop(parameter["name"]))
@@ -2050,7 +2059,8 @@ def parse_arguments(
     merged = {**canonical_names(command, spec, given), **values}
     if not merged and command != default and named:
         hint = f"To search for the word {command!r}: {script['name']} {default} '{command}'."
-        raise SearchError("invalid_input", f"{command} needs parameters.", hint)
+        wanted = " and ".join(item["name"] for item in spec["params"] if item.get("required"))
+        raise SearchError("invalid_input", f"{command} needs {wanted or 'parameters'}.", hint)
     if "output" in options:
         merged.setdefault("max_chars", 0)  # a file costs no context
     return merged
@@ -2160,8 +2170,11 @@ def help_text(script: dict[str, Any], command: str) -> str:
         ending = lines.pop(parameter["name"], f":  {parameter['help']}{choices}")
         lines[parameter["name"]] = f", {flag}{ending}"
     options = "\n".join(f"  {line[2:]}" for line in reversed(lines.values()))
-    words = [item["name"].upper() for item in spec["params"] if item.get("positional")]
-    usage = " ".join([script["name"], command, *(f"'{word}'" for word in words), "[options]"])
+    usage = f"{script['name']} {command}"
+    for item in [item for item in spec["params"] if item.get("positional")]:
+        word = f"'{item['name'].upper()}'"
+        usage += f" {word}" if item.get("required") else f" [{word}]"
+    usage += " [options]"
     head = spec["help"]
     if command == next(iter(commands)):
         names = "\n".join(f"  {name:<13}{item['help']}" for name, item in commands.items())

@@ -713,7 +713,8 @@ def parse_arguments(
         known = rest[0] in script["commands"]
         hint = f"The command comes first: {script['name']} {rest[0]} ..." if known else ""
         message = f"{command} does not take {shorten(rest[0], 80)!r}."
-        raise SearchError("invalid_input", message, hint or "Put the query in single quotes.")
+        hint = hint or ("Put the query in single quotes." if named else "It takes flags only.")
+        raise SearchError("invalid_input", message, hint)
     for parameter in OUTPUT_PARAMS:
         if parameter["name"] in values:
             options[parameter["name"]] = check_value(parameter, values.pop(parameter["name"]))
@@ -721,7 +722,8 @@ def parse_arguments(
     merged = {**canonical_names(command, spec, given), **values}
     if not merged and command != default and named:
         hint = f"To search for the word {command!r}: {script['name']} {default} '{command}'."
-        raise SearchError("invalid_input", f"{command} needs parameters.", hint)
+        wanted = " and ".join(item["name"] for item in spec["params"] if item.get("required"))
+        raise SearchError("invalid_input", f"{command} needs {wanted or 'parameters'}.", hint)
     if "output" in options:
         merged.setdefault("max_chars", 0)  # a file costs no context
     return merged
@@ -831,8 +833,11 @@ def help_text(script: dict[str, Any], command: str) -> str:
         ending = lines.pop(parameter["name"], f":  {parameter['help']}{choices}")
         lines[parameter["name"]] = f", {flag}{ending}"
     options = "\n".join(f"  {line[2:]}" for line in reversed(lines.values()))
-    words = [item["name"].upper() for item in spec["params"] if item.get("positional")]
-    usage = " ".join([script["name"], command, *(f"'{word}'" for word in words), "[options]"])
+    usage = f"{script['name']} {command}"
+    for item in [item for item in spec["params"] if item.get("positional")]:
+        word = f"'{item['name'].upper()}'"
+        usage += f" {word}" if item.get("required") else f" [{word}]"
+    usage += " [options]"
     head = spec["help"]
     if command == next(iter(commands)):
         names = "\n".join(f"  {name:<13}{item['help']}" for name, item in commands.items())

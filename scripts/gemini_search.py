@@ -59,14 +59,15 @@ MODELS_TIMEOUT = 4.0  # seconds for the list that an unknown model is compared w
 
 PROVIDERS = ("gemini", "vertex", "code-assist")
 DEFAULT_PROVIDERS = "gemini,vertex"  # what auto tries; GEMINI_PROVIDERS overrides it
-FIRST_SHARE = 0.6  # of the time left, for a provider after which another one can be tried
+# Of the time left, for a provider after which another one can be tried, which then has the rest.
+FIRST_SHARE = 0.6
 GCLOUD_TIMEOUT = 10.0  # seconds; gcloud itself is a Python program and takes 1 to 2
 
 RESOLVE_WORKERS, RESOLVE_TIMEOUT = 8, 5.0  # redirect links at once; seconds for all of them
 BATCH_WORKERS = 4  # searches at once: more meet the rate limit of a key, not an earlier answer
 LONGEST_TIMEOUT = 600.0  # seconds of one call; the shared table takes no more
-BATCH_ITEM_CHARS = 900  # least room of one search in a batch's document
-BATCH_ITEM_EXTRA = 60  # what counting and separating one takes
+BATCH_ITEM_CHARS = 900  # least room of one search in a batch's document: a short answer, a source
+BATCH_ITEM_EXTRA = 60  # characters that counting and separating one takes
 RATE_LIMIT_PAUSE = 2.0  # seconds that a batch holds back after a rate limit without a wait
 MAX_URLS = 20  # of one url_context request
 MAX_DRIFT = 32  # bytes around a segment in which it is looked for; seen off by 1 and 2
@@ -96,7 +97,7 @@ ANSWER_PARAMS: list[dict[str, Any]] = [
     {"name": "model", "type": "str", "wire": "model",
      "help": f"model that answers (default: $GEMINI_MODEL, else {DEFAULT_MODEL})"},
     {"name": "provider", "type": "str", "choices": ["auto", *PROVIDERS], "default": "auto",
-     "help": "whom to ask; auto: the first one that answers (default: auto)"},
+     "help": "whom to ask; auto: gemini, then vertex (default: auto)"},
     {"name": "max_sources", "type": "int", "min": 1, "max": 100,
      "help": "sources listed, at most (default: all)"},
     {"name": "output_format", "type": "str", "choices": ["full", "text_only", "sources_only"],
@@ -105,7 +106,7 @@ ANSWER_PARAMS: list[dict[str, Any]] = [
      "aliases": ["thinking_level"], "wire": "generationConfig.thinkingConfig",
      "help": "how much the model thinks; none: as little as it allows (default: its own)"},
     {"name": "include_thoughts", "type": "bool",
-     "help": "put a summary of the thoughts into thoughts"},
+     "help": "add a summary of what the model thought (field thoughts)"},
     {"name": "since", "type": "since", "choices": ["day", "week", "month", "year"],
      "aliases": ["freshness"], "wire": "tools.googleSearch.timeRangeFilter",
      "help": "age of pages: day, week, month, year or YYYY-MM-DD..YYYY-MM-DD",
@@ -113,7 +114,8 @@ ANSWER_PARAMS: list[dict[str, Any]] = [
     {"name": "url", "type": "list", "wire": "tools.urlContext",
      "help": "a page to read, too; repeat it for more (20 at most)"},
     {"name": "resolve_urls", "type": "bool",
-     "help": "replace Google's redirect links by the pages' own addresses (see the terms)"},
+     "help": "replace Google's redirect links by the pages' own addresses; off because of "
+             "Google's terms"},
     {"name": "require_grounding", "type": "bool",
      "help": "fail when the answer names no sources"},
     {"name": "suggestions", "type": "bool",
@@ -145,7 +147,7 @@ COMMANDS: dict[str, dict[str, Any]] = {
         "cannot": CANNOT,
     },
     "dev": {
-        "help": "the same for developers: GitHub, Stack Overflow, documentation",
+        "help": "an answer for developers, from GitHub, Stack Overflow and documentation",
         "expendable": EXPENDABLE,
         "params": [
             QUERY,
@@ -158,7 +160,7 @@ COMMANDS: dict[str, dict[str, Any]] = {
         "cannot": {name: hint for name, hint in CANNOT.items() if name != "language"},
     },
     "docs": {
-        "help": "the same from official documentation",
+        "help": "an answer from official documentation",
         "expendable": EXPENDABLE,
         "params": [
             QUERY,
@@ -169,7 +171,7 @@ COMMANDS: dict[str, dict[str, Any]] = {
         "cannot": CANNOT,
     },
     "reddit": {
-        "help": "the same from discussions on Reddit",
+        "help": "an answer from discussions on Reddit",
         "expendable": EXPENDABLE,
         "params": [
             QUERY,
@@ -180,13 +182,13 @@ COMMANDS: dict[str, dict[str, Any]] = {
         "cannot": CANNOT,
     },
     "batch": {
-        "help": "several searches at once",
+        "help": "several searches at once (default --timeout: 30 for each round of --workers)",
         "batch": True,
         "params": [
             {"name": "queries", "type": "list", "aliases": ["query"], "wire": "contents",
              "help": "the questions; repeat it"},
             {"name": "input", "type": "str", "positional": True, "verbatim": True,
-             "help": "file with a question a line, instead; @- is standard input"},
+             "help": "file with a question a line; @- is standard input"},
             {"name": "workers", "type": "int", "min": 1, "max": 16, "default": BATCH_WORKERS,
              "help": f"searches at once (default: {BATCH_WORKERS})"},
             *FOCUS_PARAMS, *ANSWER_PARAMS,
@@ -259,6 +261,7 @@ def time_window(since: str, now: float) -> tuple[str, str] | None:
         start, last = (datetime.fromisoformat(f"{day}T00:00:00+00:00") for day in since.split(".."))
         if start == last:
             return None
+        # The end of the last day; after 9999-12-31 datetime has no day.
         end = min(last, datetime(9999, 12, 30, tzinfo=timezone.utc)) + timedelta(days=1)
     else:
         return None
@@ -596,6 +599,8 @@ def refused_credential(
         hint = "Enable the API in the Google Cloud project that the key belongs to."
     elif details["status"] == 401:
         hint = "Google refuses old kinds of keys; make one at https://aistudio.google.com/apikey."
+    elif details["status"] == 403:  # a key that is known: blocked as leaked, or without the right
+        hint = "Make one at https://aistudio.google.com/apikey, or check what this key may do."
     return SearchError("auth", message, hint, reasons=sorted(facts["reasons"]), **details)
 
 
@@ -652,7 +657,7 @@ def unwrapped(data: Any) -> Any:
     return inner if isinstance(inner, dict) else data
 
 
-# Why a model stopped -> that the answer may not be used; Google's enum FinishReason.
+# Of Google's enum FinishReason: a filter stopped the answer; the answer is unfinished.
 BLOCKED = (
     "SAFETY RECITATION LANGUAGE BLOCKLIST PROHIBITED_CONTENT SPII IMAGE_SAFETY ESCALATION"
 ).split()
@@ -1437,7 +1442,7 @@ def run_batch(
         results = ask_all(queries, {**params, "max_chars": share}, deadline, report, emit)
         return batch_document(results, room)
 
-    table = COMMANDS["batch"]["params"][1:]
+    table = COMMANDS["batch"]["params"][1:]  # all but queries, which split_queries took
     return run_operation("ground.batch", {**COMMANDS["batch"], "params": table}, others, operation)
 
 
@@ -1624,10 +1629,17 @@ def search(  # noqa: PLR0913, PLR0917  the seed's arguments
     Raises ValueError for a blank query and if nothing is configured; every other failure is in
     the document.
     """
-    given: dict[str, Any] = {"query": query, "context": context or None, "focus": focus}
-    given |= {"model": model, "timeout": timeout, "max_sources": max_sources}
-    given |= {"output_format": output_format, "thinking": thinking_level}
-    return grounded(run_search, given)
+    return grounded(
+        run_search,
+        query=query,
+        context=context or None,
+        focus=focus,
+        model=model,
+        timeout=timeout,
+        max_sources=max_sources,
+        output_format=output_format,
+        thinking=thinking_level,
+    )
 
 
 def dev(  # noqa: PLR0913, PLR0917  the seed's arguments
@@ -1641,14 +1653,17 @@ def dev(  # noqa: PLR0913, PLR0917  the seed's arguments
     thinking_level: str | None = None,
 ) -> Document:
     """Answer a developer's question; return its document. Raises ValueError as search does."""
-    given: dict[str, Any] = {
-        "query": query,
-        "language": language or None,
-        "framework": framework or None,
-    }
-    given |= {"model": model, "timeout": timeout, "max_sources": max_sources}
-    given |= {"output_format": output_format, "thinking": thinking_level}
-    return grounded(run_dev, given)
+    return grounded(
+        run_dev,
+        query=query,
+        language=language or None,
+        framework=framework or None,
+        model=model,
+        timeout=timeout,
+        max_sources=max_sources,
+        output_format=output_format,
+        thinking=thinking_level,
+    )
 
 
 def docs(  # noqa: PLR0913, PLR0917  the seed's arguments
@@ -1661,10 +1676,16 @@ def docs(  # noqa: PLR0913, PLR0917  the seed's arguments
     thinking_level: str | None = None,
 ) -> Document:
     """Answer from official documentation; return the document. Raises ValueError as search does."""
-    given: dict[str, Any] = {"query": query, "technology": technology or None}
-    given |= {"model": model, "timeout": timeout, "max_sources": max_sources}
-    given |= {"output_format": output_format, "thinking": thinking_level}
-    return grounded(run_docs, given)
+    return grounded(
+        run_docs,
+        query=query,
+        technology=technology or None,
+        model=model,
+        timeout=timeout,
+        max_sources=max_sources,
+        output_format=output_format,
+        thinking=thinking_level,
+    )
 
 
 def reddit(  # noqa: PLR0913, PLR0917  the seed's arguments
@@ -1677,10 +1698,16 @@ def reddit(  # noqa: PLR0913, PLR0917  the seed's arguments
     thinking_level: str | None = None,
 ) -> Document:
     """Answer from Reddit's discussions; return the document. Raises ValueError as search does."""
-    given: dict[str, Any] = {"query": query, "subreddit": subreddit or None}
-    given |= {"model": model, "timeout": timeout, "max_sources": max_sources}
-    given |= {"output_format": output_format, "thinking": thinking_level}
-    return grounded(run_reddit, given)
+    return grounded(
+        run_reddit,
+        query=query,
+        subreddit=subreddit or None,
+        model=model,
+        timeout=timeout,
+        max_sources=max_sources,
+        output_format=output_format,
+        thinking=thinking_level,
+    )
 
 
 def search_batch(  # noqa: PLR0913, PLR0917  the seed's arguments
@@ -1699,12 +1726,18 @@ def search_batch(  # noqa: PLR0913, PLR0917  the seed's arguments
     whole = None if timeout == DEFAULT_TIMEOUT else timeout * rounds
     if rounds > 1 and whole:
         whole = min(whole, LONGEST_TIMEOUT)
-    given: dict[str, Any] = {"queries": queries, "timeout": whole}
-    given |= {"model": model, "max_sources": max_sources, "output_format": output_format}
-    return grounded(run_batch, given | {"thinking": thinking_level})
+    return grounded(
+        run_batch,
+        queries=queries,
+        model=model,
+        timeout=whole,
+        max_sources=max_sources,
+        output_format=output_format,
+        thinking=thinking_level,
+    )
 
 
-def grounded(run: Callable[..., Document], given: dict[str, Any]) -> Document:
+def grounded(run: Callable[..., Document], **given: Any) -> Document:
     """Run a command for a Python program: nothing is cut, and what the seed raises is raised."""
     document = run({**given, "max_chars": 0})
     if not document["ok"] and document["error"] in (EMPTY_QUERY, EMPTY_QUERIES, NO_KEY):
@@ -2541,7 +2574,8 @@ def parse_arguments(
         known = rest[0] in script["commands"]
         hint = f"The command comes first: {script['name']} {rest[0]} ..." if known else ""
         message = f"{command} does not take {shorten(rest[0], 80)!r}."
-        raise SearchError("invalid_input", message, hint or "Put the query in single quotes.")
+        hint = hint or ("Put the query in single quotes." if named else "It takes flags only.")
+        raise SearchError("invalid_input", message, hint)
     for parameter in OUTPUT_PARAMS:
         if parameter["name"] in values:
             options[parameter["name"]] = check_value(parameter, values.pop(parameter["name"]))
@@ -2549,7 +2583,8 @@ def parse_arguments(
     merged = {**canonical_names(command, spec, given), **values}
     if not merged and command != default and named:
         hint = f"To search for the word {command!r}: {script['name']} {default} '{command}'."
-        raise SearchError("invalid_input", f"{command} needs parameters.", hint)
+        wanted = " and ".join(item["name"] for item in spec["params"] if item.get("required"))
+        raise SearchError("invalid_input", f"{command} needs {wanted or 'parameters'}.", hint)
     if "output" in options:
         merged.setdefault("max_chars", 0)  # a file costs no context
     return merged
@@ -2659,8 +2694,11 @@ def help_text(script: dict[str, Any], command: str) -> str:
         ending = lines.pop(parameter["name"], f":  {parameter['help']}{choices}")
         lines[parameter["name"]] = f", {flag}{ending}"
     options = "\n".join(f"  {line[2:]}" for line in reversed(lines.values()))
-    words = [item["name"].upper() for item in spec["params"] if item.get("positional")]
-    usage = " ".join([script["name"], command, *(f"'{word}'" for word in words), "[options]"])
+    usage = f"{script['name']} {command}"
+    for item in [item for item in spec["params"] if item.get("positional")]:
+        word = f"'{item['name'].upper()}'"
+        usage += f" {word}" if item.get("required") else f" [{word}]"
+    usage += " [options]"
     head = spec["help"]
     if command == next(iter(commands)):
         names = "\n".join(f"  {name:<13}{item['help']}" for name, item in commands.items())

@@ -41,8 +41,9 @@ DEFAULT_COUNT = 10
 MAX_COUNT = 50  # four pages of DuckDuckGo: more draws its challenge, and nobody reads further
 MAX_PAGE = 2_000_000  # bytes that are read of a result page; real ones stay under 600,000
 MAX_TEXT = 1_000  # characters of one title or snippet; a longer one is no such thing
-GOOGLE_PAGE_SIZE = 10
+GOOGLE_PAGE_SIZE = 10  # results; Google has dropped larger pages (September 2025)
 FEWEST_RESULTS = 5  # a page of Google or SearXNG with fewer is the last one
+FEW_TOKENS = 12  # a table cell holds fewer; of one that is never closed, no more is read
 # A browser's, because DuckDuckGo answers others with its challenge; GLSI_USER_AGENT replaces it.
 # The same for every request: DuckDuckGo binds the token of the next page to it.
 BROWSER = (
@@ -53,7 +54,8 @@ BROWSER = (
 DEFAULT_INTERVAL = "1s"  # between two requests to an engine: GLSI's default
 REQUEST_SECONDS = 1.0  # what must be left of the deadline when a caller's turn comes
 FIRST_REST = 600.0  # seconds without a request after a block; doubled by each further block
-LONGEST_REST = 21_600.0
+LONGEST_REST = 21_600.0  # seconds: six hours, so that an engine is tried again the same day
+MOST_BLOCKS = 20  # counted in a row; the rest has been the longest for long by then
 LOOK_SECONDS = 1.0  # one who waits looks this often whether the engine has begun to rest
 LOCK_SECONDS = 5.0  # a caller waits this long for the pacing database, then does without
 
@@ -177,9 +179,9 @@ INSTEAD_OF_FILTER = {
     ("google", "safe"): "Give off or strict.",
     ("wikipedia", "since"): "Leave it out: articles are always of today.",
     ("wikipedia", "country"): "Give --language: each has a Wikipedia of its own.",
-    ("wikipedia", "site"): "Another engine does.",
-    ("wikipedia", "exclude_site"): "Another engine does.",
-    ("wikipedia", "safe"): "Another engine does.",
+    ("wikipedia", "site"): "Every other engine can: --engine duckduckgo.",
+    ("wikipedia", "exclude_site"): "Every other engine can: --engine duckduckgo.",
+    ("wikipedia", "safe"): "Every other engine can: --engine duckduckgo.",
 }
 
 
@@ -346,7 +348,7 @@ def duckduckgo_region(params: dict[str, Any]) -> str:
     given = " and ".join(
         f"{name} {params[name]!r}" for name in ("country", "language") if name in params
     )
-    hint = f"It has {', '.join(near)} (country-language)." if near else "Leave them out."
+    hint = f"It has {', '.join(near)} (country-language)." if near else "Search without it."
     raise SearchError("invalid_input", f"DuckDuckGo has no region for {given}.", hint)
 
 
@@ -670,7 +672,7 @@ def query_value(query: str, *names: str) -> str:
 
 
 def tidy_url(url: str) -> str:
-    """Return a URL that holds no blank: a decoded one may."""
+    """Return a URL without white space, which a decoded one may hold: a space becomes %20."""
     return re.sub(r"\s", lambda blank: "%20" if blank[0] == " " else "", clean_text(url).strip())
 
 
@@ -956,9 +958,6 @@ def parse_searxng_html(html: str) -> dict[str, Any]:
     }
 
 
-FEW_TOKENS = 12  # of a table cell
-
-
 def searxng_html_result(tokens: list[Element | str], start: int, end: int) -> dict[str, Any]:
     """Return the result in an article of SearXNG's page; {} if it leads nowhere."""
     heading = next((item for item in elements(tokens, start, end) if item.name == "h3"), None)
@@ -1104,13 +1103,11 @@ def layout_error(engine: str, response: Response) -> SearchError:
 
 def read_searxng(response: Response) -> dict[str, Any]:
     """Return the page that SearXNG's answer is. Raises SearchError."""
-    page: dict[str, Any] = {}
-    if response.body.lstrip()[:1] == b"{":
-        page = (
-            parse_searxng_json(json_object(response, "searxng")) if response.status == 200 else {}
-        )
-    else:
+    page: dict[str, Any] = {}  # a JSON error of SearXNG's says no more than its status
+    if response.body.lstrip()[:1] != b"{":
         page = parse_searxng_html(response.text())
+    elif response.status == 200:
+        page = parse_searxng_json(json_object(response, "searxng"))
     signal = "" if page.get("results") else header_signal(response) or page.get("signal", "")
     if signal:
         raise wall_error("searxng", response, signal)
@@ -1193,7 +1190,7 @@ def wikipedia_error(error: dict[str, Any], response: Response) -> SearchError:
     if code in ("ratelimited", "maxlag"):
         details |= {"retryable": True, "retry_after": retry_after(response)}
         return SearchError("rate_limit", message, "Wait, then try again.", **details)
-    return SearchError("provider", message, "Write the query in other words.", **details)
+    return SearchError("provider", message, "Try again, or in other words.", **details)
 
 
 def article_url(wiki: str, title: str) -> str:
@@ -1210,7 +1207,8 @@ def article_url(wiki: str, title: str) -> str:
 # The clock is that of the wall, because processes share it; the rules below are pure.
 
 COLUMNS = ("last_slot", "not_before", "rest_until", "blocks", "signal", "updated")
-_LOCAL: dict[str, Any] = {}  # states of this process, for when the database cannot be used
+# States of this process, for when the database cannot be used; under "" the lock that guards them.
+_LOCAL: dict[str, Any] = {}
 
 
 def fresh_state() -> dict[str, Any]:
@@ -1246,8 +1244,8 @@ def reserve_slot(
     wait: float = slot - now
     if wait > 0 and wait + REQUEST_SECONDS > left:
         message = (
-            f"{NAMES[engine]}'s queue is {spoken(wait)} long, and {spoken(left)} of the call are "
-            "left."
+            f"{NAMES[engine]}'s queue is {spoken(wait)} long, and {spoken(max(0.0, left))} of the "
+            "call are left."
         )
         hint = f"Give more time (--timeout {min(600, int(wait) + 30)}), or try later."
         raise SearchError("rate_limit", message, hint, retryable=True, retry_after=round(wait, 1))
@@ -1262,7 +1260,7 @@ def note_block(state: dict[str, Any], now: float, signal: str, at_least: float) 
     belong to the same one.
     """
     if state["rest_until"] <= now:
-        state["blocks"] = min(state["blocks"] + 1, 20)
+        state["blocks"] = min(state["blocks"] + 1, MOST_BLOCKS)
         rest = min(FIRST_REST * 2 ** (state["blocks"] - 1), LONGEST_REST)
         state["rest_until"] = now + rest
     state["rest_until"] = max(state["rest_until"], now + min(at_least, LONGEST_REST))
@@ -1564,7 +1562,7 @@ JSON_IS_OFF = (
 
 def is_fault(error: SearchError) -> bool:
     """Return whether a request may be sent again at once, in its next turn."""
-    passing = error.kind == "provider" and error.details["status"] in (500, 502, 503, 504)
+    passing = error.kind == "provider" and error.details.get("status") in (500, 502, 503, 504)
     waits = error.kind == "rate_limit" and error.retry_after is not None
     return error.retryable and (passing or waits or error.kind == "network")
 
@@ -2404,7 +2402,8 @@ def parse_arguments(
         known = rest[0] in script["commands"]
         hint = f"The command comes first: {script['name']} {rest[0]} ..." if known else ""
         message = f"{command} does not take {shorten(rest[0], 80)!r}."
-        raise SearchError("invalid_input", message, hint or "Put the query in single quotes.")
+        hint = hint or ("Put the query in single quotes." if named else "It takes flags only.")
+        raise SearchError("invalid_input", message, hint)
     for parameter in OUTPUT_PARAMS:
         if parameter["name"] in values:
             options[parameter["name"]] = check_value(parameter, values.pop(parameter["name"]))
@@ -2412,7 +2411,8 @@ def parse_arguments(
     merged = {**canonical_names(command, spec, given), **values}
     if not merged and command != default and named:
         hint = f"To search for the word {command!r}: {script['name']} {default} '{command}'."
-        raise SearchError("invalid_input", f"{command} needs parameters.", hint)
+        wanted = " and ".join(item["name"] for item in spec["params"] if item.get("required"))
+        raise SearchError("invalid_input", f"{command} needs {wanted or 'parameters'}.", hint)
     if "output" in options:
         merged.setdefault("max_chars", 0)  # a file costs no context
     return merged
@@ -2522,8 +2522,11 @@ def help_text(script: dict[str, Any], command: str) -> str:
         ending = lines.pop(parameter["name"], f":  {parameter['help']}{choices}")
         lines[parameter["name"]] = f", {flag}{ending}"
     options = "\n".join(f"  {line[2:]}" for line in reversed(lines.values()))
-    words = [item["name"].upper() for item in spec["params"] if item.get("positional")]
-    usage = " ".join([script["name"], command, *(f"'{word}'" for word in words), "[options]"])
+    usage = f"{script['name']} {command}"
+    for item in [item for item in spec["params"] if item.get("positional")]:
+        word = f"'{item['name'].upper()}'"
+        usage += f" {word}" if item.get("required") else f" [{word}]"
+    usage += " [options]"
     head = spec["help"]
     if command == next(iter(commands)):
         names = "\n".join(f"  {name:<13}{item['help']}" for name, item in commands.items())

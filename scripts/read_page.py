@@ -42,15 +42,20 @@ MAX_CONNECTIONS = 8  # at once
 MAX_HOST_CONNECTIONS = 2  # at once to one host and port
 PAGE_TIMEOUT = 3.0  # seconds for one page, redirects included (the seed's limit)
 MAX_PAGE_BYTES = 5_000_000  # of one page after decompression; what follows is cut off and said
-MAX_REDIRECTS = 5
+MAX_REDIRECTS = 5  # for one page; RFC 9309 asks for at least as many for a robots.txt
+ROBOTS_TIMEOUT = 2.0  # seconds for one robots.txt
+MAX_ROBOTS_BYTES = 512_000  # RFC 9309 asks for at least 500 KiB
+MAX_WALL_CHARS = 1_500  # a page with more text than this is no bot wall, whatever it mentions
+MAX_WALL_HTML = 100_000  # characters; the same for a page with more HTML: walls are small
+MAX_ERROR_HTML = 200_000  # characters of an error page that are searched for the signs of a wall
+MIN_PAGE_CHARS = 200  # a page with less text may be a shell that JavaScript fills
+# Characters of JSON that a page's document takes besides its text (truncated, next_offset, a note),
+# and the whole document besides its pages: what is kept free when max_chars is shared out.
+PAGE_FIELDS_CHARS, DOCUMENT_FIELDS_CHARS = 70, 120
 PROXY_NOTE = (
     "Fetched through a proxy, which resolves names itself: names that lead to private addresses "
     "could not be refused."
 )
-ROBOTS_TIMEOUT = 2.0  # seconds for one robots.txt
-MAX_ROBOTS_BYTES = 512_000  # RFC 9309 asks for at least 500 KiB
-MAX_WALL_CHARS = 1_500  # a page with more text than this is no bot wall, whatever it mentions
-MIN_PAGE_CHARS = 200  # a page with less text may be a shell that JavaScript fills
 PAGE_AGENT = "web-search-skill"  # the product token that robots.txt rules may name
 PAGE_HEADERS = {
     "User-Agent": f"Mozilla/5.0 (compatible; {PAGE_AGENT}/1.0)",
@@ -86,7 +91,7 @@ COMMANDS: dict[str, dict[str, Any]] = {
                 "min": 0,
                 "max": 10_000_000,
                 "default": 0,
-                "help": "characters of the text to skip; next_offset of the last call goes on",
+                "help": "characters of the text to skip; next_offset of an earlier call goes on",
             },
             {
                 "name": "links",
@@ -104,7 +109,7 @@ COMMANDS: dict[str, dict[str, Any]] = {
                 "min": 0.1,
                 "max": 120,
                 "default": PAGE_TIMEOUT,
-                "help": "seconds for each page, redirects included",
+                "help": f"seconds for each page, redirects included (default: {PAGE_TIMEOUT:g})",
             },
         ],
         "expendable": ("warnings",),
@@ -287,9 +292,8 @@ def fetch_page(url: str, deadline: float, robots: RobotsCache | None) -> Fetched
     Raises SearchError: refused, timeout, network, provider, http, blocked, invalid_input.
     """
     for _ in range(MAX_REDIRECTS + 1):
-        if robots and not robots.allows(url, deadline):
-            message = f"robots.txt of {host_and_port(url)[0]} disallows this page."
-            raise SearchError("refused", message, "Leave out --robots to read it all the same.")
+        if robots:
+            robots.check(url, deadline)
         response = exchange(page_request(url), deadline, lambda _: None)
         target = response.headers.get("location", "").strip()
         if response.status not in (301, 302, 303, 307, 308) or not target:
@@ -322,7 +326,7 @@ def check_status(fetched: Fetched) -> None:
     if 200 <= status < 300 and status not in (204, 205):
         return
     host = host_and_port(fetched.url)[0]
-    wall = find_wall(response, response.text()[:200_000])
+    wall = find_wall(response, response.text()[:MAX_ERROR_HTML])
     if wall:
         raise blocked_error(host, wall, status)
     message = f"{host} answered {status}: {response.excerpt() or 'no text'}"
@@ -384,10 +388,13 @@ class RobotsCache:
 
         self.lock = threading.Lock()
         self.locks: dict[str, Any] = {}
-        self.rules: dict[str, str | None] = {}  # None: everything is disallowed
+        self.rules: dict[str, str | None] = {}  # None: the file cannot be had
 
-    def allows(self, url: str, deadline: float) -> bool:
-        """Return whether robots.txt lets this tool read the page."""
+    def check(self, url: str, deadline: float) -> None:
+        """Raise SearchError (refused) if robots.txt disallows the page to this tool.
+
+        A file that cannot be had disallows everything, says RFC 9309.
+        """
         import threading
 
         origin = "/".join(url.split("/")[:3])
@@ -397,8 +404,14 @@ class RobotsCache:
             if origin not in self.rules:
                 limit = min(deadline, time.monotonic() + ROBOTS_TIMEOUT)
                 self.rules[origin] = fetch_robots(origin + "/robots.txt", limit)
-        text = self.rules[origin]
-        return text is not None and robots_allow(text, url[len(origin) :])
+        text, host = self.rules[origin], host_and_port(url)[0]
+        if text is None:
+            message = f"robots.txt of {host} could not be read, which counts as a refusal."
+        elif robots_allow(text, url[len(origin) :]):
+            return
+        else:
+            message = f"robots.txt of {host} disallows this page."
+        raise SearchError("refused", message, "Leave out --robots to read it all the same.")
 
 
 def fetch_robots(url: str, deadline: float) -> str | None:
@@ -1128,7 +1141,7 @@ def comments_are_content(page: Page) -> bool:
         elif not node.dropped and not words_of(node).isdisjoint(NAME_RULES["comments"]):
             inside.add(node)
             prose += node.prose
-    if page.is_article and page.root.prose - prose > 1_000:
+    if page.is_article and page.root.prose - prose > MIN_LONG_ARTICLE:
         return False
     return prose > FORUM_SHARE * page.root.prose
 
@@ -1396,7 +1409,6 @@ def find_lead(page: Page, content: Node) -> list[Node]:
 
 
 # ----- the whole way from a page to its content
-
 
 MAX_TWINS = 3  # parts of one text beside the content
 MAIN_SHARE = 0.3  # share of the page's text that makes a main element the right one
@@ -1705,7 +1717,7 @@ BLOCK_WRITERS: dict[str, Callable[[MarkdownWriter, Node], list[str]]] = {
     "pre": MarkdownWriter.code_block,
     "table": MarkdownWriter.table_block,
 }
-SPANS = frozenset(str(number) for number in range(2, 100))
+SPANS = frozenset(str(number) for number in range(2, 100))  # colspans; others are not believed
 
 
 def is_shown(node: Node) -> bool:
@@ -1738,12 +1750,18 @@ def emphasis(text: str, mark: str, end: str = "") -> str:
     return f"{head}{mark}{inner}{end or mark}{text[len(head) + len(inner) :]}"
 
 
+def backticks(text: str, least: int) -> str:
+    """Return at least as many backticks as asked for, and more than stand together in the text."""
+    longest = max((len(run) for run in re.findall("`+", text)), default=0)
+    return "`" * max(least, longest + 1)
+
+
 def code_span(text: str) -> str:
     """Return text as a code span, between more backticks than stand in it."""
     inner = " ".join(text.split())
     if not inner:
         return ""
-    marks = "`" * (max((len(run) for run in re.findall("`+", inner)), default=0) + 1)
+    marks = backticks(inner, 1)
     gap = " " if inner[0] == "`" or inner[-1] == "`" else ""
     return f"{marks}{gap}{inner}{gap}{marks}"
 
@@ -1761,7 +1779,7 @@ def code_block(node: Node) -> list[str]:
         named = one.attributes.get("data-lang") or one.attributes.get("data-language")
         match = re.search(_CODE_LANGUAGE, one.attributes.get("class", ""))
         language = language or (named or "").strip() or (match[1] if match else "")
-    fence = "`" * max(3, max((len(run) for run in re.findall("`+", code)), default=0) + 1)
+    fence = backticks(code, 3)
     return [f"{fence}{re.sub(r'[^A-Za-z0-9+#-]', '', language)[:20]}\n{code}\n{fence}"]
 
 
@@ -2004,7 +2022,6 @@ def tidy_date(date: str | None) -> str:
 
 # ===== other kinds of text ========================================================================
 
-
 MAX_INDENTED = 50_000  # characters of JSON; deep data grows a thousandfold when it is indented
 MAX_ENTRIES = 200  # of a feed
 MAX_ENTRY_CHARS = 500_000  # of the texts of a feed's entries
@@ -2012,8 +2029,7 @@ MAX_ENTRY_CHARS = 500_000  # of the texts of a feed's entries
 
 def fenced(text: str, language: str) -> str:
     """Return text as a fenced block."""
-    longest = max((len(run) for run in re.findall("`+", text)), default=0)
-    fence = "`" * max(3, longest + 1)
+    fence = backticks(text, 3)
     return f"{fence}{language}\n{text.strip()}\n{fence}"
 
 
@@ -2297,7 +2313,7 @@ def read_html(html: str, fetched: Fetched, keep_links: bool) -> tuple[Document, 
         message = f"{host} sent no page but one that leads on to {shorten(onward, 200)}."
         raise SearchError("http", message, "Give that address.", status=fetched.response.status)
     if len(text) < MAX_WALL_CHARS:
-        wall = find_wall(fetched.response, html[:200_000]) if len(html) < 100_000 else ""
+        wall = find_wall(fetched.response, html) if len(html) < MAX_WALL_HTML else ""
         if wall and (len(text) < MIN_PAGE_CHARS or page.root.prose < MIN_PAGE_CHARS):
             raise blocked_error(host, wall, fetched.response.status)
     if len(text) < MIN_PAGE_CHARS and re.search(_NEEDS_SCRIPT, html):
@@ -2498,7 +2514,8 @@ def pages_document(pages: list[Document], params: dict[str, Any]) -> Document:
     if proxies:
         document["warnings"] = [PROXY_NOTE]
     limit = params.get("max_chars", DEFAULT_MAX_CHARS)
-    room = max(0, limit - len(dump_json(document)) - 70 * len(good) - 120) if limit else 0
+    reserved = PAGE_FIELDS_CHARS * len(good) + DOCUMENT_FIELDS_CHARS
+    room = max(0, limit - json_size(document) - reserved) if limit else 0
     shares = (
         share_out([json_size(text[params["offset"] :]) for text in texts], room) if limit else []
     )
@@ -2507,9 +2524,9 @@ def pages_document(pages: list[Document], params: dict[str, Any]) -> Document:
     return document
 
 
-def json_size(text: str) -> int:
-    """Return how many characters a text takes in JSON."""
-    return len(dump_json(text))
+def json_size(value: Any) -> int:
+    """Return how many characters a value takes in JSON."""
+    return len(dump_json(value))
 
 
 def share_out(wanted: list[int], room: int) -> list[int]:
@@ -2530,15 +2547,13 @@ def fill_page(page: Document, text: str, params: dict[str, Any], room: int) -> N
     cut = page.pop("cut", None)
     if "query" in params:
         passages = select_passages(text, params["query"], room * 9 // 10)
-        while room and len(passages) > 1 and json_size_of(passages) > room:
+        while room and len(passages) > 1 and json_size(passages) > room:
             passages.pop()
-        if passages and not (room and json_size_of(passages) > room):
+        if passages and not (room and json_size(passages) > room):
             page["passages"] = passages
-            page["truncated"] = (
-                sum(len(one["text"]) for one in passages) < len(text) * 9 // 10 or None
-            )
-            if not page["truncated"]:
-                del page["truncated"]
+            # Headings and the space between passages are no text that was left out.
+            if sum(len(one["text"]) for one in passages) < len(text) * 9 // 10:
+                page["truncated"] = True
             return
         page["note"] = "No passage holds a word of the query; this is the beginning of the page."
     start = params["offset"]
@@ -2551,11 +2566,6 @@ def fill_page(page: Document, text: str, params: dict[str, Any], room: int) -> N
     elif cut:
         page["truncated"] = True
         page["note"] = "The page is longer than what was read of it; its end is missing."
-
-
-def json_size_of(value: Any) -> int:
-    """Return how many characters a value takes in JSON."""
-    return len(dump_json(value))
 
 
 def slice_end(text: str, start: int, room: int) -> int:
@@ -3316,7 +3326,8 @@ def parse_arguments(
         known = rest[0] in script["commands"]
         hint = f"The command comes first: {script['name']} {rest[0]} ..." if known else ""
         message = f"{command} does not take {shorten(rest[0], 80)!r}."
-        raise SearchError("invalid_input", message, hint or "Put the query in single quotes.")
+        hint = hint or ("Put the query in single quotes." if named else "It takes flags only.")
+        raise SearchError("invalid_input", message, hint)
     for parameter in OUTPUT_PARAMS:
         if parameter["name"] in values:
             options[parameter["name"]] = check_value(parameter, values.pop(parameter["name"]))
@@ -3324,7 +3335,8 @@ def parse_arguments(
     merged = {**canonical_names(command, spec, given), **values}
     if not merged and command != default and named:
         hint = f"To search for the word {command!r}: {script['name']} {default} '{command}'."
-        raise SearchError("invalid_input", f"{command} needs parameters.", hint)
+        wanted = " and ".join(item["name"] for item in spec["params"] if item.get("required"))
+        raise SearchError("invalid_input", f"{command} needs {wanted or 'parameters'}.", hint)
     if "output" in options:
         merged.setdefault("max_chars", 0)  # a file costs no context
     return merged
@@ -3434,8 +3446,11 @@ def help_text(script: dict[str, Any], command: str) -> str:
         ending = lines.pop(parameter["name"], f":  {parameter['help']}{choices}")
         lines[parameter["name"]] = f", {flag}{ending}"
     options = "\n".join(f"  {line[2:]}" for line in reversed(lines.values()))
-    words = [item["name"].upper() for item in spec["params"] if item.get("positional")]
-    usage = " ".join([script["name"], command, *(f"'{word}'" for word in words), "[options]"])
+    usage = f"{script['name']} {command}"
+    for item in [item for item in spec["params"] if item.get("positional")]:
+        word = f"'{item['name'].upper()}'"
+        usage += f" {word}" if item.get("required") else f" [{word}]"
+    usage += " [options]"
     head = spec["help"]
     if command == next(iter(commands)):
         names = "\n".join(f"  {name:<13}{item['help']}" for name, item in commands.items())

@@ -47,7 +47,7 @@ MAX_RESULTS = 100  # of one call: Google shows hardly more
 # dropped num=100 (September 2025). More than 10 results are therefore fetched page by page.
 PAGE_SIZE, MAP_PAGE_SIZE = 10, 20
 MAX_ARRAY = 100  # queries in the JSON array of one batch request
-MAX_QUERIES = 1_000  # in one batch: each costs a credit, and a longer file was given by mistake
+MAX_PAGES = 1_000  # of one batch: each costs a credit, and a longer file was given by mistake
 RESULT_CHARS = 300  # of one result as JSON, about: a batch that cannot fit is not paid for
 BATCH_TIMEOUT = 120.0  # seconds; an array of 100 takes longer to answer than one query
 MAP_ZOOM = "14z"  # about a town: what Google Maps opens with
@@ -131,10 +131,11 @@ EXCLUDE_SITE: dict[str, Any] = {
     "name": "exclude_site", "type": "csv", "help": "none of these sites",
 }
 CID: dict[str, Any] = {
-    "name": "cid", "type": "str", "wire": "cid", "help": "cid of a place in places or maps",
+    "name": "cid", "type": "str", "wire": "cid", "help": "one place, by its cid in places or maps",
 }
 PLACE_ID: dict[str, Any] = {
-    "name": "place_id", "type": "str", "wire": "placeId", "help": "place_id of a place in maps",
+    "name": "place_id", "type": "str", "wire": "placeId",
+    "help": "one place, by its place_id in maps",
 }
 WEB_PARAMS = [
     QUERY, COUNT, PAGE, SINCE, COUNTRY, LANGUAGE, LOCATION, SITE, EXCLUDE_SITE, TBS, AUTOCORRECT,
@@ -188,7 +189,7 @@ COMMANDS: dict[str, dict[str, Any]] = {
         "cannot": cannot("videos", period=False, sites=False),
     },
     "places": {
-        "help": "places that fit a query, short",
+        "help": "places that fit a query, in short; maps says more of each",
         "params": [QUERY, SLICE, TEN_A_PAGE, COUNTRY, LANGUAGE, LOCATION, TBS, AUTOCORRECT],
         "cannot": cannot("places"),
     },
@@ -216,7 +217,7 @@ COMMANDS: dict[str, dict[str, Any]] = {
             SLICE,
             {"name": "sort", "type": "str", "aliases": ["sort_by"], "wire": "sortBy",
              "choices": ["mostRelevant", "newest", "highestRating", "lowestRating"],
-             "help": "order: mostRelevant, newest, highestRating or lowestRating"},
+             "help": "order of the reviews"},
             {"name": "topic_id", "type": "str", "wire": "topicId",
              "help": "only reviews of this topic (topics[].id of an earlier call)"},
             {"name": "next_page_token", "type": "str", "verbatim": True, "wire": "nextPageToken",
@@ -252,7 +253,7 @@ COMMANDS: dict[str, dict[str, Any]] = {
             {"name": "year_to", "type": "int", "min": 1500, "max": 2100, "aliases": ["as_yhi"],
              "wire": "as_yhi", "help": "published in this year or earlier"},
             {"name": "cites", "type": "str", "wire": "cites",
-             "help": "only articles that cite the one with this id"},
+             "help": "only articles that cite the one with this id (id of an earlier result)"},
             COUNTRY, LANGUAGE, LOCATION, AUTOCORRECT,
         ],
         "cannot": {
@@ -285,7 +286,7 @@ COMMANDS: dict[str, dict[str, Any]] = {
     },
     "account": {"help": "credits left and rate limit of the key; costs nothing", "params": []},
     "batch": {
-        "help": "many queries in few requests, from a file or standard input",
+        "help": "many queries in few requests, from a file or stdin (default --timeout: 120)",
         "batch": True,
         "params": [
             {"name": "input", "type": "str", "positional": True, "verbatim": True,
@@ -1010,8 +1011,8 @@ def plan_queries(params: dict[str, Any]) -> list[dict[str, Any]]:
     page_bodies(command, check_params(command, COMMANDS[command], {**shared, "query": "any"}))
     queries = [plan_query(command, shared, text) for text in texts]
     pages = sum(query["pending"] for query in queries)
-    if pages > MAX_QUERIES:
-        message = f"A batch fetches at most {MAX_QUERIES} pages of results, not {pages}."
+    if pages > MAX_PAGES:
+        message = f"A batch fetches at most {MAX_PAGES} pages of results, not {pages}."
         raise SearchError("invalid_input", message, "Split the file; nothing has been sent.")
     return queries
 
@@ -1058,10 +1059,10 @@ def answered(
     jobs = [(query, body) for query in queries for body in query["bodies"]]
     done = 0
     ended: SearchError | None = None
-    for jobs_part in [[], *arrays_of(jobs)]:  # first the queries that were wrong from the start
-        bodies = [body for _, body in jobs_part]
+    for array in [[], *arrays_of(jobs)]:  # first the queries that were wrong from the start
+        bodies = [body for _, body in array]
         outcomes = [ended] * len(bodies) if ended else ask_array(command, bodies, deadline)
-        for (query, _), outcome in zip(jobs_part, outcomes, strict=True):
+        for (query, _), outcome in zip(array, outcomes, strict=True):
             query["pending"] -= 1
             if isinstance(outcome, SearchError):
                 query["error"] = query["error"] or outcome
@@ -1071,16 +1072,16 @@ def answered(
         while done < len(queries) and not queries[done]["pending"]:
             yield query_document(command, queries[done])
             done += 1
-        if report and jobs_part:
+        if report and array:
             report(f"{command} queries", done, len(queries))
 
 
 def ends_batch(error: SearchError) -> bool:
     """Return whether an error would meet every further query of a batch, too.
 
-    A refused key (403), used-up credits, or a server that cannot be reached (no status).
+    A refused key (401, 403), used-up credits, or a server that cannot be reached (no status).
     """
-    return error.kind == "quota" or error.details.get("status", 403) in (401, 403)
+    return error.kind == "quota" or error.details.get("status") in (None, 401, 403)
 
 
 def ask_array(command: str, bodies: list[Any], deadline: float) -> list[Any]:
@@ -1240,7 +1241,7 @@ def linked(item: dict[str, Any]) -> str:
 
 
 def joined(*texts: Any, by: str = " ") -> str:
-    """Return the texts that are not empty in one line."""
+    """Return the texts that are not empty in one line, with by between them."""
     return by.join(" ".join(str(text).split()) for text in texts if text)
 
 
@@ -2007,7 +2008,8 @@ def parse_arguments(
         known = rest[0] in script["commands"]
         hint = f"The command comes first: {script['name']} {rest[0]} ..." if known else ""
         message = f"{command} does not take {shorten(rest[0], 80)!r}."
-        raise SearchError("invalid_input", message, hint or "Put the query in single quotes.")
+        hint = hint or ("Put the query in single quotes." if named else "It takes flags only.")
+        raise SearchError("invalid_input", message, hint)
     for parameter in OUTPUT_PARAMS:
         if parameter["name"] in values:
             options[parameter["name"]] = check_value(parameter, values.pop(parameter["name"]))
@@ -2015,7 +2017,8 @@ def parse_arguments(
     merged = {**canonical_names(command, spec, given), **values}
     if not merged and command != default and named:
         hint = f"To search for the word {command!r}: {script['name']} {default} '{command}'."
-        raise SearchError("invalid_input", f"{command} needs parameters.", hint)
+        wanted = " and ".join(item["name"] for item in spec["params"] if item.get("required"))
+        raise SearchError("invalid_input", f"{command} needs {wanted or 'parameters'}.", hint)
     if "output" in options:
         merged.setdefault("max_chars", 0)  # a file costs no context
     return merged
@@ -2125,8 +2128,11 @@ def help_text(script: dict[str, Any], command: str) -> str:
         ending = lines.pop(parameter["name"], f":  {parameter['help']}{choices}")
         lines[parameter["name"]] = f", {flag}{ending}"
     options = "\n".join(f"  {line[2:]}" for line in reversed(lines.values()))
-    words = [item["name"].upper() for item in spec["params"] if item.get("positional")]
-    usage = " ".join([script["name"], command, *(f"'{word}'" for word in words), "[options]"])
+    usage = f"{script['name']} {command}"
+    for item in [item for item in spec["params"] if item.get("positional")]:
+        word = f"'{item['name'].upper()}'"
+        usage += f" {word}" if item.get("required") else f" [{word}]"
+    usage += " [options]"
     head = spec["help"]
     if command == next(iter(commands)):
         names = "\n".join(f"  {name:<13}{item['help']}" for name, item in commands.items())

@@ -735,6 +735,14 @@ class CannedAnswers(CannedKeylessCase):
         document = keyless.run_search({"query": "x", "engine": engine})
         return str(document.get("details", {}).get("kind", ""))
 
+    def test_an_answer_in_an_encoding_that_cannot_be_undone_is_the_providers_fault(self) -> None:
+        self.server.body = b"\x1f\x8bno gzip"
+        for engine in ENGINES:
+            for encoding in ("gzip", "br"):
+                with self.subTest(engine, encoding=encoding):
+                    self.server.headers = {"Content-Encoding": encoding}
+                    self.assertEqual(self.kind(engine), "provider")
+
     def test_a_202_without_results_or_a_word_for_none_is_a_wall(self) -> None:
         self.server.status, self.server.body = 202, b"<html><body>hm</body></html>"
         self.assertEqual(self.kind("duckduckgo"), "blocked")

@@ -526,6 +526,16 @@ class CacheCommand(WebSearchCase):
         self.assertEqual((cleared["answers"], cleared["pages"]), (2, 4))
         self.assertEqual(web_search.run_recall({"query": "python"})["ok"], False)
 
+    def test_a_dry_run_clears_nothing(self) -> None:
+        self.search("python asyncio", count=1)
+        planned = web_search.run_cache({"action": "clear", "dry_run": True})
+        self.assertTrue(planned["dry_run"])
+        self.assertTrue(self.search("python asyncio", count=1)["from_cache"])
+
+    def test_a_missing_action_is_named(self) -> None:
+        run = call_main(web_search, "cache")
+        self.assertEqual(run.document["error"], "cache needs action.")
+
     def test_a_store_that_cannot_be_cleared_is_an_error(self) -> None:
         with open(os.environ["GLSI_DB_PATH"], "wb") as file:
             file.write(b"somebody's letter" * 100)
