@@ -72,8 +72,8 @@ def main() -> int:
     if words:
         modules = [path for path in modules if any(word in path.stem for word in words)]
     passed = failed = skipped = 0
-    # Twice as many as processors: much of the time is waiting for a deadline or another process.
-    with concurrent.futures.ThreadPoolExecutor(max_workers=2 * (os.cpu_count() or 1)) as pool:
+    # Three for each processor: much of the time is waiting for a deadline or another process.
+    with concurrent.futures.ThreadPoolExecutor(max_workers=3 * (os.cpu_count() or 1)) as pool:
         for future in concurrent.futures.as_completed(
             pool.submit(run_module, path, long) for path in modules
         ):

@@ -31,8 +31,8 @@ from tests.sync import STANDALONE
 ALL_SCRIPTS = sorted(path.name for path in SCRIPTS.glob("*.py"))
 # What stands below a script that is not standalone, in the order of the house.
 LAYERS = [
-    "common", "page_store", "search_and_read", "web_search", "mcp_tools", "mcp_protocol", "mcp_server", "http_server",
-    "doctor",
+    "common", "page_store", "search_and_read", "web_search", "mcp_tools", "mcp_protocol",
+    "mcp_server", "http_server", "doctor",
 ]  # fmt: skip
 IMPORTED_ONLY = {
     "page_store.py",
