@@ -1,3 +1,8 @@
+#!/usr/bin/env -S uv run --script
+# /// script
+# requires-python = ">=3.10"
+# dependencies = []
+# ///
 """The protocol of the MCP server: messages, both of its eras, and the connection of one client.
 
 A module of mcp_server.py, apart from it because a file that is run is compiled anew at each start,

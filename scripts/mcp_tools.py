@@ -1,3 +1,8 @@
+#!/usr/bin/env -S uv run --script
+# /// script
+# requires-python = ">=3.10"
+# dependencies = []
+# ///
 """The tools of the MCP server: their table, schemas, calls, and results as text for a model.
 
 A module of mcp_server.py without any protocol in it: run_tool(name, arguments) returns the

@@ -1,7 +1,13 @@
+#!/usr/bin/env -S uv run --script
+# /// script
+# requires-python = ">=3.10"
+# dependencies = []
+# ///
 """The store of web_search: answers by key, pages by URL, and a full-text index, in one SQLite file.
 
-It knows no provider. It never raises for the state of its file: a store that is broken, locked,
-full or read-only is a miss and a sentence in warnings, and the caller goes on without it.
+A module of web_search.py that knows no provider. It never raises for the state of its file: a store
+that is broken, locked, full or read-only is a miss and a sentence in warnings, and the caller goes
+on without it.
 
 The table `cache` is GLSI's own, so that GLSI's database can be opened; the pages, the searches in
 flight and the index stand beside it.

@@ -1,3 +1,8 @@
+#!/usr/bin/env -S uv run --script
+# /// script
+# requires-python = ">=3.10"
+# dependencies = []
+# ///
 """From a question to an answer: ask an engine, read the pages found, choose passages, keep them.
 
 The work of web_search.py, in a module of its own: a file that is started is compiled anew each

@@ -10,46 +10,23 @@ from __future__ import annotations
 
 import http.server
 import json
-import threading
 from typing import TYPE_CHECKING, Any
+
+from tests.e2e.fake_model import FINAL_TEXT, ModelServer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from types import TracebackType
 
 MODEL = "fake-model"
-FINAL_TEXT = "The model has seen every result."
 TITLE = "A title"
 
 
-class FakeModel:
+class FakeModel(ModelServer):
     """The fake model, listening on loopback once constructed. calls: (tool, arguments) each."""
 
     def __init__(self, calls: list[tuple[str, Any]]) -> None:
-        self.calls = calls
-        self.requests: list[dict[str, Any]] = []
-        self._server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), _handler(self))
-        self._thread = threading.Thread(target=self._server.serve_forever, daemon=True)
-        self._thread.start()
-        self.url = f"http://127.0.0.1:{self._server.server_address[1]}/v1"
-
-    def __enter__(self) -> FakeModel:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        self._server.shutdown()
-        self._server.server_close()
-        self._thread.join()
-
-    @property
-    def turns(self) -> list[dict[str, Any]]:
-        """The requests that offered tools, so the turns of the agent's own conversation."""
-        return [request for request in self.requests if request.get("tools")]
+        super().__init__(calls, _handler(self))
+        self.url += "/v1"
 
     def offered(self) -> list[str]:
         """The names of the tools that the model was offered, in order, as often as they came."""
