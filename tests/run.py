@@ -72,7 +72,7 @@ def main() -> int:
     if words:
         modules = [path for path in modules if any(word in path.stem for word in words)]
     passed = failed = skipped = 0
-    # More than processors: much of the time is waiting. The long ones work more, and keep deadlines.
+    # More than processors: much of the time is waiting. The long ones work more and keep deadlines.
     workers = (2 if long else 3) * (os.cpu_count() or 1)
     with concurrent.futures.ThreadPoolExecutor(max_workers=workers) as pool:
         for future in concurrent.futures.as_completed(
