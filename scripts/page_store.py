@@ -34,6 +34,7 @@ MAX_TEXT_CHARS = 500_000  # of one page: a long book; more is a dump
 MAX_TITLE_CHARS = 1_000  # a longer one is text, which would weigh five times in the index
 LOCK_SECONDS = 3.0  # wait for others; where sixteen write without a pause, 0.5 at most
 OUTCOME_SECONDS = 10.0  # what a claim ended with is there so long for those who waited
+NEVER = float("inf")  # a time that does not come
 ENDED = ""  # the owner of a claim that has ended
 MAX_CLAIM_SECONDS = 3_600.0  # a claim that ends later was made by a clock that was wrong
 CLOCK_SKEW = 300.0  # seconds; a row from further in the future has no known age
@@ -201,10 +202,11 @@ class PageStore:
 
     # ----- searches in flight
 
-    def claim(self, key: str, seconds: float) -> bool:
+    def claim(self, key: str, seconds: float, since: float = NEVER) -> bool:
         """Return whether this process shall do the work of a key, for at most these seconds.
 
-        False: another one that lives is at it. True also where the store cannot be used.
+        False: another one that lives is at it, or has ended since a time (seconds since 1970) with
+        an outcome, to be read by outcome(). True also where the store cannot be used.
         """
         now = time.time()
         seconds = min(max(0.0, seconds), MAX_CLAIM_SECONDS)
@@ -212,9 +214,10 @@ class PageStore:
         def write(db: sqlite3.Connection) -> bool:
             query = "SELECT owner, expires FROM searches WHERE key = ?"
             row = db.execute(query, (key,)).fetchone()
-            owner, left = (row[0], row[1] - now) if row else (self._owner, 0.0)
-            taken = owner not in (self._owner, ENDED) and 0 < left <= MAX_CLAIM_SECONDS
-            if taken and may_live(owner):
+            owner, expires = row or (self._owner, now)
+            taken = owner not in (self._owner, ENDED) and 0 < expires - now <= MAX_CLAIM_SECONDS
+            ended_since = owner == ENDED and expires >= since + OUTCOME_SECONDS
+            if ended_since or (taken and may_live(owner)):
                 return False
             values = (key, self._owner, now + seconds)
             db.execute("INSERT OR REPLACE INTO searches VALUES (?, ?, ?, NULL)", values)

@@ -453,7 +453,7 @@ def wait_for_turn(call: Call, key: str) -> dict[str, Any] | None:
     and so does a failure. Raises SearchError.
     """
     begin = time.time()
-    while not call.store.claim(key, call.left()):
+    while not call.store.claim(key, call.left(), begin):
         time.sleep(min(LOOK_SECONDS, max(0.0, call.left())))
         content = kept_content(call, key, call.max_age)
         content = content or call.store.outcome(key, begin)
@@ -743,7 +743,9 @@ def run_cache(params: dict[str, Any], report: Report = None) -> Document:
         finally:
             store.close()
         if store.warnings and params["action"] == "clear":
-            raise SearchError("internal", f"Nothing was cleared. {store.warnings[0]}")
+            hint = "cache stats shows the file; GLSI_DB_PATH names another one."
+            message = f"Nothing was cleared. {store.warnings[0]}"
+            raise SearchError("invalid_input", message, hint)
         head = {"ok": True, "provider": "web_search", "action": params["action"]}
         notes = common.without_empty({"query": query, "warnings": store.warnings})
         return {**head, **notes, **found}

@@ -381,6 +381,7 @@ class Claims(StoreCase):
         self.assertEqual(second.outcome("key", begin), {"text": "ab\ufffd"})
         self.assertIsNone(second.outcome("key", time.time() + 1))  # it came before
         self.assertIsNone(second.outcome("other", begin))
+        self.assertFalse(second.claim("key", 60.0, since=begin))  # the outcome is to be taken
         self.assertTrue(second.claim("key", 60.0))
         self.assertIsNone(first.outcome("key", begin))
         first.release("key", {"text": "not its own any more"})

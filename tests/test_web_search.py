@@ -540,7 +540,7 @@ class CacheCommand(WebSearchCase):
         with open(os.environ["GLSI_DB_PATH"], "wb") as file:
             file.write(b"somebody's letter" * 100)
         document = web_search.run_cache({"action": "clear"})
-        self.assertFalse(document["ok"])
+        self.assertEqual(document["details"]["kind"], "invalid_input")
         self.assertIn("Nothing was cleared", document["error"])
         self.assertTrue(web_search.run_cache({"action": "stats"})["warnings"])
 
