@@ -42,6 +42,7 @@ MAX_CONNECTIONS = 8  # at once
 MAX_HOST_CONNECTIONS = 2  # at once to one host and port
 PAGE_TIMEOUT = 3.0  # seconds for one page, redirects included (the seed's limit)
 MAX_PAGE_BYTES = 5_000_000  # of one page after decompression; what follows is cut off and said
+LARGE_PAGE = 200_000  # bytes; a smaller one is read too quickly to tell the pace
 MAX_REDIRECTS = 5  # for one page; RFC 9309 asks for at least as many for a robots.txt
 ROBOTS_TIMEOUT = 2.0  # seconds for one robots.txt
 MAX_ROBOTS_BYTES = 512_000  # RFC 9309 asks for at least 500 KiB
@@ -2471,12 +2472,18 @@ def read_pages(urls: list[str], params: dict[str, Any], report: Report) -> list[
     targets = list(dict.fromkeys(normal.values()))
     read: dict[str, Document] = {}
 
+    pace = 0.0  # seconds for a byte, of the slowest large page so far
+
     def done(index: int, answer: Fetched | SearchError) -> None:
-        if isinstance(answer, Fetched) and time.monotonic() >= deadline:
-            return
+        nonlocal pace
         outcome: Any = answer
         if isinstance(answer, Fetched):
+            size, begin = len(answer.response.body), time.monotonic()
+            if begin + size * pace >= deadline:  # it would not be ready in time
+                return
             outcome = attempt(lambda: read_fetched(answer, bool(params.get("links"))))
+            if size >= LARGE_PAGE:
+                pace = max(pace, (time.monotonic() - begin) / size)
         failed = isinstance(outcome, SearchError)
         read[targets[index]] = error_document(outcome) if failed else {"ok": True, **outcome}
         if report:
