@@ -669,6 +669,8 @@ def run_command_line(script: dict[str, Any], argv: list[str] | None) -> int:
         document = error_document(error)
     except KeyboardInterrupt:
         document = error_document(SearchError("interrupted", "Interrupted."))
+    except Exception as error:  # noqa: BLE001  a defect of ours: stdout still holds a document
+        document = internal_error(error, "--verbose" in flags)
     if script.get("errors_on_stderr") and not document["ok"]:
         sys.stderr.write(f"{script['name']}: {document['error']}\n")
     return print_document(document, options, script["to_markdown"])
