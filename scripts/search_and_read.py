@@ -626,12 +626,12 @@ def read_results(
     urls = list(dict.fromkeys(item["url"] for item in results))
     kept = {} if call.params["force"] else call.store.get_pages(urls, call.max_age)
     texts = {url: page["text"] for url, page in kept.items()}
-    missing = [url for url in urls if url not in texts]
-    errors: dict[str, dict[str, Any]] = {}
-    for item in results:
-        if "error" in item:  # a kept answer says that this page failed for good
-            errors[item["url"]] = {"message": item["error"]}
-    missing = [url for url in missing if url not in errors]
+    errors: dict[str, dict[str, Any]] = {  # a kept answer says that these failed for good
+        item["url"]: {"message": item["error"]}
+        for item in results
+        if "error" in item and item["url"] not in texts
+    }
+    missing = [url for url in urls if url not in texts and url not in errors]
     if not missing:
         return texts, errors, False
     for page in fetch_pages(call, missing, len(urls) - len(missing), len(urls)):
@@ -640,10 +640,6 @@ def read_results(
         else:
             retryable = page["details"]["retryable"] or page["details"]["kind"] == "internal"
             errors[page["url"]] = {"message": page["error"], "retryable": retryable}
-    if call.params.get("stale"):
-        for url, page in call.store.get_pages(list(errors), None).items():
-            texts[url] = page["text"]
-            del errors[url]
     return texts, errors, True
 
 

@@ -252,6 +252,15 @@ class Cache(WebSearchCase):
         self.assertEqual((engine, pages, again["from_cache"]), (0, 0, True))
         self.assertEqual(again["results"][1]["error"], first["results"][1]["error"])
 
+    def test_stale_puts_no_old_page_into_a_fresh_answer(self) -> None:
+        first = self.search()
+        self.expire()
+        self.use(WEB_SEARCH_ALLOW_PRIVATE="")  # the engine answers, its pages cannot be read
+        document = self.search(stale=True)
+        self.assertEqual(document["from_cache"], False)
+        self.assertEqual(len(document["results"]), len(first["results"]))
+        self.assertTrue(all("error" in one and "text" not in one for one in document["results"]))
+
     def test_failures_and_empty_answers_are_not_kept(self) -> None:
         for word in ("faultdown", "faultempty", "faultlayout"):
             self.assertFalse(self.search(f"{QUESTION} {word}", timeout=3)["ok"])
