@@ -15,7 +15,7 @@ help: ## list the targets
 	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 20
 
 demo: ## show the main jobs against a local fake server: no key, no network
-	@$(PYTHON) tests/demo.py
+	@$(PYTHON) tests/tools/demo.py
 
 test: ## run the tests (standard library, loopback only)
 	@$(PYTHON) tests/run.py
@@ -28,12 +28,12 @@ lint: $(RUFF) $(SKILL_LINTERS) ## ruff (format and rules), mypy --strict, and th
 	$(RUFF) check .
 	$(MYPY) --strict --python-version 3.10 --cache-dir $(TOOLS)/mypy scripts
 	$(MYPY) --strict --python-version 3.10 --cache-dir $(TOOLS)/mypy -p tests.fake_server
-	@rm -rf $(TOOLS)/lint && mkdir -p $(TOOLS)/lint && $(PYTHON) tests/install.py install --dir $(TOOLS)/lint >/dev/null
+	@rm -rf $(TOOLS)/lint && mkdir -p $(TOOLS)/lint && $(PYTHON) scripts/install.py install --dir $(TOOLS)/lint >/dev/null
 	$(TOOLS)/venv/bin/agentskills validate $(TOOLS)/lint/web-search
 	$(SKILL_LINTERS) $(TOOLS)/lint/web-search
 
 sync: ## copy the shared code and the parameter tables to where they are needed
-	@$(PYTHON) tests/sync.py
+	@$(PYTHON) tests/tools/sync.py
 
 bench: ## time everything against its bar and its peers, count characters; prints a table
 	@$(PYTHON) tests/bench/bench.py
@@ -51,28 +51,28 @@ e2e-agents: ## the skill in the real Claude Code and opencode, with fake models 
 	@$(PYTHON) tests/e2e/agents.py
 
 faults: ## every command x every fault x every way in, as a table
-	@$(PYTHON) tests/faults.py
+	@$(PYTHON) tests/tools/faults.py
 
 portability: ## run the tests under -W error, another locale, without home, uv, stdin and the like
-	@$(PYTHON) tests/portability.py
+	@$(PYTHON) tests/tools/portability.py
 
 secrets: ## run the tests with canary keys, then look for them everywhere
-	@$(PYTHON) tests/canary.py
+	@$(PYTHON) tests/tools/canary.py
 
 install: ## copy the skill into ~/.claude/skills and ~/.agents/skills (DIR= another skills folder)
-	@$(PYTHON) tests/install.py install $(if $(DIR),--dir '$(DIR)')
+	@$(PYTHON) scripts/install.py install $(if $(DIR),--dir '$(DIR)')
 
 uninstall: ## remove it again (DIR= as above)
-	@$(PYTHON) tests/install.py uninstall $(if $(DIR),--dir '$(DIR)')
+	@$(PYTHON) scripts/install.py uninstall $(if $(DIR),--dir '$(DIR)')
 
 package: ## dist/web-search.skill, a zip of what install copies
-	@$(PYTHON) tests/install.py package
+	@$(PYTHON) scripts/install.py package
 
 install-opencode: ## copy the opencode tool and plugin (DIR=project; else for the user)
-	@$(PYTHON) tests/install_opencode.py $(if $(DIR),--dir '$(DIR)')
+	@$(PYTHON) tests/tools/install_opencode.py $(if $(DIR),--dir '$(DIR)')
 
 uninstall-opencode: ## remove them again (DIR= as above)
-	@$(PYTHON) tests/install_opencode.py --uninstall $(if $(DIR),--dir '$(DIR)')
+	@$(PYTHON) tests/tools/install_opencode.py --uninstall $(if $(DIR),--dir '$(DIR)')
 
 $(RUFF):
 	$(PYTHON) -m venv $(TOOLS)/venv

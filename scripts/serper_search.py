@@ -1326,7 +1326,7 @@ def main(argv: list[str] | None = None) -> int:
 
 # ===== shared blocks ==============================================================================
 
-# ===== shared block: core (edit scripts/common.py, then run `make sync`) ==========================
+# ===== shared block: core (edit websearch/common.py, then run `make sync`) ========================
 
 VERSION = "1.0.0"
 
@@ -2150,7 +2150,7 @@ def report_progress(text: str, done: int, total: int) -> None:
 # ===== end of shared block: core ==================================================================
 
 
-# ===== shared block: http (edit scripts/common.py, then run `make sync`) ==========================
+# ===== shared block: http (edit websearch/common.py, then run `make sync`) ========================
 
 USER_AGENT = f"web-search-skill/{VERSION}"
 MAX_BODY = 8_000_000  # bytes of one answer after decompression; real ones stay under 1 MB
@@ -2524,7 +2524,7 @@ def retry_after(response: Response) -> float | None:
 # ===== end of shared block: http ==================================================================
 
 
-# ===== shared block: sites (edit scripts/common.py, then run `make sync`) =========================
+# ===== shared block: sites (edit websearch/common.py, then run `make sync`) =======================
 
 
 def site_filter(name: str, site: str) -> str:

@@ -32,8 +32,8 @@ import sys
 
 sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))  # PYTHONSAFEPATH leaves it out
 
-import common
-from search_and_read import (
+from websearch import common
+from websearch.search import (
     COMMANDS,
     RUN,
     as_results,

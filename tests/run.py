@@ -2,8 +2,8 @@
 
 usage: run.py [--long] [WORD ...]
 
-Without --long, modules named test_long_*.py are left out. WORD keeps the modules whose name
-contains one of the words. Each module runs in a process of its own, so that one that hangs or
+With --long only the modules of tests/long run, else all the others. WORD keeps the modules whose
+path contains one of the words. Each module runs in a process of its own, so that one that hangs or
 crashes costs no other module its result.
 """
 
@@ -23,7 +23,7 @@ MODULE_TIMEOUT = {False: 120, True: 1_200}  # seconds for one module, by --long
 
 def run_module(path: Path, long: bool) -> tuple[int, int, int, str]:
     """Run one test module; return (passed, failed, skipped, text to show)."""
-    name = f"tests.{path.stem}"
+    name = ".".join(path.relative_to(ROOT).with_suffix("").parts)
     started = time.monotonic()
     try:
         finished = subprocess.run(
@@ -67,10 +67,10 @@ def main() -> int:
     """Run the modules that the arguments choose; return 1 if a test failed or none ran."""
     long = "--long" in sys.argv
     words = [word for word in sys.argv[1:] if not word.startswith("-")]
-    modules = sorted((ROOT / "tests").glob("test_*.py"))
-    modules = [path for path in modules if long == path.stem.startswith("test_long_")]
+    modules = sorted((ROOT / "tests").rglob("test_*.py"))
+    modules = [path for path in modules if long == (path.parent.name == "long")]
     if words:
-        modules = [path for path in modules if any(word in path.stem for word in words)]
+        modules = [path for path in modules if any(word in path.as_posix() for word in words)]
     passed = failed = skipped = 0
     # More than processors: much of the time is waiting. The long ones work more and keep deadlines.
     workers = (2 if long else 3) * (os.cpu_count() or 1)

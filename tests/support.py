@@ -30,8 +30,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 from unittest import mock
 
-from tests import capture
 from tests.fake_server.server import FakeServer
+from tests.tools import capture
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -43,9 +43,9 @@ ROOT = Path(__file__).resolve().parent.parent
 SCRIPTS = ROOT / "scripts"
 SLACK = 3.0  # seconds that a deadline may be late on a slow, busy machine
 PROCESS_TIMEOUT = 60.0  # seconds after which a process that hangs is a failure
-# The tail of a key that must be found nowhere; tests/canary.py gives each of its runs a new one.
+# The tail of a key that must be found nowhere; tests/tools/canary.py gives each run a new one.
 CANARY = os.environ.get("WEB_SEARCH_TEST_CANARY") or "canary-0123456789abcdef"
-KEPT = os.environ.get("WEB_SEARCH_TEST_KEPT")  # where tests/canary.py wants everything kept
+KEPT = os.environ.get("WEB_SEARCH_TEST_KEPT")  # where tests/tools/canary.py wants everything kept
 keeper = capture.start(KEPT, CANARY) if KEPT else None
 
 # What the user's own environment could change in a test.
@@ -75,7 +75,7 @@ def clean_environment(**variables: str) -> dict[str, str]:
     """This process's environment without the user's keys and settings, HOME an empty folder.
 
     TEST_CHILD_ENVIRONMENT, a JSON object, changes it once more before variables do; null removes
-    one. tests/portability.py runs test modules with it.
+    one. tests/tools/portability.py runs test modules with it.
     """
     kept = {name: value for name, value in os.environ.items() if not _PRIVATE.fullmatch(name)}
     changes = json.loads(os.environ.get("TEST_CHILD_ENVIRONMENT", "{}"))

@@ -107,7 +107,7 @@ def filled(where: World) -> Filled:
     def fill() -> Filled:
         vocabulary = Vocabulary(SEED)
         pages = [vocabulary.page(number) for number in range(where.amount(PAGES, QUICK_PAGES))]
-        store = load_script("page_store").PageStore(str(where.folder / "pages/cache.db"))
+        store = load_script("websearch.store").PageStore(str(where.folder / "pages/cache.db"))
         where.ends.callback(store.close)
         batches = [
             milliseconds(functools.partial(store.put_pages, pages[start : start + 10]))

@@ -89,7 +89,7 @@ def small_web() -> Iterator[tuple[Path, FakeServer]]:
 
 def install(skills: Path) -> Path:
     """Install the skill into a folder of skills with the project's installer; return its folder."""
-    command = [sys.executable, str(ROOT / "tests/install.py"), "install", "--dir", str(skills)]
+    command = [sys.executable, str(ROOT / "scripts/install.py"), "install", "--dir", str(skills)]
     subprocess.run(command, check=True, capture_output=True, timeout=INSTALL_TIMEOUT)
     return skills / NAME
 

@@ -1,0 +1,1 @@
+"""The package behind the commands of scripts/."""

@@ -1,0 +1,1 @@
+"""Search engines that need no key."""

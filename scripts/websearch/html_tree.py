@@ -1,0 +1,276 @@
+"""Read HTML into a tree of elements, in linear time whatever the page is made of."""
+
+from __future__ import annotations
+
+import re
+
+# ===== entities ===================================================================================
+
+
+def unescape(text: str) -> str:
+    """Return text with its character references decoded once.
+
+    References to numbers of ten digits and more name no character; html.unescape would raise
+    ValueError for those of thousands of digits.
+    """
+    if "&" not in text:
+        return text
+    from html import unescape as decode
+
+    if "&#" in text:
+        text = re.sub(r"&#(?:\d{10,}|[xX][0-9a-fA-F]{10,});?", "\ufffd", text)
+    return decode(text)
+
+
+# ===== HTML: a tokenizer and a tree ===============================================================
+# html.parser rescans the rest of the page at every tag that is not closed, so 24 KB of "<a " hold
+# the interpreter for seconds, and no deadline stops a loop that holds it. Here every search that
+# comes back empty is remembered or can come back empty only once, so the work grows with the page.
+
+# fmt: off
+VOID = frozenset(
+    "area base basefont bgsound br col embed frame hr img input keygen link meta param source "
+    "track wbr".split()
+)
+# Elements whose content is no markup; that of the second group is kept as text.
+RAW_TEXT = frozenset(
+    "script style textarea title iframe noembed noframes xmp template svg math".split()
+)
+KEPT_RAW_TEXT = frozenset("script textarea title xmp".split())
+BLOCKS = frozenset(
+    "address article aside blockquote body button canvas caption center col colgroup dd details "
+    "dialog dir div dl dt fieldset figcaption figure footer form frameset h1 h2 h3 h4 h5 h6 header "
+    "hgroup hr html iframe legend li main menu nav object ol optgroup option p pre search section "
+    "select summary table tbody td template textarea tfoot th thead title tr ul video".split()
+)
+ENDS_PARAGRAPH = BLOCKS - frozenset(
+    "body button canvas caption col colgroup html iframe object optgroup option select tbody td "
+    "template textarea tfoot th thead title tr video".split()
+)
+HEADINGS = frozenset("h1 h2 h3 h4 h5 h6".split())
+TABLE_PARTS = frozenset("table thead tbody tfoot tr td th".split())
+SCOPES = frozenset("table td th caption".split())
+# A start tag ends an open element of the first group, unless one of the second stands between.
+IMPLIED_ENDS: dict[str, tuple[frozenset[str], frozenset[str]]] = {
+    name: (frozenset(ended.split()), frozenset(barrier.split()))
+    for name, ended, barrier in (
+        ("li", "li", "ul ol menu dir table"),
+        ("dt", "dt dd", "dl table"), ("dd", "dt dd", "dl table"),
+        ("td", "td th", "tr table"), ("th", "td th", "tr table"),
+        ("tr", "tr caption", "table"), ("thead", "thead tbody tfoot", "table"),
+        ("tbody", "thead tbody tfoot", "table"), ("tfoot", "thead tbody tfoot", "table"),
+        ("option", "option", "select"), ("optgroup", "optgroup option", "select"),
+    )
+}
+# fmt: on
+MAX_DEPTH = 120  # of open elements; browsers stop at 512, and real pages stay below 80
+MAX_NODES = 100_000  # of one page; what follows is left out and said to be
+MAX_ATTRIBUTE_CHARS = 20_000  # of one tag; longer ones hold images as data: URLs
+
+_TAG_NAME = r"/?([a-zA-Z][^\s/>]*)"
+_ATTRIBUTE = r"""([^\s/>="'][^\s/>=]*)(?:\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s>"'][^\s>]*)))?"""
+_QUOTED_VALUE = r"""=\s*["']|>"""
+
+
+class Node:
+    """An element. own: characters of text directly in it or in inline elements below; chars: all.
+
+    link, own_link: those of them in links. prose: characters of running text below, without links.
+    dropped: the rule that removed it, or "". has_block: whether a block element is below.
+    """
+
+    __slots__ = (
+        "attributes", "chars", "children", "dropped", "has_block", "link", "own", "own_link",
+        "parent", "prose", "tag",
+    )  # fmt: skip
+
+    def __init__(self, tag: str, attributes: dict[str, str], parent: Node | None) -> None:
+        self.tag = tag
+        self.attributes = attributes
+        self.parent = parent
+        self.children: list[Node | str] = []
+        self.dropped = ""
+        self.has_block = False
+        self.chars = self.link = self.own = self.own_link = self.prose = 0
+
+
+def read_attributes(raw: str) -> dict[str, str]:
+    """Return the attributes of a tag by lower-case name; the first of two with one name wins."""
+    found: dict[str, str] = {}
+    for name, double, single, bare in re.findall(_ATTRIBUTE, raw[:MAX_ATTRIBUTE_CHARS]):
+        found.setdefault(name.lower(), unescape(double or single or bare))
+    return found
+
+
+class TreeBuilder:
+    """Builds the tree of one page; nodes holds its elements in document order, the root first.
+
+    cut: whether the page had more than MAX_NODES elements.
+    """
+
+    def __init__(self, html: str) -> None:
+        self.html = html = html.replace("\0", "")
+        self.root = Node("html", {}, None)
+        self.nodes = [self.root]
+        self.stack = [self.root]
+        self.open: dict[str, int] = {"html": 1}  # name -> how many are on the stack
+        self.too_deep: dict[str, int] = {}  # name -> open ones that the stack has no room for
+        self.unclosed: set[str] = set()  # raw text elements without an end tag further on
+        self.last_quote = {'"': html.rfind('"'), "'": html.rfind("'")}
+        self.cut = False
+
+    def build(self) -> None:
+        """Read the page from start to end; every character is looked at a bounded number of times.
+
+        A "<" that begins no tag is text; so is everything after the last ">".
+        """
+        html, find = self.html, self.html.find
+        tag_name = re.compile(_TAG_NAME)
+        last_end = html.rfind(">")
+        comments_end = html.rfind("-->")
+        position = text_start = 0
+        while True:
+            start = find("<", position)
+            if start < 0 or start > last_end:
+                self.add_text(html[text_start:])
+                return
+            sign = html[start + 1]
+            match = None if sign in "!?" else tag_name.match(html, start + 1)
+            if not match and sign not in "!?/":
+                position = start + 1
+                continue
+            if start > text_start:
+                self.add_text(html[text_start:start])
+            if not match:
+                position = self.end_of_comment(start, comments_end)
+            elif sign == "/":
+                position = find(">", match.end()) + 1
+                self.end_element(match[1].lower())
+            else:
+                position = self.start_element(match[1].lower(), match.end())
+            if self.cut:
+                return
+            text_start = position
+
+    def add_text(self, text: str) -> None:
+        """Append text to the innermost open element."""
+        self.stack[-1].children.append(unescape(text) if "&" in text else text)
+
+    def end_of_comment(self, start: int, comments_end: int) -> int:
+        """Return where a comment, declaration or bogus end tag ends; an open comment at its ">"."""
+        html = self.html
+        if html.startswith("<!--", start) and not html.startswith(("<!-->", "<!--->"), start):
+            if start + 4 <= comments_end:
+                return html.find("-->", start + 4) + 3
+        elif html.startswith("<![CDATA[", start):
+            end = html.find(">", start)
+            self.add_text(html[start + 9 : end].removesuffix("]]"))
+        return html.find(">", start) + 1
+
+    def end_of_tag(self, start: int) -> int:
+        """Return where the ">" of a tag stands whose name ends at start; quoted ones do not count.
+
+        A value whose quote is never closed ends at the first ">".
+        """
+        html = self.html
+        end = html.find(">", start)
+        if html.count('"', start, end) % 2 == 0 and html.count("'", start, end) % 2 == 0:
+            return end
+        position = start
+        quoted_value = re.compile(_QUOTED_VALUE)
+        while match := quoted_value.search(html, position):
+            if match[0] == ">":
+                return match.start()
+            quote = match[0][-1]
+            position = match.end()
+            if position <= self.last_quote[quote]:
+                position = html.find(quote, position) + 1
+        self.last_quote = {'"': -1, "'": -1}  # the page's quotes are broken: look no more
+        return end
+
+    def start_element(self, name: str, name_end: int) -> int:
+        """Open an element; return where reading goes on."""
+        end = self.end_of_tag(name_end)
+        raw = self.html[name_end:end]
+        attributes = read_attributes(raw) if len(raw) > 1 else {}
+        if name in ("html", "body"):
+            self.root.attributes = {**attributes, **self.root.attributes}
+        if name in ("html", "body", "head"):
+            return end + 1
+        self.close_implied(name)
+        parent = self.stack[-1]
+        node = Node(name, attributes, parent)
+        parent.children.append(node)
+        self.nodes.append(node)
+        self.cut = len(self.nodes) > MAX_NODES
+        if name in VOID:
+            return end + 1
+        if name in RAW_TEXT and name not in self.unclosed and not raw.endswith("/"):
+            return self.raw_text(node, end + 1)
+        if len(self.stack) < MAX_DEPTH:
+            self.stack.append(node)
+            self.open[name] = self.open.get(name, 0) + 1
+        else:
+            self.too_deep[name] = self.too_deep.get(name, 0) + 1
+        return end + 1
+
+    def raw_text(self, node: Node, start: int) -> int:
+        """Read to the end tag of a script, style or the like; without one, only scripts end there.
+
+        An element without an end tag is opened no more, so that the search is made only once.
+        """
+        html, name = self.html, node.tag
+        end = start - 2
+        while (end := html.find("</", end + 2)) >= 0:
+            if html[end + 2 : end + 2 + len(name)].lower() == name:
+                break
+        if end < 0:
+            self.unclosed.add(name)
+            return len(html) if name in ("script", "style") else start
+        if name in KEPT_RAW_TEXT:
+            text = html[start:end]
+            node.children.append(text if name == "script" else unescape(text))
+        return html.find(">", end) + 1 or len(html)
+
+    def close_implied(self, name: str) -> None:
+        """End what a start tag ends without an end tag: a paragraph, list item, cell, link."""
+        stack = self.stack
+        if name in ENDS_PARAGRAPH and self.open.get("p"):
+            self.close_nearest(frozenset(("p",)), BLOCKS)
+        if name in IMPLIED_ENDS:
+            self.close_nearest(*IMPLIED_ENDS[name])
+        elif name == "a" and self.open.get("a"):
+            self.close_nearest(frozenset(("a",)), BLOCKS)
+        elif name in HEADINGS and stack[-1].tag in HEADINGS:
+            self.pop_to(len(stack) - 1)
+
+    def close_nearest(self, names: frozenset[str], barrier: frozenset[str]) -> None:
+        """End the innermost open element with one of the names, unless a barrier is nearer."""
+        if not any(self.open.get(name) for name in names):
+            return
+        for index in range(len(self.stack) - 1, 0, -1):
+            tag = self.stack[index].tag
+            if tag in names:
+                self.pop_to(index)
+                return
+            if tag in barrier:
+                return
+
+    def end_element(self, name: str) -> None:
+        """Close the innermost open element of this name; an end tag without one does nothing.
+
+        Outside of tables' own tags, the search does not leave the cell or table that it is in.
+        """
+        if self.too_deep.get(name):
+            self.too_deep[name] -= 1
+            return
+        if not self.open.get(name) or name in ("html", "body"):
+            return
+        barrier = frozenset(("table",)) if name in TABLE_PARTS else SCOPES
+        self.close_nearest(frozenset((name,)), barrier)
+
+    def pop_to(self, index: int) -> None:
+        """Take the elements from index on off the stack."""
+        for node in self.stack[index:]:
+            self.open[node.tag] -= 1
+        del self.stack[index:]

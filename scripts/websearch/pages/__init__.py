@@ -1,0 +1,1 @@
+"""From the address of a page to its text."""

@@ -1,0 +1,652 @@
+"""Find the main content of an HTML page."""
+
+from __future__ import annotations
+
+import functools
+import re
+
+from websearch.html_tree import BLOCKS, HEADINGS, Node, TreeBuilder
+
+# ===== extraction: which elements are the page's content ==========================================
+# Rules first remove what is known not to be content (navigation, hidden text, share bars). Then
+# the walk goes down from the root as long as one child holds nearly all of the running text. What
+# a rule is worth was measured on real pages; its name says what it sees.
+
+
+def name_set(words: str) -> frozenset[str]:
+    """Return the words of a text as a set."""
+    return frozenset(words.split())
+
+
+NO_CONTENT = name_set(
+    "applet area audio base button canvas datalist dialog embed footer frame frameset iframe input "
+    "link map math menu meta meter nav noembed noframes noscript object optgroup option param "
+    "progress script select source style svg template textarea title track video"
+)
+TEXT_BLOCKS = name_set(
+    "p pre blockquote td dd li h1 h2 h3 h4 h5 h6 dt figcaption caption th summary"
+)
+LANDMARKS = name_set(
+    "navigation banner contentinfo search menu menubar dialog alert complementary toolbar"
+)
+ELEMENT_RULES = {"figcaption": "caption", "aside": "sidebar"}
+NAMED_CONTENT = name_set("main article h1")  # whatever their class and id say
+# Rule -> words of class and id that it knows. The first rule that matches decides.
+NAME_RULES = {
+    "navigation": name_set(
+        "nav navigation navbar navi subnav menu menus submenu megamenu breadcrumb breadcrumbs "
+        "crumbs crumb pagination pager paging paginator toolbar topbar skip skiplink skiplinks "
+        "sitemap offcanvas hamburger"
+    ),
+    "gutter": name_set("lineno linenos linenumber linenumbers lnt"),
+    "footer": name_set("footer foot colophon copyright bottombar"),
+    "sidebar": name_set("sidebar sidebars aside rail sidenav siderail sidecol"),
+    "caption": name_set("caption captions wpcaption credit credits"),
+    "utility": name_set(
+        "utility likes like linkbox tagged topics keywords postnav adjacent gadget gadgets "
+        "disclaimer disclosure"
+    ),
+    "share": name_set(
+        "share shares sharing sharebar sharer sharethis social socials socialmedia sociable "
+        "addtoany sharedaddy addthis followus follow"
+    ),
+    "related": name_set(
+        "related recommended recommendation recommendations recommend recirc recirculation "
+        "outbrain taboola zergnet popular trending mostread mostpopular mostviewed readnext upnext "
+        "relatedposts relatedarticles relateds morestories teaser teasers similar latest"
+    ),
+    "advertisement": name_set(
+        "ad ads adv advert adverts advertisement advertising adsense adslot adbox sponsor "
+        "sponsored sponsors promo promos promotion promotions banner banners"
+    ),
+    "consent": name_set("cookie cookies consent gdpr cookiebar cookiebanner cookielaw"),
+    "signup": name_set(
+        "newsletter newsletters subscribe subscription signup login signin register registration "
+        "paywall optin"
+    ),
+    "comments": name_set(
+        "comment comments disqus respond commentlist commentform reactions livefyre kommentar "
+        "kommentare commentaires comentarios commenti komentarze"
+    ),
+    "byline": name_set(
+        "byline author authors bio tag tags taglist categories category meta postmeta dateline "
+        "timestamp rating ratings"
+    ),
+    "overlay": name_set(
+        "modal popup overlay tooltip dropdown btn print toast lightbox search searchform searchbox"
+    ),
+}
+# An element with a name of both kinds holds what is said about a picture.
+IMAGE_WORDS = name_set("image images img photo picture pic figure media bild foto")
+IMAGE_TEXT_WORDS = name_set(
+    "caption subtitle description desc credit copyright source metadata legend"
+)
+MAX_IMAGE_TEXT = 300  # characters
+# Class names, whole, of elements that a browser does not show.
+HIDDEN_CLASSES = name_set(
+    "hidden hide is-hidden visually-hidden visuallyhidden sr-only screen-reader-text screen-reader "
+    "d-none invisible noprint no-print print-only element-invisible offscreen"
+)
+# A match that holds more than this share of the page's prose is no boilerplate, whatever its name.
+MOST_PROSE = {
+    "overlay": 0.12, "signup": 0.12, "advertisement": 0.2, "sidebar": 0.5, "hidden": 0.6,
+}  # fmt: skip
+MOST_PROSE_DEFAULT = 0.35
+MOST_CHARS = 0.5  # the same for all of the page's text
+# Class names that begin so say something about the element's state or subject, not its role.
+MODIFIERS = (
+    "has-", "has_", "no-", "with-", "without-", "js-", "is-", "hide-", "show-", "tag-", "post_tag-",
+    "category-", "type-", "status-", "format-", "hentry",
+)  # fmt: skip
+LEAD_NAMES = name_set(
+    "lead lede standfirst subtitle subheadline perex teaser intro introduction dek abstract "
+    "summary description subhead subheading deck excerpt chapeau vorspann"
+)
+# Rules that are not applied, by page.leniency.
+SOFT_RULES = name_set("related advertisement byline overlay signup share caption comments")
+IGNORED_RULES: tuple[frozenset[str], ...] = (
+    frozenset(),
+    SOFT_RULES,
+    SOFT_RULES | {"hidden", "hidden class"},
+)
+TOO_LITTLE = 0.25  # share of the page's text; when less is left, more is kept
+ENOUGH_PROSE = 500  # characters; an article with so much running text is not started again
+MIN_PROSE = 25  # characters of a block that counts as running text
+MIN_ARTICLE_PROSE = 60  # the same on a page that says it is an article
+STEP_DOWN = 0.85  # share of the prose that a child must hold for the walk to go down to it
+MIN_LONG_ARTICLE = 1_000  # characters of prose
+LONGER = 5  # times the prose of every other article element
+FORUM_SHARE = 0.5  # share of the prose in comments that makes them the content
+
+_NAME_WORD = r"[A-Z]?[a-z0-9]+|[A-Z0-9]+(?![a-z])"
+_HIDDEN_STYLE = r"(?i)display\s*:\s*none|visibility\s*:\s*hidden"
+# What a page says about itself: schema.org types, Open Graph, microdata.
+_SAYS_ARTICLE = (
+    r'(?i)"@type"\s{0,9}:\s{0,9}\[?\s{0,9}"(?:News|Blog|Tech|Scholarly|Report|Reportage|Opinion|Social)?'
+    r'(?:Article|MediaPosting|Posting)"|property=["\']?og:type["\']? content=["\']?article'
+    r'|content=["\']article["\'] property=["\']og:type|itemprop=["\']articleBody'
+)
+
+
+@functools.lru_cache(maxsize=4096)
+def name_words(names: str) -> frozenset[str]:
+    """Return the words of a class and id: "relatedPosts__list" -> related, posts, list."""
+    parts = [part for part in names[:600].split() if not part.startswith(MODIFIERS)]
+    return frozenset(word.lower() for part in parts for word in re.findall(_NAME_WORD, part))
+
+
+def words_of(node: Node) -> frozenset[str]:
+    """Return the words of an element's class and id."""
+    get = node.attributes.get
+    return name_words(f"{get('class', '')} {get('id', '')}")
+
+
+class Page:
+    """A parsed page: its tree, its elements in document order, and what kind of page it is.
+
+    is_article: it says so itself. keeps_comments: they are its content, as in a forum.
+    leniency: how many of the rules are not applied (IGNORED_RULES).
+    """
+
+    def __init__(self, html: str) -> None:
+        builder = TreeBuilder(html)
+        builder.build()
+        self.root, self.nodes, self.cut = builder.root, builder.nodes, builder.cut
+        self.is_article = bool(re.search(_SAYS_ARTICLE, html))
+        self.keeps_comments = False
+        self.comments: set[Node] = set()  # what is in comments, if they are the content
+        self.leniency = 0
+        self.min_prose = MIN_ARTICLE_PROSE if self.is_article else MIN_PROSE
+        self.drop_unseen()
+        self.measure()
+        self.text_chars = self.root.chars  # of the page, boilerplate included
+
+    def drop_unseen(self) -> None:
+        """Drop scripts, styles and templates: none of their text is shown."""
+        for node in self.nodes:
+            if node.tag in ("script", "style", "template", "title"):
+                node.dropped = "element"
+        self.spread()
+
+    def spread(self) -> None:
+        """Drop everything below a dropped element."""
+        for node in self.nodes:
+            if node.parent and node.parent.dropped and not node.dropped:
+                node.dropped = node.parent.dropped
+
+    def measure(self) -> None:
+        """Count the text of every element, what is dropped left out, in one walk from the end."""
+        for node in self.nodes:
+            node.chars = node.link = node.own = node.own_link = node.prose = 0
+            node.has_block = False
+        min_prose = self.min_prose
+        for node in reversed(self.nodes):
+            if node.dropped:
+                continue
+            own = 0
+            for child in node.children:
+                if isinstance(child, str):
+                    own += len(" ".join(child.split()))
+            node.own += own
+            node.chars += own
+            if node.tag == "a":
+                node.link, node.own_link = node.chars, node.own
+            parent = node.parent
+            is_block = node.tag in BLOCKS
+            if is_block and node.own >= min_prose and node.own_link * 2 <= node.own:
+                node.prose += node.own - node.own_link
+            if parent:
+                if is_block:
+                    parent.has_block = True
+                else:
+                    parent.own += node.own
+                    parent.own_link += node.own_link
+                    parent.has_block = parent.has_block or node.has_block
+                parent.chars += node.chars
+                parent.link += node.link
+                parent.prose += node.prose
+
+
+def element_rule(node: Node, page: Page) -> str:
+    """Return the rule that an element matches by its tag, role, style or names, or ""."""
+    tag, attributes = node.tag, node.attributes
+    if tag in NO_CONTENT:
+        # Forums serve their threads to clients without JavaScript in one big noscript element.
+        crawler_copy = tag == "noscript" and node.chars > 0.4 * page.text_chars
+        # A question that unfolds its answer is a button inside a heading.
+        unfolds = tag == "button" and node.parent is not None and node.parent.tag in HEADINGS
+        return "" if crawler_copy or unfolds else "element"
+    if tag in ELEMENT_RULES:
+        return ELEMENT_RULES[tag]
+    if tag == "header" and is_site_header(node):
+        return "landmark"
+    if not attributes:
+        return ""
+    if is_hidden(attributes) or attributes.get("role") in LANDMARKS:
+        return "hidden" if is_hidden(attributes) else "landmark"
+    named = ("class" in attributes or "id" in attributes) and tag not in NAMED_CONTENT
+    return name_rule(node, page) if named else ""
+
+
+def is_hidden(attributes: dict[str, str]) -> bool:
+    """Return whether an element's attributes say that a browser does not show it."""
+    if attributes.get("hidden", "until-found") != "until-found":
+        return True
+    if attributes.get("aria-hidden") == "true":
+        return True
+    return "style" in attributes and bool(re.search(_HIDDEN_STYLE, attributes["style"]))
+
+
+def is_site_header(node: Node) -> bool:
+    """Return whether a header is the site's and not that of an article or section."""
+    parent = node.parent
+    while parent:
+        if parent.tag in ("main", "article", "section"):
+            return False
+        parent = parent.parent
+    return True
+
+
+def is_image_text(node: Node, words: frozenset[str]) -> bool:
+    """Return whether an element is by its names the text that goes with a picture."""
+    named = not words.isdisjoint(IMAGE_WORDS) and not words.isdisjoint(IMAGE_TEXT_WORDS)
+    return named and node.chars < MAX_IMAGE_TEXT
+
+
+def name_rule(node: Node, page: Page) -> str:
+    """Return the rule that knows a word of an element's class or id, or ""."""
+    words = words_of(node)
+    if page.is_article and is_image_text(node, words):
+        return "caption"
+    for rule, known in NAME_RULES.items():
+        if words.isdisjoint(known):
+            continue
+        if rule == "caption" and not page.is_article:
+            continue
+        if page.keeps_comments and rule == "comments":
+            continue
+        if page.keeps_comments and rule == "byline" and node in page.comments:
+            continue  # who said it, and when
+        if rule == "share" and "embed" in words:  # a quoted post is part of the article
+            continue
+        return rule
+    if not HIDDEN_CLASSES.isdisjoint(node.attributes.get("class", "").lower().split()):
+        return "hidden class"
+    return ""
+
+
+def comments_are_content(page: Page) -> bool:
+    """Return whether most of the prose is in comments and the page is no article of its own.
+
+    Forums, question pages and discussions are made of what other pages carry below the text.
+    """
+    inside = page.comments
+    prose = 0
+    for node in page.nodes:
+        if node.parent in inside:
+            inside.add(node)
+        elif not node.dropped and not words_of(node).isdisjoint(NAME_RULES["comments"]):
+            inside.add(node)
+            prose += node.prose
+    if page.is_article and page.root.prose - prose > MIN_LONG_ARTICLE:
+        return False
+    return prose > FORUM_SHARE * page.root.prose
+
+
+def drop_boilerplate(page: Page) -> None:
+    """Drop the elements that a rule knows, unless they hold too much of the page's text."""
+    all_chars, all_prose = page.root.chars or 1, page.root.prose + 1
+    for node in page.nodes[1:]:
+        if node.parent and node.parent.dropped:
+            node.dropped = node.parent.dropped
+            continue
+        if node.dropped:
+            continue
+        rule = element_rule(node, page)
+        if rule in IGNORED_RULES[page.leniency]:
+            rule = ""
+        if rule and rule not in ("element", "comments"):
+            share = MOST_PROSE.get(rule, MOST_PROSE_DEFAULT)
+            if node.chars > MOST_CHARS * all_chars or node.prose > share * all_prose:
+                rule = ""
+        node.dropped = rule
+    page.measure()
+
+
+def keep_more(page: Page) -> None:
+    """Start again with fewer rules: first those go that names alone decide, then hidden text.
+
+    Pages whose content carries such names exist (a shop's "promo" grid), and pages that show their
+    text by script.
+    """
+    for node in page.nodes:
+        node.dropped = ""
+    page.leniency += 1
+    page.drop_unseen()
+    page.measure()
+    drop_boilerplate(page)
+
+
+def long_article(page: Page) -> Node | None:
+    """Return the one article element that is far longer than every other, if there is one.
+
+    Pages that say that they are an article carry teasers of others around it, as articles too.
+    """
+    if not page.is_article:
+        return None
+    inside: set[Node] = set()
+    found: list[Node] = []
+    for node in page.nodes:
+        if node.parent in inside:
+            inside.add(node)
+        elif node.tag == "article" and not node.dropped:
+            inside.add(node)
+            found.append(node)
+    found.sort(key=lambda node: -node.prose)
+    if len(found) < 2 or found[0].prose < max(MIN_LONG_ARTICLE, LONGER * found[1].prose):
+        return None
+    return found[0]
+
+
+def choose_content(page: Page) -> Node:
+    """Return the element that the content is in: down while one child holds nearly all prose."""
+    node = long_article(page) or page.root
+    while True:
+        below = [child for child in node.children if isinstance(child, Node) and not child.dropped]
+        best = max(below, key=lambda child: child.prose, default=None)
+        if (
+            best is None
+            or not best.prose
+            or best.prose < STEP_DOWN * node.prose
+            or best.tag in TEXT_BLOCKS
+        ):
+            return node
+        node = best
+
+
+# ----- what is left inside the content: related links, promotions, lists of links
+
+# A heading that begins so stands over links to other pages, comments or forms, in the languages
+# of most pages.
+_RELATED_HEADING = r"""(?ix)^\W*(?:
+related|more\ (?:from|in|on|like|stories|articles|news|about)|you\ (?:may|might)\ (?:also\ )?
+|read\ (?:more|next|also)|recommended|also\ (?:read|see|in|on)\b|see\ also
+|(?:\d+\ |no\ )?comments\b|(?:\d+\ |no\ )?comment\W*$
+|leave\ a\ (?:comment|reply)|latest|most\ (?:read|popular|viewed)|popular
+|trending|share\ this|about\ the\ author|subscribe|sign\ up|newsletter|up\ next|what\ to\ read\ next
+|other\ (?:stories|articles)|don.t\ miss|editor.s\ picks|further\ reading|tags?\b|tagged|follow\ us
+|advertisement|join\ the|post\ navigation|similar
+|weitere\ |mehr\ (?:zum|themen|aus|zu|von|artikel)|lesen\ sie\ (?:auch|mehr|weiter|hier)|das\ könnte
+|auch\ interessant|ähnliche|verwandte|(?:keine\ )?kommentare\b|kommentar\W*$
+|schreib|schlagw|meistgelesen
+|weiterlesen|zum\ thema|passend|anzeige|teilen|über\ den\ autor|themen\b|markiert|weiterführend
+|(?:à\ )?lire\ aussi|à\ lire|sur\ le\ même|articles?\ (?:liés|similaires|associés|récents)
+|voir\ aussi|commentaires?|partager|dans\ la\ même|les\ plus\ lus|plus\ d.articles
+|(?:te|le|les)?\ ?puede\ interesar|lea\ también|relacionad|más\ (?:noticias|información|sobre|leíd)
+|noticias\ rel|comentarios?|compart|temas\b|etiquetas|lo\ más|ver\ también|también\ te
+|leggi\ anche|articoli\ (?:correlati|simili|recenti)|potrebbe\ interessarti|commenti|condividi
+|vedi\ anche|altri\ articoli|leia\ (?:também|mais)|veja\ (?:também|mais)|comentários|mais\ lidas
+|saiba\ mais|lees\ (?:ook|meer|verder)|gerelateerd|reacties|deel\ dit|meer\ (?:over|nieuws|van)
+|czytaj|zobacz\ (?:także|też|również)|przeczytaj|komentarze|inne\ |powiązane|polecamy|udostępnij
+|więcej|читайте|похожие|комментари|поделиться|смотрите\ также|по\ теме|другие\ |популярн|теги
+|läs\ (?:också|mer|även)|relaterade|kommentarer|læs\ også|les\ også|čtěte|související|komentáře
+|diskuse|další\ články|関連|あわせて|おすすめ|コメント|相关|推荐|评论|分享|관련|댓글
+|ilgili|benzer|yorum)"""
+# A short paragraph that begins so leads away from the page or credits a picture.
+_PROMOTION = r"""(?ix)^\W*(?:
+read\ (?:more|also|next)|related|see\ also|also\ read|also\ see|more:|subscribe|sign\ up
+|follow\ (?:us|me|him|her)|click\ here|advertisement|share\ this|continue\ reading|watch:|listen:
+|download:|photo:|image:|photograph\ by|source:|tags?:|posted\ in|filed\ under
+|reach\ the\ reporters?|have\ a\ tip|contact\ the|write\ to
+|lesen\ sie|mehr:|weiterlesen|weitere\ (?:beiträge|artikel|infos)|foto:|anzeige|bild:
+|mehr\ (?:zum|themen|dazu|infos)|quelle:|keine\ kommentare|à\ lire|lire\ aussi|leggi\ anche
+|lea\ también|[lt]e\ puede\ interesar|leia\ |veja\ também|lees\ (?:ook|meer|verder)|czytaj|zobacz
+|читайте|läs\ mer|läs\ också|les\ også|læs\ også)"""
+MAX_RELATED_HEADING = 60  # characters
+MAX_SECTION = 60  # elements and texts after a heading that are looked at
+MIN_SECTION = 300  # characters of a section that is content by its length
+MAX_PROMOTION = 150  # characters
+MIN_LEAD = 40  # characters
+MAX_LEADS = 2  # paragraphs
+LINK_LIST_SHARE = 0.8  # share of linked text that makes a block a list of links
+LINK_LIST_TAGS = name_set("ul ol div section table p")
+PROMOTION_TAGS = name_set("p div h4 h5 h6")
+
+
+def text_of(node: Node) -> str:
+    """Return an element's text on one line, what is dropped left out."""
+    parts: list[str] = []
+    collect_text(node, parts)
+    return " ".join("".join(parts).split())
+
+
+def collect_text(node: Node, parts: list[str]) -> None:
+    """Append the text below an element to parts, with line breaks around blocks."""
+    for child in node.children:
+        if isinstance(child, str):
+            parts.append(child)
+        elif not child.dropped:
+            if child.tag in BLOCKS or child.tag == "br":
+                parts.append("\n")
+                collect_text(child, parts)
+                parts.append("\n")
+            else:
+                collect_text(child, parts)
+
+
+def drop_title(page: Page) -> None:
+    """Drop the first main heading: the title is a field of its own."""
+    for node in page.nodes:
+        if node.tag == "h1" and not node.dropped:
+            node.dropped = "title"
+            page.spread()
+            return
+
+
+def drop_link_lists(page: Page, content: Node) -> None:
+    """Drop blocks that are nearly all links, unless the whole content is such a list."""
+    if content.link >= 0.4 * content.chars:
+        return
+    inside: set[Node] = set()
+    for node in page.nodes:
+        if node.parent not in inside and node.parent is not content:
+            continue
+        inside.add(node)
+        if node.dropped or node.tag not in LINK_LIST_TAGS or node.chars < 20:
+            continue
+        if node.chars > MOST_CHARS * content.chars:
+            continue
+        if node.link >= LINK_LIST_SHARE * node.chars:
+            node.dropped = "links"
+    page.spread()
+
+
+def drop_related(page: Page, content: Node) -> None:
+    """Drop headings over related links, with what follows up to the next heading of that level.
+
+    Where the heading is alone in its box, what follows the box goes. A paragraph without links and
+    a block with a good part of the content stay, and end it.
+    """
+    place: dict[Node, int] = {}
+    for node in page.nodes:
+        if node.parent and node.parent.dropped:
+            node.dropped = node.parent.dropped
+        if node.dropped or node.tag not in HEADINGS or node.chars > MAX_RELATED_HEADING:
+            continue
+        if not re.match(_RELATED_HEADING, text_of(node)):
+            continue
+        box, parent = node, node.parent
+        while parent and parent.parent and parent.chars - node.chars < 20:
+            box, parent = parent, parent.parent
+        place = place or places(page)
+        section = related_section(node, parent.children if parent else [], place[box] + 1, content)
+        if page.is_article or leads_away(section):
+            for one in [node, *section]:
+                one.dropped = one.dropped or "related heading"
+
+
+def leads_away(section: list[Node]) -> bool:
+    """Return whether a section on other pages than articles is links, or next to nothing.
+
+    Documentation has sections on comments, tags and popular things of its own, with code in them.
+    """
+    chars = sum(one.chars for one in section)
+    short = chars < MIN_SECTION and not any(one.tag in ("pre", "table", "dl") for one in section)
+    return short or sum(one.link for one in section) >= 0.3 * chars
+
+
+def places(page: Page) -> dict[Node, int]:
+    """Return for each element its place among the children of its parent."""
+    return {
+        child: index
+        for node in page.nodes
+        for index, child in enumerate(node.children)
+        if isinstance(child, Node)
+    }
+
+
+def related_section(
+    heading: Node, siblings: list[Node | str], start: int, content: Node
+) -> list[Node]:
+    """Return the elements from start on that belong to a heading over related links."""
+    section: list[Node] = []
+    for index in range(start, min(start + MAX_SECTION, len(siblings))):
+        sibling = siblings[index]
+        if isinstance(sibling, str):
+            continue
+        if sibling.tag in HEADINGS and sibling.tag <= heading.tag:
+            break
+        is_paragraph = sibling.tag == "p" and sibling.own >= 80 and not sibling.own_link
+        if is_paragraph or sibling.prose > 0.3 * content.prose:
+            break
+        section.append(sibling)
+    return section
+
+
+def drop_promotions(page: Page) -> None:
+    """Drop short paragraphs that lead away from the page: "Read more: ...", "Follow us ..."."""
+    for node in page.nodes:
+        if node.dropped or node.tag not in PROMOTION_TAGS or node.own != node.chars:
+            continue
+        if 0 < node.own < MAX_PROMOTION and re.match(_PROMOTION, text_of(node)):
+            node.dropped = "promotion"
+    page.spread()
+
+
+def find_lead(page: Page, content: Node) -> list[Node]:
+    """Return the paragraphs between the main heading and the content that are named as its lead."""
+    path = set(ancestors(content))
+    leads: list[Node] = []
+    after_heading = False
+    for node in page.nodes:
+        if node is content or len(leads) == MAX_LEADS:
+            break
+        after_heading = after_heading or node.tag == "h1"
+        if not after_heading or node in path or node.tag not in BLOCKS:
+            continue
+        if node.dropped not in ("", "related") or node.own != node.chars:
+            continue
+        if node.own < MIN_LEAD or node.own_link > 0.3 * node.own:
+            continue
+        near = [node, node.parent, node.parent.parent if node.parent else None]
+        if any(one and one not in path and words_of(one) & LEAD_NAMES for one in near):
+            node.dropped = ""
+            leads.append(node)
+    return leads
+
+
+# ----- the whole way from a page to its content
+
+MAX_TWINS = 3  # parts of one text beside the content
+MAIN_SHARE = 0.3  # share of the page's text that makes a main element the right one
+CONTENT_SHARE = 0.65  # share of the main element's text that the content must have
+
+
+class Content:
+    """What was found on a page: its title, its lead paragraphs, and the element with the rest."""
+
+    def __init__(self, page: Page, node: Node, leads: list[Node]) -> None:
+        self.page = page
+        self.node = node
+        self.leads = leads
+
+
+def widen(page: Page, content: Node) -> Node:
+    """Return the page's main element, or all of it, if the content has too little of its text.
+
+    Collections and landing pages have short texts everywhere and the prose in one corner.
+    """
+    whole = page.root
+    for node in page.nodes:
+        is_main = node.tag == "main" or node.attributes.get("role") == "main"
+        if is_main and not node.dropped and node.chars > MAIN_SHARE * page.root.chars:
+            whole = node
+            break
+    enough = CONTENT_SHARE * (whole.chars - whole.link)
+    return whole if content.chars - content.link < enough else content
+
+
+def join_twins(page: Page, content: Node) -> Node:
+    """Return the element around the content and its twins: other elements of its name and class.
+
+    Layouts cut one text into several columns or parts, with pictures and advertising between them.
+    What encloses them all is taken if little else is in it.
+    """
+    names = content.attributes.get("class", "")
+    if not names:
+        return content
+    inside = {content}
+    twins: list[Node] = []
+    for node in page.nodes:
+        if node.parent in inside:
+            inside.add(node)
+        elif node.tag == content.tag and node.attributes.get("class") == names:
+            twins += [node] if node.prose >= MIN_ARTICLE_PROSE and not node.dropped else []
+    prose = content.prose + sum(twin.prose for twin in twins)
+    if not twins or len(twins) > MAX_TWINS or prose > 2 * content.prose:
+        return content
+    around = content
+    for twin in twins:
+        above = set(ancestors(twin))
+        while around not in above:
+            around = around.parent or page.root
+    return around if around.prose < 1.3 * prose else content
+
+
+def ancestors(node: Node) -> list[Node]:
+    """Return an element and all that it is in, up to the root."""
+    found = [node]
+    while found[-1].parent:
+        found.append(found[-1].parent)
+    return found
+
+
+def find_content(html: str) -> Content:
+    """Return the content of an HTML page; never fails, whatever the page is made of."""
+    page = Page(html)
+    page.keeps_comments = comments_are_content(page)
+    drop_boilerplate(page)
+    while page.leniency < 2 and page.root.chars < TOO_LITTLE * page.text_chars:
+        if page.is_article and page.root.prose > ENOUGH_PROSE:
+            break
+        keep_more(page)
+    content = choose_content(page)
+    if not page.is_article:
+        content = widen(page, content)
+    content = join_twins(page, content)
+    drop_link_lists(page, content)
+    drop_related(page, content)
+    drop_promotions(page)
+    drop_title(page)
+    return Content(page, content, find_lead(page, content))
+
+
+def extract(html: str, url: str = "") -> str:
+    """Return the content of an HTML page as plain text, one line for each paragraph or heading."""
+    found = find_content(html)
+    parts: list[str] = []
+    for node in (*found.leads, found.node):
+        collect_text(node, parts)
+        parts.append("\n")
+    lines = (" ".join(line.split()) for line in "".join(parts).split("\n"))
+    return "\n".join(line for line in lines if line)

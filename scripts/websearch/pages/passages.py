@@ -1,0 +1,171 @@
+"""Choose the passages of a page that answer a query."""
+
+from __future__ import annotations
+
+import re
+
+from websearch.common import shorten
+from websearch.pages.content import name_set
+
+# ===== passages that answer a query ===============================================================
+
+MAX_CODE_PASSAGE = 4_000  # characters of a code block that stays in one piece
+PASSAGE_CHARS = 700  # of a passage that is ranked; neighbours are joined afterwards
+TERM_SATURATION, LENGTH_WEIGHT = 1.2, 0.75  # BM25's usual k1 and b
+# Scripts that put no spaces between words: Thai, Lao, Khmer, Burmese, Chinese, Japanese.
+_UNSPACED = r"\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff"
+_LONE_IDEOGRAPH = r"(?<![\u4e00-\u9fff])[\u4e00-\u9fff](?![\u4e00-\u9fff])"
+_TERM = rf"[{_UNSPACED}]+|[^\W_{_UNSPACED}]+"
+_SENTENCE_END = r"[.!?]\s|[\u3002\uff01\uff1f]|\n"
+STOP_WORDS = name_set(
+    "a an and are as at be by can do does for from how i in is it of on or that the this to was "
+    "what when where which who why will with you"
+)
+
+
+def terms_of(text: str) -> list[str]:
+    """Return the terms of a text: words without case, accents and plural s.
+
+    Of scripts without spaces between words, pairs of characters and lone ideographs.
+    """
+    import unicodedata
+
+    plain = unicodedata.normalize("NFKD", text.casefold())
+    plain = unicodedata.normalize("NFC", re.sub(r"[\u0300-\u036f]", "", plain))
+    found = []
+    for word in re.findall(_TERM, plain):
+        if re.match(rf"[{_UNSPACED}]", word):
+            found += [word[place : place + 2] for place in range(max(1, len(word) - 1))]
+            found += re.findall(_LONE_IDEOGRAPH, word)
+        else:
+            ends = len(word) > 3 and word.endswith("s") and not word.endswith("ss")
+            found.append(word[:-1] if ends else word)
+    return found
+
+
+def split_passages(markdown: str) -> list[dict[str, str]]:
+    """Return Markdown as passages {heading, text} in order: split at headings, then paragraphs.
+
+    heading is the path of headings, outer ones first. Code stays whole; a paragraph longer than
+    a passage is split at sentences.
+    """
+    path: list[tuple[int, str]] = []
+    passages: list[dict[str, str]] = []
+    heading = ""
+    for block in split_blocks(markdown):
+        match = re.match(r"(#{1,6}) (.+)", block)
+        if match:
+            path = [one for one in path if one[0] < len(match[1])]
+            path.append((len(match[1]), match[2].strip()))
+            heading = " > ".join(text for _, text in path)
+            passages.append({"heading": heading, "text": ""})
+            continue
+        for piece in split_long(block):
+            last = passages[-1] if passages else None
+            room = PASSAGE_CHARS - len(last["text"]) if last else 0
+            if last and last["heading"] == heading and (not last["text"] or len(piece) <= room):
+                last["text"] = f"{last['text']}\n\n{piece}".strip()
+            else:
+                passages.append({"heading": heading, "text": piece})
+    return [passage for passage in passages if passage["text"]]
+
+
+def split_blocks(markdown: str) -> list[str]:
+    """Return the blocks of Markdown: what stands between empty lines, a code block in one piece."""
+    blocks: list[str] = []
+    code: list[str] = []  # the parts of an open code block
+    fence = ""
+    for part in re.split(r"\n{2,}", markdown):
+        if fence:
+            code.append(part)
+        elif part.strip():
+            blocks.append(part.strip("\n"))
+        for mark in re.findall(r"(?m)^(`{3,})", part):
+            if not fence:
+                fence = mark
+            elif len(mark) >= len(fence):
+                fence = ""
+        if code and not fence:
+            blocks[-1] = "\n\n".join([blocks[-1], *code])
+            code = []
+    if code:
+        blocks[-1] = "\n\n".join([blocks[-1], *code])
+    return blocks
+
+
+def split_long(block: str) -> list[str]:
+    """Return a block as pieces of about a passage's length, cut after sentences or at spaces.
+
+    Code is cut only where it is so long that no budget would hold it.
+    """
+    if len(block) <= (MAX_CODE_PASSAGE if block.startswith("```") else 2 * PASSAGE_CHARS):
+        return [block]
+    pieces = []
+    start = 0
+    while len(block) - start > 2 * PASSAGE_CHARS:
+        window = block[start : start + PASSAGE_CHARS]
+        ends = [match.end() for match in re.finditer(_SENTENCE_END, window)]
+        cut = ends[-1] if ends else window.rfind(" ", 1) + 1 or PASSAGE_CHARS
+        pieces.append(window[:cut].strip())
+        start += cut
+    return [piece for piece in [*pieces, block[start:].strip()] if piece]
+
+
+def select_passages(markdown: str, query: str, max_chars: int) -> list[dict[str, str]]:
+    """Return the passages of Markdown that answer a query, in the page's order.
+
+    Each is {heading, text}: heading is the path of headings, "" before the first one. Ranked by
+    BM25 over text and heading path; the best are taken until max_chars are used (0: no limit), and
+    neighbours are joined. [] if no passage holds a term of the query.
+    """
+    passages = split_passages(markdown)
+    scores = rank_passages(passages, query)
+    chosen: dict[int, dict[str, str]] = {}
+    left = max_chars or len(markdown) + 1
+    for index in sorted(
+        (one for one in range(len(passages)) if scores[one] > 0), key=lambda one: -scores[one]
+    ):
+        passage = passages[index]
+        room = left - len(passage["heading"]) - 2
+        if len(passage["text"]) > room and (chosen or room <= 0):
+            continue
+        text = shorten(passage["text"], room)
+        chosen[index] = {"heading": passage["heading"], "text": text}
+        left = room - len(text)
+    joined: list[dict[str, str]] = []
+    previous = -2
+    for index in sorted(chosen):
+        passage = chosen[index]
+        if index == previous + 1 and joined[-1]["heading"] == passage["heading"]:
+            joined[-1]["text"] += "\n\n" + passage["text"]
+        else:
+            joined.append(dict(passage))
+        previous = index
+    return joined
+
+
+def rank_passages(passages: list[dict[str, str]], query: str) -> list[float]:
+    """Return BM25 scores of passages for a query; words of the heading path count twice."""
+    import math
+    from collections import Counter
+
+    terms = set(terms_of(query))
+    terms = terms - STOP_WORDS or terms
+    counts = []
+    for passage in passages:
+        counted = Counter(terms_of(passage["text"]))
+        for term in terms_of(passage["heading"]):
+            counted[term] += 2
+        counts.append(counted)
+    lengths = [sum(counted.values()) for counted in counts]
+    average = sum(lengths) / max(1, len(lengths)) or 1.0
+    holding = {term: sum(term in counted for counted in counts) for term in terms}
+    scores = []
+    for counted, length in zip(counts, lengths, strict=True):
+        norm = TERM_SATURATION * (1 - LENGTH_WEIGHT + LENGTH_WEIGHT * length / average)
+        score = 0.0
+        for term in terms & counted.keys():
+            rarity = math.log(1 + (len(counts) - holding[term] + 0.5) / (holding[term] + 0.5))
+            score += rarity * counted[term] * (TERM_SATURATION + 1) / (counted[term] + norm)
+        scores.append(score)
+    return scores

@@ -1,0 +1,1 @@
+"""The same as tools for MCP clients and as an HTTP API."""

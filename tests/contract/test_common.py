@@ -1,0 +1,400 @@
+"""The shared code's pure logic: parameters, texts, document size, waiting, addresses."""
+
+from __future__ import annotations
+
+import gzip
+import html
+import json
+import random
+import socket
+import string
+import threading
+import time
+import unittest
+import zlib
+from email.utils import formatdate
+from typing import Any
+
+from tests.support import SLACK, CannedServer, EnvironmentCase, load_script
+
+common = load_script("websearch.common")
+
+SPEC: dict[str, Any] = {
+    "params": [
+        {"name": "query", "type": "str", "required": True, "aliases": ["q"], "help": "the query"},
+        {"name": "count", "type": "int", "min": 1, "max": 20, "default": 10, "help": "results"},
+        {"name": "lat", "type": "float", "min": -90, "max": 90, "help": "latitude"},
+        {"name": "color", "type": "str", "choices": ["Red", "blue"], "values": {"azure": "blue"},
+         "help": "a color"},
+        {"name": "since", "type": "since", "choices": ["day", "week"], "values": {"pd": "day"},
+         "help": "age"},
+        {"name": "fast", "type": "bool", "help": "hurry"},
+        {"name": "site", "type": "csv", "help": "sites"},
+        {"name": "rules", "type": "list", "help": "rules"},
+        {"name": "key", "type": "str", "verbatim": True, "help": "opaque"},
+    ],
+    "cannot": {"offset": "this command has no pages."},
+}  # fmt: skip
+
+
+def checked(**given: Any) -> dict[str, Any]:
+    """Return what check_params makes of a query and the given parameters, without the query."""
+    result: dict[str, Any] = common.check_params("find", SPEC, {"query": "x", **given})
+    return {name: value for name, value in result.items() if name not in ("query", "count")}
+
+
+class Parameters(unittest.TestCase):
+    def test_values_come_back_in_their_types(self) -> None:
+        for given, expected in (
+            ({"lat": "-33.5"}, {"lat": -33.5}),
+            ({"lat": 10}, {"lat": 10.0}),
+            ({"color": "RED"}, {"color": "Red"}),
+            ({"color": " Azure "}, {"color": "blue"}),
+            ({"fast": "true"}, {"fast": True}),
+            ({"fast": 0}, {"fast": False}),
+            ({"fast": "No"}, {"fast": False}),
+            ({"site": "a.b, c.d,"}, {"site": ["a.b", "c.d"]}),
+            ({"site": ["a.b", "c.d,e.f"]}, {"site": ["a.b", "c.d", "e.f"]}),
+            ({"rules": "a,b"}, {"rules": ["a,b"]}),
+            ({"key": ' {"x": 1} '}, {"key": ' {"x": 1} '}),
+            ({"since": "PD"}, {"since": "day"}),
+            ({"since": "2024-02-29to2024-03-01"}, {"since": "2024-02-29..2024-03-01"}),
+            ({"timeout": "1.5", "max_chars": "0"}, {"timeout": 1.5, "max_chars": 0}),
+            ({"color": None}, {}),
+        ):
+            with self.subTest(given):
+                self.assertEqual(checked(**given), expected)
+
+    def test_defaults_are_filled_in_and_whole_numbers_are_ints(self) -> None:
+        self.assertEqual(
+            common.check_params("find", SPEC, {"q": 2024}), {"query": "2024", "count": 10}
+        )
+        count = common.check_params("find", SPEC, {"q": "x", "count": "7"})["count"]
+        self.assertIs(type(count), int)
+
+    def test_wrong_values_are_named_with_what_is_allowed(self) -> None:
+        for given, sentence in (
+            ({"count": 21}, "count must be a whole number from 1 to 20, not 21."),
+            ({"count": "many"}, "count must be a whole number from 1 to 20, not 'many'."),
+            ({"count": 2.5}, "count must be a whole number from 1 to 20, not 2.5."),
+            ({"count": True}, "count must be a whole number from 1 to 20, not True."),
+            ({"count": float("nan")}, "count must be a whole number from 1 to 20, not nan."),
+            ({"count": "9" * 400}, "count must be a whole number from 1 to 20, not '9"),
+            ({"count": [1]}, "count must be a whole number from 1 to 20, not [1]."),
+            ({"lat": 91}, "lat must be a number from -90 to 90, not 91."),
+            ({"color": "green"}, "color must be one of Red, blue, not 'green'."),
+            ({"fast": "maybe"}, "fast must be true or false, not 'maybe'."),
+            ({"site": ","}, "site must be at least one value, not ','."),
+            ({"query": "  "}, "query is blank."),
+            ({"query": {"a": 1}}, "query must be text, not {'a': 1}."),
+            ({"query": "\udcff"}, "query must be valid UTF-8 text, not"),
+            ({"since": "hour"}, "since must be day, week or YYYY-MM-DD..YYYY-MM-DD, not 'hour'."),
+            ({"since": "2023-02-29..2023-03-01"}, "since names a date that does not exist"),
+            ({"since": "2024-03-02..2024-03-01"}, "since ends before it starts"),
+            ({"nothing": 1}, "find has no parameter 'nothing'."),
+            ({"q": "y"}, "query is given twice, once as 'q'."),
+        ):
+            with self.subTest(given), self.assertRaises(common.SearchError) as caught:
+                checked(**given)
+            self.assertEqual(caught.exception.kind, "invalid_input")
+            self.assertIn(sentence, caught.exception.message)
+
+    def test_hints_name_the_nearest_word_or_why_it_cannot_be(self) -> None:
+        for given, hint in (
+            ({"cuont": 5}, "The nearest parameter is count."),
+            ({"color": "bleu"}, "The nearest value is blue."),
+            ({"offset": 1}, "this command has no pages."),
+        ):
+            with self.subTest(given), self.assertRaises(common.SearchError) as caught:
+                checked(**given)
+            self.assertEqual(caught.exception.details["hint"], hint)
+
+    def test_a_missing_parameter_says_what_it_is(self) -> None:
+        with self.assertRaises(common.SearchError) as caught:
+            common.check_params("find", SPEC, {})
+        self.assertEqual(caught.exception.message, "query is missing.")
+        self.assertIn("the query", caught.exception.details["hint"])
+
+
+class Texts(unittest.TestCase):
+    def test_what_could_deceive_is_removed_and_joiners_stay(self) -> None:
+        for text, expected in (
+            ("a\x00b\x07c\x7fd\x9be", "abcde"),
+            ("tab\tline\n", "tab\tline\n"),
+            ("\x1b[31mred\x1b[0m \x1b]0;title\x07end", "red end"),
+            ("a\u202eb\u2066c\u200bd\u2060e\ufefff", "abcdef"),
+            ("tag\U000e0041\U000e007f", "tag"),
+            ("می\u200cخواهم 👩\u200d💻", "می\u200cخواهم 👩\u200d💻"),
+            ("lone \ud800 surrogate", "lone \ufffd surrogate"),
+        ):
+            with self.subTest(text):
+                self.assertEqual(common.clean_text(text), expected)
+
+    def test_a_models_answer_loses_only_controls(self) -> None:
+        self.assertEqual(
+            common.clean_text("a\x00\u200bb\u202e", model_answer=True), "a\u200bb\u202e"
+        )
+
+    def test_cleaning_reaches_every_text_and_numbers_json_cannot_hold(self) -> None:
+        data = {"a\x00": ["b\x00", {"c": "d\u202e"}], "n": float("inf"), "m": float("nan"), "i": 1}
+        self.assertEqual(
+            common.clean_tree(data), {"a": ["b", {"c": "d"}], "n": None, "m": None, "i": 1}
+        )
+
+    def test_marks_are_stripped_and_entities_decoded_once(self) -> None:
+        for marked, text in (
+            ("a <strong>b</strong> c", "a b c"),
+            ('<span class="x">a</span><br/>b', "ab"),
+            ("List&lt;String&gt; &amp; more", "List<String> & more"),
+            ("&amp;lt;b&amp;gt; &amp;copy;", "&lt;b&gt; &copy;"),
+            ("it&#x27;s &#39;x&#39; &quot;q&quot;", "it's 'x' \"q\""),
+            ("caf&eacute; &#8364; &amp;amp;", "café € &amp;"),
+            ("if a < b and c > d", "if a < b and c > d"),
+            ("vector<int> x", "vector<int> x"),
+            ("&#x202e;abc", "abc"),
+            ("AT&T &nosuch; &", "AT&T &nosuch; &"),
+        ):
+            with self.subTest(marked):
+                self.assertEqual(common.plain_text(marked), text)
+
+    def test_entities_are_decoded_as_the_standard_library_does(self) -> None:
+        source = random.Random(7)
+        pieces = [
+            "&amp;",
+            "&lt;",
+            "&gt;",
+            "&quot;",
+            "&#39;",
+            "&#x27;",
+            "amp;",
+            "&",
+            "#39;",
+            "x",
+            " ",
+        ]
+        for _ in range(2_000):
+            text = "x" + "".join(source.choices(pieces, k=8)) + "x"
+            self.assertEqual(common.plain_text(text), html.unescape(text), text)
+
+    def test_links_survive_brackets_and_parentheses(self) -> None:
+        link = common.markdown_link("a [b]\nc", "https://e.org/x_(y) z")
+        self.assertEqual(link, "[a \\[b\\] c](https://e.org/x_%28y%29%20z)")
+        self.assertEqual(common.markdown_link("a\\", "https://e.org"), "[a\\\\](https://e.org)")
+
+    def test_a_fence_has_a_mark_of_its_own_each_time(self) -> None:
+        first, second = common.fence_untrusted("text"), common.fence_untrusted("text")
+        self.assertNotEqual(first, second)
+        self.assertRegex(first, r"^\[untrusted page text (\w{8}): .*\]\ntext\n\[end of \1\]$")
+
+
+class DocumentSize(unittest.TestCase):
+    def document(self, source: random.Random) -> dict[str, Any]:
+        def text(length: int) -> str:
+            return "".join(source.choices(string.ascii_letters + " é京😀", k=length))
+
+        return {
+            "ok": True,
+            "query": text(20),
+            "text": text(source.randint(0, 3_000)),
+            "results": [
+                {"url": "https://example.org/" + "p" * source.randint(0, 300),
+                 "title": text(60), "texts": [text(source.randint(0, 900)) for _ in range(3)]}
+                for _ in range(source.randint(0, 40))
+            ],
+            "raw": [text(50) for _ in range(source.randint(0, 50))],
+        }  # fmt: skip
+
+    def test_it_fits_is_still_json_and_urls_are_whole(self) -> None:
+        source = random.Random(11)
+        for _ in range(150):
+            document = self.document(source)
+            urls = {item["url"] for item in document["results"]}
+            before = json.loads(json.dumps(document))
+            limit = source.randint(900, 12_000)
+            common.fit_document(document, limit, ("raw",))
+            self.assertLessEqual(len(common.dump_json(document)), limit)
+            self.assertLessEqual({item["url"] for item in document["results"]}, urls)
+            if len(common.dump_json(before)) <= limit:
+                self.assertEqual(document, before)
+            else:
+                self.assertIn("--max-chars 0", document["truncated"]["hint"])
+
+    def test_expendable_fields_go_first_and_the_rest_stays_whole(self) -> None:
+        document = {"ok": True, "text": "a" * 800, "raw": ["b" * 100] * 20}
+        common.fit_document(document, 1_200, ("raw",))
+        self.assertEqual(document["text"], "a" * 800)
+        self.assertEqual(document["truncated"]["left_out"], ["raw"])
+
+    def test_last_items_are_dropped_and_counted(self) -> None:
+        document = {"ok": True, "results": [{"n": number, "t": "x" * 90} for number in range(30)]}
+        common.fit_document(document, 1_500, ())
+        kept = [item["n"] for item in document["results"]]
+        self.assertEqual(kept, list(range(len(kept))))
+        self.assertEqual(document["truncated"]["items_dropped"]["results"], 30 - len(kept))
+
+    def test_no_limit_means_no_change(self) -> None:
+        document = {"ok": True, "results": ["x" * 50_000]}
+        common.fit_document(document, 0, ())
+        self.assertEqual(len(document["results"][0]), 50_000)
+
+
+class Waiting(unittest.TestCase):
+    def test_faults_get_three_tries_and_named_waits_more(self) -> None:
+        fault = common.SearchError("network", "x", retryable=True)
+        named = common.SearchError("rate_limit", "x", retryable=True, retry_after=2.0)
+        final = common.SearchError("auth", "x")
+        self.assertIsNone(common.pause_before_retry(final, 1))
+        self.assertIsNone(common.pause_before_retry(fault, 3))
+        for tries, base in ((1, 0.3), (2, 0.6)):
+            for _ in range(50):
+                self.assertTrue(base * 0.5 <= common.pause_before_retry(fault, tries) <= base * 1.5)
+        for tries in (1, 3, 9):
+            self.assertTrue(2.0 < common.pause_before_retry(named, tries) < 2.5)
+
+    def test_retry_after_is_a_number_or_a_date(self) -> None:
+        for value, low, high in (
+            ("7", 7, 7), ("0", 0, 0), ("99999999999999", 999_999_999, 999_999_999),
+            (formatdate(time.time() + 60, usegmt=True), 50, 61),
+            (formatdate(time.time() - 60, usegmt=True), 0, 0),
+        ):  # fmt: skip
+            with self.subTest(value):
+                waited = common.retry_after(common.Response(429, {"retry-after": value}, b""))
+                self.assertTrue(low <= waited <= high, waited)
+        for value in ("", "soon", "-5", "1.5"):
+            with self.subTest(value):
+                response = common.Response(429, {"retry-after": value}, b"")
+                self.assertIsNone(common.retry_after(response))
+
+    def test_statuses_become_kinds(self) -> None:
+        for status, kind, retryable in (
+            (301, "provider", False), (401, "auth", False), (403, "auth", False),
+            (404, "provider", False), (429, "rate_limit", True), (500, "provider", True),
+            (501, "provider", False), (503, "provider", True),
+        ):  # fmt: skip
+            error = common.status_error(common.Response(status, {}, b"<h1>Oh</h1> no"), "Acme")
+            with self.subTest(status):
+                self.assertEqual((error.kind, error.retryable), (kind, retryable))
+                self.assertEqual(error.details["status"], status)
+                self.assertIn("Acme", error.message)
+                self.assertNotIn("<h1>", error.message)
+
+    def test_every_kind_has_an_exit_code_and_bad_input_never_falls_back(self) -> None:
+        kinds = ("auth", "rate_limit", "quota", "blocked", "provider", "network", "timeout")
+        self.assertTrue(all(common.may_fall_back(kind) for kind in (*kinds, "no_results")))
+        for kind in ("invalid_input", "internal", "interrupted", "refused", "unsupported"):
+            self.assertFalse(common.may_fall_back(kind))
+            self.assertIn(kind, common.EXIT_CODES)
+
+
+class Body:
+    """An answer as http.client gives it, for read_body."""
+
+    def __init__(self, data: bytes, length: int | None = None) -> None:
+        self.data = data
+        self.length = length
+
+    def read(self, size: int) -> bytes:
+        piece, self.data = self.data[:size], self.data[size:]
+        return piece
+
+
+class Bodies(unittest.TestCase):
+    plain = b"hello world, " * 20_000
+
+    def test_gzip_deflate_raw_deflate_and_several_members_are_unpacked(self) -> None:
+        raw = zlib.compressobj(wbits=-15)
+        for encoding, data, times in (
+            ("", self.plain, 1),
+            ("identity", self.plain, 1),
+            ("gzip", gzip.compress(self.plain), 1),
+            ("X-GZIP", gzip.compress(self.plain) * 2, 2),
+            ("deflate", zlib.compress(self.plain), 1),
+            ("deflate", raw.compress(self.plain) + raw.flush(), 1),
+        ):
+            with self.subTest(encoding):
+                self.assertEqual(common.read_body(Body(data), encoding, None), self.plain * times)
+
+    def test_a_short_body_is_no_answer(self) -> None:
+        for body, encoding in (
+            (Body(self.plain, length=5), ""),
+            (Body(gzip.compress(self.plain)[:-9]), "gzip"),
+        ):
+            with self.subTest(encoding), self.assertRaises(EOFError):
+                common.read_body(body, encoding, None)
+
+    def test_what_cannot_be_unpacked_is_a_providers_error(self) -> None:
+        for encoding, data in (("br", b"x"), ("zstd", b"x"), ("gzip", b"no gzip at all")):
+            with self.subTest(encoding), self.assertRaises(common.SearchError) as caught:
+                common.read_body(Body(data), encoding, None)
+            self.assertEqual(caught.exception.kind, "provider")
+
+    def test_a_long_body_is_refused_or_cut_while_it_is_read(self) -> None:
+        bomb = gzip.compress(bytes(60_000_000))
+        with self.assertRaises(common.SearchError):
+            common.read_body(Body(bomb), "gzip", None)
+        self.assertEqual(len(common.read_body(Body(bomb), "gzip", 1_000)), 1_001)
+
+
+class Requests(EnvironmentCase):
+    def test_no_thread_is_left_when_a_deadline_has_passed(self) -> None:
+        with socket.create_server(("127.0.0.1", 0)) as listener:
+            port = listener.getsockname()[1]
+            request = {"method": "GET", "url": f"http://127.0.0.1:{port}/", "headers": {}}
+            started = time.monotonic()
+            with self.assertRaises(common.SearchError) as caught:
+                common.exchange(request, time.monotonic() + 0.3, lambda _: None)
+            self.assertEqual(caught.exception.kind, "timeout")
+            self.assertLess(time.monotonic() - started, 0.3 + SLACK)
+            limit = time.monotonic() + SLACK
+            while threading.active_count() > 1 and time.monotonic() < limit:
+                time.sleep(0.02)
+            self.assertEqual(threading.active_count(), 1)
+
+    def test_the_error_of_a_try_says_more_than_the_end_of_the_time_in_the_next(self) -> None:
+        server = CannedServer()
+        self.addCleanup(server.close)
+        tried: list[Any] = []
+
+        def judge(_: Any) -> Any:
+            tried.append(1)
+            server.delay = 5.0  # the next try outlives the deadline
+            return common.SearchError("rate_limit", "slow down", retryable=True)
+
+        request = {"method": "GET", "url": server.url, "headers": {}}
+        with self.assertRaises(common.SearchError) as caught:
+            common.exchange(request, time.monotonic() + 2, judge)
+        self.assertEqual((caught.exception.kind, len(tried)), ("rate_limit", 1))
+
+    def test_the_connect_function_of_a_request_makes_its_connection(self) -> None:
+        asked: list[Any] = []
+
+        def connect(address: Any, *rest: Any) -> Any:
+            asked.append(address)
+            raise ConnectionRefusedError
+
+        request = {"method": "GET", "url": "http://e.invalid/", "headers": {}, "connect": connect}
+        with self.assertRaises(common.SearchError) as caught:
+            common.exchange(request, time.monotonic() + 10, lambda _: None)
+        self.assertEqual(caught.exception.kind, "network")
+        self.assertEqual(set(asked), {("e.invalid", 80)})
+
+    def test_transport_errors_never_quote_the_request(self) -> None:
+        secret = "canary-0123456789"
+        for error in (ValueError(f"Invalid header value {secret}"), OSError(secret)):
+            found = common.transport_error(error, "example.org")
+            self.assertEqual(found.kind, "network")
+            self.assertNotIn(secret, str(common.error_document(found)))
+
+    def test_an_answer_that_quotes_a_long_key_does_not_pass_it_on(self) -> None:
+        server = CannedServer()
+        self.addCleanup(server.close)
+        key = "canary-0123456789abcdef"
+        server.body = {"echo": key}
+        headers = {"X-Api-Key": key}
+        request = {"method": "GET", "url": server.url, "headers": headers}
+        response = common.exchange(request, time.monotonic() + 10, lambda _: None)
+        self.assertEqual(response.json(), {"echo": "[key]"})
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,589 @@
+"""What every script promises: PEP 723 block, imports, one document on stdout, exit codes."""
+
+from __future__ import annotations
+
+import ast
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+from pathlib import Path
+
+from tests.support import (
+    CANARY,
+    ROOT,
+    SCRIPTS,
+    SLACK,
+    FakeServerCase,
+    call_main,
+    clean_environment,
+    load_script,
+    run_script,
+)
+from tests.tools.sync import STANDALONE
+
+ALL_SCRIPTS = sorted(path.name for path in SCRIPTS.glob("*.py"))
+# The rooms of the package, from the ground up: a module imports what stands below it, or beside it
+# in its own room. The single files stand on the ground, like common.
+FLOORS = [
+    "common", "html_tree", "pages", "engines", "store", "search", "servers", "doctor",
+    "installation",
+]  # fmt: skip
+HEAVY_MODULES = (
+    "urllib.request", "http.client", "ssl", "sqlite3", "concurrent.futures", "threading", "typing",
+    "logging", "dataclasses", "argparse", "html.parser", "asyncio",
+)  # fmt: skip
+
+
+def imported_names(path: Path) -> set[str]:
+    """Return the top-level names of every module that a file imports, wherever it does."""
+    names = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            names |= {alias.name.partition(".")[0] for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            names.add(node.module.partition(".")[0])
+    return names
+
+
+def imported_rooms(path: Path) -> set[str]:
+    """Return the rooms of the package, and the single files, that a module imports."""
+    rooms = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        names: list[str] = []
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            names = [f"{node.module}.{alias.name}" for alias in node.names]
+        for name in names:
+            parts = name.split(".")
+            if parts[0] == "websearch":
+                rooms.add(parts[1])
+            elif parts[0] not in sys.stdlib_module_names:
+                rooms.add(parts[0])
+    return rooms
+
+
+class EveryScript(unittest.TestCase):
+    def test_begins_with_the_shebang_and_a_pep_723_block_without_dependencies(self) -> None:
+        head = (
+            "#!/usr/bin/env -S uv run --script\n# /// script\n"
+            '# requires-python = ">=3.10"\n# dependencies = []\n# ///\n"""'
+        )
+        for name in ALL_SCRIPTS:
+            with self.subTest(name):
+                self.assertTrue((SCRIPTS / name).read_text(encoding="utf-8").startswith(head))
+
+    def test_may_be_executed(self) -> None:
+        for name in ALL_SCRIPTS:
+            with self.subTest(name):
+                self.assertTrue(os.access(SCRIPTS / name, os.X_OK))
+
+    def test_a_command_imports_the_standard_library_and_the_package_a_single_file_the_first(
+        self,
+    ) -> None:
+        for name in ALL_SCRIPTS:
+            own = imported_names(SCRIPTS / name) - set(sys.stdlib_module_names)
+            with self.subTest(name):
+                self.assertLessEqual(own, set() if name in STANDALONE else {"websearch"})
+
+    def test_a_module_imports_only_what_stands_below_it_or_in_its_room(self) -> None:
+        single_files = {name.removesuffix(".py") for name in STANDALONE}
+        package = SCRIPTS / "websearch"
+        for path in sorted(package.rglob("*.py")):
+            room = path.relative_to(package).parts[0].removesuffix(".py")
+            if room == "__init__":
+                continue
+            below = {*FLOORS[: FLOORS.index(room) + 1]} if room != "common" else set()
+            rooms = imported_rooms(path)
+            with self.subTest(str(path)):
+                self.assertLessEqual(rooms, below | single_files)
+
+    def test_a_command_is_thin(self) -> None:
+        for name in set(ALL_SCRIPTS) - set(STANDALONE):
+            with self.subTest(name):
+                lines = (SCRIPTS / name).read_text(encoding="utf-8").splitlines()
+                self.assertLess(len(lines), 80)
+
+    def test_has_no_effect_when_it_is_imported(self) -> None:
+        for name in ALL_SCRIPTS:
+            stem = name.removesuffix(".py")
+            code = (
+                f"import sys, threading; sys.path.insert(0, {str(SCRIPTS)!r}); before = "
+                f"dict(__import__('os').environ); import {stem}; "
+                "assert threading.active_count() == 1; "
+                "assert before == dict(__import__('os').environ)"
+            )
+            run = subprocess.run(
+                [sys.executable, "-c", code],
+                capture_output=True,
+                check=False,
+                env=clean_environment(),
+            )
+            with self.subTest(name):
+                self.assertEqual((run.returncode, run.stdout, run.stderr), (0, b"", b""))
+
+    def test_help_and_version_import_nothing_heavy(self) -> None:
+        for name in STANDALONE:
+            for flag in ("--help", "--version"):
+                code = (
+                    f"import sys; before = set(sys.modules); sys.argv = ['x', {flag!r}]; "
+                    f"sys.path.insert(0, {str(SCRIPTS)!r}); import {name[:-3]} as script; "
+                    "script.main(); new = set(sys.modules) - before; "
+                    f"print(sorted(new & set({HEAVY_MODULES!r})), file=sys.stderr)"
+                )
+                run = subprocess.run(
+                    [sys.executable, "-I", "-S", "-c", code],
+                    capture_output=True,
+                    check=False,
+                    env=clean_environment(),
+                )
+                with self.subTest(name, flag=flag):
+                    self.assertEqual(run.stderr.decode().strip(), "[]")
+                    self.assertIn(name, run.stdout.decode())
+
+    def test_help_of_every_command_names_every_flag_with_its_meaning(self) -> None:
+        for name in STANDALONE:
+            module = load_script(name)
+            for command, spec in module.COMMANDS.items():
+                text = call_main(module, command, "--help").stdout.decode()
+                for parameter in spec["params"]:
+                    with self.subTest(name, command=command, parameter=parameter["name"]):
+                        flag = "--" + parameter["name"].replace("_", "-")
+                        self.assertRegex(text, rf"(?m)^  .*{flag}\b.*:  \S")
+                        self.assertIn(parameter["help"], text)
+
+    def test_every_command_has_its_run_function_and_common_parts(self) -> None:
+        for name in STANDALONE:
+            module = load_script(name)
+            for command in module.COMMANDS:
+                with self.subTest(name, command=command):
+                    function = getattr(module, f"run_{command.replace('-', '_')}")
+                    document = function({"no_such_parameter": 1})
+                    self.assertEqual(document["details"]["kind"], "invalid_input")
+                    self.assertTrue(callable(module.to_markdown))
+
+
+class SharedCode(unittest.TestCase):
+    def test_copies_and_parameter_tables_are_those_of_the_source(self) -> None:
+        run = subprocess.run(
+            [sys.executable, str(ROOT / "tests/tools/sync.py"), "--check"],
+            capture_output=True,
+            check=False,
+        )
+        self.assertEqual(run.stdout.decode(), "")
+        self.assertEqual(run.returncode, 0)
+
+    def test_the_check_sees_a_copy_that_differs(self) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            copy = Path(folder) / "skill"
+            for part in ("scripts", "references"):
+                shutil.copytree(ROOT / part, copy / part)
+            (copy / "tests/tools").mkdir(parents=True)
+            shutil.copy(ROOT / "tests/tools/sync.py", copy / "tests/tools/sync.py")
+            script = copy / "scripts/brave_search.py"
+            text = script.read_text(encoding="utf-8")
+            script.write_text(text.replace("FAULT_TRIES = 3", "FAULT_TRIES = 4"), encoding="utf-8")
+            check = [sys.executable, str(copy / "tests/tools/sync.py"), "--check"]
+            run = subprocess.run(check, capture_output=True, check=False)
+            self.assertEqual(run.returncode, 1)
+            self.assertIn("differs: scripts/brave_search.py", run.stdout.decode())
+
+
+class OneDocument(FakeServerCase):
+    """The contract of stdout, shown with the Brave script."""
+
+    script = "brave_search.py"
+
+    def test_json_is_compact_in_a_pipe_and_indented_with_pretty(self) -> None:
+        compact = self.run_script(self.script, "python")
+        pretty = self.run_script(self.script, "python", "--pretty")
+        self.assertEqual(compact.stdout.count(b"\n"), 1)
+        self.assertGreater(pretty.stdout.count(b"\n"), 20)
+        self.assertEqual(pretty.document["web_results"], compact.document["web_results"])
+
+    def test_argument_errors_are_documents_with_exit_code_2(self) -> None:
+        for arguments in (
+            ["--no-such-flag"], ["python", "extra"], ["--count"], ["python", "--count", "x"],
+            ["--params-json", "{"], ["--params-json", "[]"], ["--params-json", "@/no/such/file"],
+            ["python", "--format", "xml"], ["news"], ["-x"], ["a", "--query", "b"],
+            ["python", "--no-spellcheck=true"], [],
+        ):  # fmt: skip
+            with self.subTest(arguments):
+                run = self.run_script(self.script, *arguments)
+                self.assertEqual(run.code, 2)
+                self.assertEqual(run.document["details"]["kind"], "invalid_input")
+                self.assertTrue(run.document["error"])
+                self.assertEqual(run.stderr, "")
+        self.assertEqual(self.server.requests, [])
+
+    def test_an_error_in_markdown_names_kind_message_and_hint(self) -> None:
+        run = self.run_script(self.script, "python", "--format", "markdown", key="bad-" + CANARY)
+        text = run.stdout.decode()
+        self.assertEqual(run.code, 3)
+        self.assertIn("**Error (auth):** Brave refused the key", text)
+        self.assertIn("api-dashboard", text)
+        run = self.run_script(self.script, "--no-such-flag", "--format=markdown")
+        self.assertIn("**Error (invalid_input):**", run.stdout.decode())
+
+    def test_the_word_markdown_in_a_query_is_no_format(self) -> None:
+        self.assertTrue(self.run_script(self.script, "markdown").stdout.startswith(b"{"))
+
+    def test_parameters_may_come_as_json_text_file_or_standard_input(self) -> None:
+        given = json.dumps({"query": "python", "count": 1})
+        with tempfile.NamedTemporaryFile("w", suffix=".json", encoding="utf-8-sig") as file:
+            file.write(given)
+            file.flush()
+            runs = [
+                self.run_script(self.script, "--params-json", given),
+                self.run_script(self.script, "--params-json", "@" + file.name),
+                run_script(
+                    self.script,
+                    "web",
+                    "--params-json",
+                    "-",
+                    env=self.environment,
+                    stdin=given,
+                ),
+            ]
+        for run in runs:
+            self.assertEqual(len(run.document["web_results"]), 1)
+
+    def test_a_flag_wins_over_params_json(self) -> None:
+        given = json.dumps({"q": "python", "num": 3})
+        run = self.run_script(self.script, "--params-json", given, "--count", "1")
+        self.assertEqual(len(run.document["web_results"]), 1)
+
+    def test_a_command_word_can_be_searched_for_as_the_message_says(self) -> None:
+        hint = self.run_script(self.script, "news").document["details"]["hint"]
+        self.assertIn("brave_search.py web 'news'", hint)
+        self.run_script(self.script, "web", "news")
+        self.assertEqual(self.server.requests[-1].query["q"], ["news"])
+
+    def test_a_query_may_begin_with_a_dash_after_two_dashes(self) -> None:
+        self.run_script(self.script, "--count", "1", "--", "--python")
+        self.assertEqual(self.server.requests[-1].query["q"], ["--python"])
+
+    def test_quotes_newlines_and_any_script_arrive_unchanged(self) -> None:
+        query = "\"a\" 'b' $(touch x) `y` \\ 京都 紅葉 😀\nzwei"
+        self.run_script(self.script, query)
+        self.assertEqual(self.server.requests[-1].query["q"], [query])
+
+    def test_a_query_that_is_no_utf_8_is_refused_by_name(self) -> None:
+        command = [os.fsencode(sys.executable), os.fsencode(SCRIPTS / self.script), b"py\xffthon"]
+        run = subprocess.run(command, capture_output=True, check=False, env=clean_environment())
+        document = json.loads(run.stdout)
+        self.assertEqual(run.returncode, 2)
+        self.assertIn("query must be valid UTF-8 text", document["error"])
+
+    def test_default_documents_stay_below_10000_characters_and_say_what_was_cut(self) -> None:
+        short = self.run_script(self.script, "guide", "--count", "20", "--max-chars", "3000")
+        self.assertLessEqual(len(short.stdout), 3_001)
+        self.assertIn("--max-chars 0", short.document["truncated"]["hint"])
+        self.assertGreater(short.document["truncated"]["items_dropped"]["web_results"], 0)
+        for item in short.document["web_results"]:
+            self.assertRegex(item["url"], r"^https://\S+[^…]$")
+        whole = self.run_script(self.script, "guide", "--count", "20", "--max-chars", "0")
+        self.assertEqual(len(whole.document["web_results"]), 20)
+        self.assertLess(len(self.run_script(self.script, "guide").stdout.decode()), 10_000)
+
+    def test_verbose_shows_the_traceback_of_a_defect_and_nothing_else_does(self) -> None:
+        code = (
+            f"import sys; sys.path.insert(0, {str(SCRIPTS)!r}); import brave_search as script; "
+            "script.web_document = None; raise SystemExit(script.main(sys.argv[1:]))"
+        )
+        for flags, shown in (([], False), (["--verbose"], True)):
+            run = subprocess.run(
+                [sys.executable, "-c", code, "python", *flags],
+                capture_output=True,
+                check=False,
+                env=clean_environment(**self.environment),
+            )
+            document = json.loads(run.stdout)
+            self.assertEqual((run.returncode, document["details"]["kind"]), (70, "internal"))
+            self.assertEqual(b"Traceback" in run.stderr, shown)
+
+    def test_ctrl_c_prints_a_document_and_exits_with_130(self) -> None:
+        process = subprocess.Popen(
+            [sys.executable, str(SCRIPTS / self.script), "python"],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            env=clean_environment(**{**self.environment, "BRAVE_SEARCH_API_KEY": "hang-" + CANARY}),
+        )
+        limit = time.monotonic() + 20
+        while not self.server.requests and time.monotonic() < limit:
+            time.sleep(0.02)
+        started = time.monotonic()
+        process.send_signal(signal.SIGINT)
+        stdout, stderr = process.communicate(timeout=20)
+        self.assertLess(time.monotonic() - started, SLACK)
+        self.assertEqual(json.loads(stdout)["details"]["kind"], "interrupted")
+        self.assertEqual((process.returncode, stderr), (130, b""))
+
+    def test_a_reader_who_has_gone_is_no_error(self) -> None:
+        reading, writing = os.pipe()
+        os.close(reading)
+        run = subprocess.run(
+            [sys.executable, str(SCRIPTS / self.script), "python"],
+            stdout=writing,
+            check=False,
+            stderr=subprocess.PIPE,
+            env=clean_environment(**self.environment),
+        )
+        os.close(writing)
+        self.assertEqual((run.returncode, run.stderr), (0, b""))
+
+    def test_text_is_utf_8_whatever_the_locale(self) -> None:
+        environment = {
+            **self.environment,
+            "LC_ALL": "C",
+            "PYTHONUTF8": "0",
+            "PYTHONIOENCODING": "ascii",
+        }
+        run = run_script(self.script, "京都 紅葉", "--language", "ja", env=environment)
+        self.assertEqual(run.code, 0)
+        self.assertIn("京都", run.document["web_results"][0]["title"])
+
+
+class OutputFile(FakeServerCase):
+    script = "brave_search.py"
+
+    def setUp(self) -> None:
+        super().setUp()
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = Path(folder.name)
+
+    def test_the_document_goes_into_the_file_and_a_receipt_to_stdout(self) -> None:
+        path = self.folder / "result.json"
+        run = self.run_script(self.script, "guide", "--count", "20", "--output", str(path))
+        self.assertEqual(run.document["output"], str(path))
+        self.assertEqual(run.document["bytes"], path.stat().st_size)
+        self.assertEqual(len(json.loads(path.read_text("utf-8"))["web_results"]), 20)
+        self.assertEqual(os.listdir(self.folder), ["result.json"])
+
+    def test_markdown_goes_into_the_file_too(self) -> None:
+        path = self.folder / "result.md"
+        self.run_script(self.script, "python", "--format", "markdown", "--output", str(path))
+        self.assertTrue(path.read_text("utf-8").startswith("# python"))
+
+    def test_an_error_leaves_the_file_as_it_was(self) -> None:
+        path = self.folder / "result.json"
+        path.write_text("before")
+        run = self.run_script(self.script, "python", "--output", str(path), key="quota-" + CANARY)
+        self.assertEqual((run.code, run.document["ok"]), (4, False))
+        self.assertEqual(path.read_text(), "before")
+
+    def test_a_result_that_cannot_be_written_is_not_lost(self) -> None:
+        path = self.folder / "missing" / "result.json"
+        run = self.run_script(self.script, "python", "--output", str(path))
+        self.assertEqual((run.code, run.document["details"]["kind"]), (2, "invalid_input"))
+        self.assertTrue(run.document["document"]["web_results"])
+
+    def test_a_device_is_written_to_and_stays_a_device(self) -> None:
+        run = self.run_script(self.script, "python", "--output", "/dev/null")
+        self.assertEqual(run.document["ok"], True)
+        self.assertFalse(Path("/dev/null").is_file())
+
+    def test_a_link_keeps_pointing_to_the_file_that_is_written(self) -> None:
+        target, link = self.folder / "target.json", self.folder / "link.json"
+        target.write_text("before")
+        link.symlink_to(target)
+        self.run_script(self.script, "python", "--output", str(link))
+        self.assertTrue(link.is_symlink())
+        self.assertTrue(json.loads(target.read_text("utf-8"))["ok"])
+
+
+class AnyWayToRun(FakeServerCase):
+    """The same command gives the same document, however the script is reached."""
+
+    script = "brave_search.py"
+
+    def document(self, command: list[str], cwd: str) -> object:
+        run = subprocess.run(
+            command,
+            capture_output=True,
+            check=False,
+            cwd=cwd,
+            env=clean_environment(**self.environment),
+        )
+        self.assertEqual(run.returncode, 0, run.stderr.decode())
+        return json.loads(run.stdout)
+
+    def test_directly_by_link_from_elsewhere_and_copied_alone(self) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            alone = Path(folder) / "alone dir" / self.script
+            alone.parent.mkdir()
+            shutil.copy(SCRIPTS / self.script, alone)
+            link = Path(folder) / "link.py"
+            link.symlink_to(SCRIPTS / self.script)
+            # Without news, whose time of day goes on between two calls.
+            search = ["python", "--result-filter", "web,faq,videos,infobox,discussions"]
+            here = self.document([sys.executable, str(SCRIPTS / self.script), *search], str(ROOT))
+            for path in (SCRIPTS / self.script, link, alone):
+                with self.subTest(path.name):
+                    command = [sys.executable, str(path), *search]
+                    self.assertEqual(self.document(command, folder), here)
+            self.assertEqual(os.listdir(alone.parent), [self.script])
+
+    def test_isolated_and_with_a_safe_path(self) -> None:
+        for flags in (["-I"], ["-W", "error"], ["-X", "utf8=0"], ["-S"]):
+            with self.subTest(flags):
+                command = [sys.executable, *flags, str(SCRIPTS / self.script), "python"]
+                self.assertTrue(self.document(command, str(ROOT)))
+
+    def test_through_uv_where_it_is_installed(self) -> None:
+        uv = shutil.which("uv")
+        if not uv:
+            self.skipTest("uv is not installed")
+        with tempfile.TemporaryDirectory() as folder:
+            search = [str(SCRIPTS / self.script), "context", "python"]
+            direct = self.document([sys.executable, *search], folder)
+            through_uv = self.document([uv, "run", "--python", sys.executable, *search], folder)
+            self.assertEqual(through_uv, direct)
+            self.assertEqual(os.listdir(folder), [])
+
+
+class Keys(FakeServerCase):
+    script = "brave_search.py"
+
+    def setUp(self) -> None:
+        super().setUp()
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.secrets = Path(folder.name) / "web-search" / "secrets.yaml"
+        self.secrets.parent.mkdir()
+        self.place = {"BRAVE_SEARCH_BASE_URL": self.server.url, "XDG_CONFIG_HOME": folder.name}
+
+    def write(self, text: str, mode: int = 0o600) -> None:
+        self.secrets.write_text(text, encoding="utf-8")
+        self.secrets.chmod(mode)
+
+    def sent_key(self, **variables: str) -> str | None:
+        self.server.clear()
+        run_script(self.script, "python", env={**self.place, **variables})
+        return self.server.requests[0].header("X-Subscription-Token")
+
+    def test_come_from_the_environment_then_from_the_file_narrow_name_first(self) -> None:
+        first, second = f"good-file-{CANARY}", f"good-second-{CANARY}"
+        self.write(f"BRAVE_SEARCH_API_KEY: {first}\nBRAVE_API_KEY: second-{first}\n")
+        self.assertEqual(self.sent_key(), first)
+        self.assertEqual(self.sent_key(BRAVE_API_KEY=second), second)
+        both = {"BRAVE_API_KEY": second, "BRAVE_SEARCH_API_KEY": self.key}
+        self.assertEqual(self.sent_key(**both), self.key)
+        self.assertEqual(self.sent_key(BRAVE_SEARCH_API_KEY="  "), first)
+
+    def test_in_the_file_may_be_quoted_and_commented(self) -> None:
+        for line in (
+            "BRAVE_SEARCH_API_KEY: good-x", 'BRAVE_SEARCH_API_KEY: "good-x"  # mine',
+            "BRAVE_SEARCH_API_KEY: 'good-x'", "  BRAVE_SEARCH_API_KEY:good-x # mine",
+            "\ufeffBRAVE_SEARCH_API_KEY: good-x", "# a\n\nb: [1, 2]\nBRAVE_SEARCH_API_KEY: good-x",
+        ):  # fmt: skip
+            with self.subTest(line):
+                self.write(line.replace("good-x", self.key) + "\n")
+                self.assertEqual(self.sent_key(), self.key)
+
+    def test_file_can_be_named_by_a_variable(self) -> None:
+        other = self.secrets.parent / "other.yaml"
+        other.write_text(f"BRAVE_SEARCH_API_KEY: {self.key}\n")
+        other.chmod(0o600)
+        self.assertEqual(self.sent_key(WEB_SEARCH_SECRETS=str(other)), self.key)
+
+    def test_a_file_that_others_can_read_is_used_with_a_warning(self) -> None:
+        self.write(f"BRAVE_SEARCH_API_KEY: {self.key}\n", mode=0o644)
+        run = run_script(self.script, "python", env=self.place)
+        self.assertEqual(run.code, 0)
+        self.assertIn(f"chmod 600 {self.secrets}", run.stderr)
+        self.assertNotIn(self.key, run.stderr)
+
+    def test_a_missing_key_names_variable_and_file_before_any_request(self) -> None:
+        run = run_script(self.script, "python", env=self.place)
+        self.assertEqual(run.code, 3)
+        self.assertEqual(run.document["error"], "BRAVE_SEARCH_API_KEY is not set")
+        self.assertIn(str(self.secrets), run.document["details"]["hint"])
+        self.assertEqual(self.server.requests, [])
+
+    def test_secrets_in_the_current_directory_are_not_read(self) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            for name in ("secrets.yaml", ".env"):
+                (Path(folder) / name).write_text(f"BRAVE_SEARCH_API_KEY: {self.key}\n")
+            run = run_script(self.script, "python", env=self.place, cwd=folder)
+        self.assertEqual(run.code, 3)
+
+    def test_a_key_that_no_header_can_carry_is_named_and_not_shown(self) -> None:
+        for key in ("good\nX: y", "gööd-key", "good key", "“good”"):
+            with self.subTest(key):
+                run = run_script(
+                    self.script, "python", env={**self.place, "BRAVE_SEARCH_API_KEY": key}
+                )
+                self.assertEqual((run.code, run.document["details"]["kind"]), (3, "auth"))
+                self.assertIn("BRAVE_SEARCH_API_KEY", run.document["error"])
+                self.assertNotIn(key.encode(), run.stdout)
+
+    def test_each_plan_prefers_a_key_of_its_own(self) -> None:
+        names = {
+            "answers": "BRAVE_ANSWERS_API_KEY",
+            "suggest": "BRAVE_SUGGEST_API_KEY",
+            "spellcheck": "BRAVE_SPELLCHECK_API_KEY",
+        }
+        for command, name in names.items():
+            self.server.clear()
+            own = f"{command}-own-{CANARY}"
+            shared = f"search-{CANARY}"
+            variables = {**self.place, "BRAVE_SEARCH_API_KEY": shared, name: own}
+            run = run_script(self.script, command, "python", env=variables)
+            with self.subTest(command):
+                self.assertEqual(run.code, 0, run.document)
+                key = self.server.requests[0].header("X-Subscription-Token")
+                self.assertEqual(key, own)
+
+
+class Addresses(FakeServerCase):
+    script = "brave_search.py"
+
+    def test_plain_http_is_for_loopback_only_and_the_variable_is_named(self) -> None:
+        for address in (
+            "http://api.example.com", "ftp://127.0.0.1", "https://", "https://user:pw@example.com",
+            "http://127.0.0.1.example.com", "https://example.com/?key=1", "example.com",
+            "http://127.0.0.1:99999", "https://exämple.com", "http://[::1",
+        ):  # fmt: skip
+            with self.subTest(address):
+                run = self.run_script(self.script, "python", BRAVE_SEARCH_BASE_URL=address)
+                self.assertEqual(run.code, 2, run.document)
+                self.assertIn("BRAVE_SEARCH_BASE_URL", run.document["error"])
+
+    def test_loopback_bypasses_the_proxy_of_the_environment(self) -> None:
+        proxies = {"http_proxy": self.server.other_url, "https_proxy": self.server.other_url}
+        self.assertEqual(self.run_script(self.script, "python", **proxies).code, 0)
+        self.assertEqual(self.server.other_requests, [])
+
+    def test_a_proxy_of_the_environment_is_used_for_other_hosts(self) -> None:
+        variables = {
+            "https_proxy": self.server.other_url,
+            "BRAVE_SEARCH_BASE_URL": "https://api.example.com",
+        }
+        run = self.run_script(self.script, "python", "--timeout", "5", **variables)
+        self.assertEqual(run.code, 5)
+        (request, *_) = self.server.other_requests
+        self.assertEqual((request.method, request.target), ("CONNECT", "api.example.com:443"))
+        self.assertNotIn(CANARY, str(request.headers))
+
+    def test_a_name_that_does_not_resolve_and_a_closed_port_are_network_errors(self) -> None:
+        for address in ("https://no-such-host.invalid", "http://127.0.0.1:9"):
+            with self.subTest(address):
+                run = self.run_script(
+                    self.script, "python", "--timeout", "8", BRAVE_SEARCH_BASE_URL=address
+                )
+                self.assertEqual(run.code, 5)
+                self.assertIn(run.document["details"]["kind"], ("network", "timeout"))
+                self.assertTrue(re.search(r"resolved|refused|in time", run.document["error"]))
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,222 @@
+"""Several searches at once with gemini_search.py: order, duplicates, failures, rate limits."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+from pathlib import Path
+from typing import Any
+
+from tests.engines.gemini_support import GeminiCase, gemini
+from tests.fake_server.faults import SLOW_SECONDS
+from tests.fake_server.gemini_errors import RETRY_SECONDS
+from tests.support import CANARY, SCRIPTS, SLACK, clean_environment, run_script
+
+SCRIPT = "gemini_search.py"
+
+
+class Batch(GeminiCase):
+    def batch(self, *queries: Any, **params: Any) -> dict[str, Any]:
+        """The document of a batch."""
+        document: dict[str, Any] = gemini.run_batch({"queries": list(queries), **params})
+        return document
+
+    def test_keeps_the_order_of_the_queries(self) -> None:
+        queries = ["sourdough", "aurora", "espresso", "python", "chess", "jazz", "kyoto"]
+        document = self.batch(*queries)
+        self.assertEqual([one["query"] for one in document["results"]], queries)
+        self.assertEqual((document["count"], document["succeeded"]), (7, 7))
+
+    def test_asks_a_duplicate_once_and_reports_it_twice(self) -> None:
+        document = self.batch("sourdough", "aurora", " sourdough ")
+        self.assertEqual(len(self.server.requests), 2)
+        first, _, third = document["results"]
+        self.assertEqual((third["text"], third["sources"]), (first["text"], first["sources"]))
+
+    def test_one_failure_stops_no_other(self) -> None:
+        document = self.batch("sourdough", "", 7, None, {"a": 1}, "aurora")
+        self.assertTrue(document["ok"])
+        oks = [one["ok"] for one in document["results"]]
+        self.assertEqual(oks, [True, False, True, False, False, True])
+        self.assertEqual(document["results"][1]["error"], "query cannot be empty")
+        self.assertIn("query must be text", document["results"][4]["error"])
+
+    def test_fails_with_the_first_error_when_every_search_failed(self) -> None:
+        self.set_environment(GEMINI_API_KEY=f"quota-x-{CANARY}")
+        document = self.batch("sourdough", "aurora")
+        self.assertEqual(document["error"], "Error: API quota exceeded. Try again later.")
+        self.assertEqual((document["ok"], document["details"]["kind"]), (False, "quota"))
+        self.assertEqual([one["ok"] for one in document["results"]], [False, False])
+
+    def test_sends_at_most_four_requests_at_once_by_default(self) -> None:
+        self.set_environment(
+            GEMINI_API_KEY=f"slow-batch-{CANARY}"
+        )  # each answer takes SLOW_SECONDS
+        for workers, params in ((4, {}), (2, {"workers": 2})):
+            self.server.clear()
+            self.batch(*(f"python {number}" for number in range(9)), **params)
+            times = sorted(one.time for one in self.server.requests)
+            for early, late in zip(times, times[workers:], strict=False):
+                self.assertGreater(late - early, SLOW_SECONDS * 0.95)
+
+    def test_a_rate_limit_holds_back_the_searches_that_are_not_sent_yet(self) -> None:
+        self.set_environment(
+            GEMINI_API_KEY=f"throttle-batch-{CANARY}"
+        )  # refuses its second request
+        document = self.batch(*(f"python {number}" for number in range(8)), workers=2)
+        self.assertEqual(document["succeeded"], 8)
+        times = sorted(one.time - self.server.requests[0].time for one in self.server.requests)
+        refused = times[1]
+        held = [one for one in times if refused + 0.5 < one < refused + RETRY_SECONDS * 0.95]
+        self.assertEqual(held, [])
+        self.assertGreaterEqual(len([one for one in times if one > refused + 0.5]), 4)
+
+    def test_applies_its_parameters_to_every_search(self) -> None:
+        self.batch("sourdough", "aurora", focus="code", context="baking", max_sources=1)
+        for request in self.server.requests:
+            text = request.json()["contents"][0]["parts"][0]["text"]
+            self.assertIn("Context: baking", text)
+            self.assertIn("Concentrate on code", text)
+
+    def test_gcloud_is_asked_once_for_all(self) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            path = self.fake_gcloud(f"echo x >> {folder}/calls; echo good-token-{CANARY}")
+            self.set_environment(GOOGLE_CLOUD_PROJECT="p1", PATH=path)
+            document = self.batch("sourdough", "aurora", "chess", provider="vertex")
+            self.assertEqual(document["succeeded"], 3, document)
+            self.assertEqual((Path(folder) / "calls").read_text(), "x\n")
+            path = self.fake_gcloud(f"echo y >> {folder}/calls; exit 1")
+            self.set_environment(GOOGLE_CLOUD_PROJECT="p1", PATH=path)
+            document = self.batch("sourdough", "aurora", "chess", provider="vertex")
+            self.assertEqual((document["ok"], document["details"]["kind"]), (False, "auth"))
+            self.assertEqual((Path(folder) / "calls").read_text(), "x\ny\n")
+
+    def test_its_timeout_is_that_of_the_whole_batch(self) -> None:
+        self.set_environment(GEMINI_API_KEY=f"hang-batch-{CANARY}")
+        started = time.monotonic()
+        document = self.batch("a1", "a2", "a3", "a4", "a5", "a6", timeout=0.5, workers=2)
+        self.assertLess(time.monotonic() - started, 0.5 + SLACK)
+        self.assertEqual({one["details"]["kind"] for one in document["results"]}, {"timeout"})
+
+    def test_the_timeout_of_the_python_function_is_for_each_search(self) -> None:
+        self.set_environment(GEMINI_API_KEY=f"hang-batch-{CANARY}")
+        started = time.monotonic()
+        document = gemini.search_batch([f"python {number}" for number in range(8)], timeout=0.4)
+        self.assertFalse(document["ok"])
+        self.assertGreaterEqual(time.monotonic() - started, 2 * 0.4 - 0.01)  # two rounds of four
+
+    def test_reports_its_progress(self) -> None:
+        seen: list[tuple[int, int]] = []
+        gemini.run_batch(
+            {"queries": ["sourdough", "aurora", "sourdough"]},
+            report=lambda _text, done, total: seen.append((done, total)),
+        )
+        self.assertEqual(seen, [(1, 2), (2, 2)])
+
+    def test_emits_each_document_in_order_as_soon_as_it_can(self) -> None:
+        emitted: list[str] = []
+        queries = ["sourdough", "aurora", "sourdough", ""]
+        document = gemini.run_batch(
+            {"queries": queries}, emit=lambda one: emitted.append(one["query"])
+        )
+        self.assertEqual(emitted, queries)
+        self.assertEqual(len(document["results"]), 4)
+
+    def test_stays_within_the_size_of_a_document_and_says_what_was_cut(self) -> None:
+        queries = ["sourdough starter", "python asyncio", "aurora", "chess openings", "espresso"]
+        document = self.batch(*queries, "coffee", "kyoto guide", "volcano", "marathon", "storage")
+        self.assertLess(len(json.dumps(document, ensure_ascii=False)), 10_000)
+        self.assertEqual(len(document["results"]), 10)
+        self.assertTrue(all(one["text"] for one in document["results"]))
+        self.assertTrue(any("truncated" in one for one in document["results"]))
+        whole = self.batch(*queries, max_chars=0)
+        self.assertFalse(any("truncated" in one for one in whole["results"]))
+
+    def test_short_results_leave_their_room_to_long_ones(self) -> None:
+        document = self.batch("sourdough", *(f"nothingness{number}" for number in range(5)))
+        self.assertNotIn("truncated", document["results"][0])
+
+
+class BatchCommand(GeminiCase):
+    def test_json_lines_are_one_document_a_line_in_order(self) -> None:
+        run = self.run_script(
+            SCRIPT, "batch", "--query", "sourdough", "--query", "aurora", "--queries", "", "--jsonl"
+        )
+        documents = [json.loads(line) for line in run.stdout.decode().splitlines()]
+        self.assertEqual([one["query"] for one in documents], ["sourdough", "aurora", ""])
+        self.assertEqual([one["ok"] for one in documents], [True, True, False])
+        self.assertEqual((run.code, run.stderr), (0, ""))
+
+    def test_queries_are_read_from_a_file_and_from_standard_input_one_a_line(self) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "queries.txt"
+            path.write_text("sourdough\n\n  aurora  \r\n", encoding="utf-8")
+            for name in (str(path), f"@{path}"):
+                run = self.run_script(SCRIPT, "batch", name, "--query", "chess")
+                queries = [one["query"] for one in run.document["results"]]
+                self.assertEqual(queries, ["chess", "sourdough", "aurora"])
+        run = run_script(SCRIPT, "batch", "@-", env=self.environment, stdin="sourdough\naurora")
+        queries = [one["query"] for one in run.document["results"]]
+        self.assertEqual(queries, ["sourdough", "aurora"])
+
+    def test_a_file_that_is_missing_or_empty_is_named(self) -> None:
+        run = self.run_script(SCRIPT, "batch", "no-such-file.txt")
+        self.assertEqual(run.code, 2)
+        self.assertIn("no-such-file.txt", run.document["error"])
+        run = run_script(SCRIPT, "batch", "@-", env=self.environment, stdin="\n \n")
+        self.assertEqual((run.code, run.document["error"]), (2, "queries list cannot be empty"))
+
+    def test_a_query_with_several_lines_stays_one_query_in_json(self) -> None:
+        given = json.dumps({"queries": ["sourdough\nbread"]})
+        run = self.run_script(SCRIPT, "batch", "--params-json", given)
+        self.assertEqual([one["query"] for one in run.document["results"]], ["sourdough\nbread"])
+
+    def test_a_file_cannot_be_named_by_a_caller_of_the_function(self) -> None:
+        document = gemini.run_batch({"input": "@/etc/hostname"})
+        self.assertEqual(document["error"], "input is read on the command line only.")
+        self.assertEqual(self.server.requests, [])
+
+    def test_markdown_has_a_section_for_each_query(self) -> None:
+        run = self.run_script(
+            SCRIPT, "batch", "--query", "sourdough", "--query", "", "--format", "markdown"
+        )
+        text = run.stdout.decode()
+        self.assertTrue(text.startswith("# sourdough\n\n## Search Results\n"))
+        self.assertIn("# (no query)\n\n## Search Error\n\nquery cannot be empty", text)
+
+    def test_dry_run_shows_every_request_and_sends_none(self) -> None:
+        run = self.run_script(
+            SCRIPT, "batch", "--query", "a", "--query", "b", "--dry-run", GEMINI_API_KEY=""
+        )
+        texts = [
+            one["request"]["json"]["contents"][0]["parts"][0]["text"]
+            for one in run.document["results"]
+        ]
+        self.assertEqual([text.partition("\n")[0] for text in texts], ["a", "b"])
+        self.assertEqual(self.server.requests, [])
+
+    def test_ctrl_c_ends_it_at_once(self) -> None:
+        process = subprocess.Popen(
+            [sys.executable, str(SCRIPTS / SCRIPT), "batch", "--query", "a", "--query", "b"],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            env=clean_environment(**{**self.environment, "GEMINI_API_KEY": "hang-" + CANARY}),
+        )
+        limit = time.monotonic() + 20
+        while len(self.server.requests) < 2 and time.monotonic() < limit:
+            time.sleep(0.02)
+        started = time.monotonic()
+        process.send_signal(signal.SIGINT)
+        stdout, stderr = process.communicate(timeout=20)
+        self.assertLess(time.monotonic() - started, SLACK)
+        self.assertEqual(json.loads(stdout)["details"]["kind"], "interrupted")
+        self.assertEqual((process.returncode, stderr), (130, b""))
+
+
+if __name__ == "__main__":
+    unittest.main()

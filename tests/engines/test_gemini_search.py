@@ -1,0 +1,429 @@
+"""What the two seeds of gemini_search.py ask for: each scenario and each truth as a test.
+
+The functions are called as the seeds name them, against the fake server; the command line is
+shown where a seed's sentence must appear there, too.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import tempfile
+import time
+import unittest
+from pathlib import Path
+from unittest import mock
+
+from tests.engines.gemini_support import GeminiCase, answer, chunk, gemini
+from tests.support import CANARY, SLACK, call_main
+
+SCRIPT = "gemini_search.py"
+EVERY_SEARCH = (gemini.search, gemini.dev, gemini.docs, gemini.reddit)
+LINK = r"\d+\. \[[^\]]+\]\(https://vertexaisearch\.cloud\.google\.com/\S+\) \([a-z.]+\)"
+
+
+class GroundedWebSearch(GeminiCase):
+    def test_basic_search_returns_content_and_source_citations(self) -> None:
+        document = gemini.search("sourdough starter")
+        self.assertTrue(document["ok"])
+        self.assertIn("sourdough starter from nothing but flour", document["text"])
+        self.assertRegex(document["cited_text"], r"flour and water\.\[1\]")
+        first = document["sources"][0]
+        self.assertEqual((first["number"], first["title"]), (1, "kitchen.example.com"))
+        self.assertTrue(document["grounded"])
+
+    def test_contextual_search_puts_the_context_into_the_prompt(self) -> None:
+        gemini.search("timeouts", context="Python async programming")
+        self.assertIn("Context: Python async programming", self.last_prompt())
+        gemini.search("timeouts")
+        self.assertNotIn("Context", self.last_prompt())
+
+    def test_focus_modes_tailor_the_prompt_and_general_is_the_default(self) -> None:
+        prompts = {}
+        for focus in ("general", "code", "documentation", "troubleshooting"):
+            self.assertTrue(gemini.search("python", focus=focus)["ok"])
+            prompts[focus] = self.last_prompt()
+        self.assertEqual(len(set(prompts.values())), 4)
+        gemini.search("python")
+        self.assertEqual(self.last_prompt(), prompts["general"])
+
+    def test_another_focus_is_refused_with_the_list(self) -> None:
+        document = gemini.search("python", focus="news")
+        self.assertEqual(document["details"]["kind"], "invalid_input")
+        for focus in ("general", "code", "documentation", "troubleshooting", "news"):
+            self.assertIn(focus, document["error"])
+        self.assertEqual(self.server.requests, [])
+
+    def test_custom_model_is_the_one_that_is_asked(self) -> None:
+        document = gemini.search("python", model="gemini-3.5-flash-lite")
+        self.assertEqual(document["model"], "gemini-3.5-flash-lite")
+        asked = self.server.requests[-1].path
+        self.assertEqual(asked, "/v1beta/models/gemini-3.5-flash-lite:generateContent")
+
+    def test_without_a_model_the_configured_default_is_used(self) -> None:
+        gemini.search("python", model=None)
+        self.assertIn("/models/gemini-3.8-flash:", self.server.requests[-1].path)
+        self.set_environment(GEMINI_MODEL="gemini-4-hydrogen")
+        gemini.search("python")
+        self.assertIn("/models/gemini-4-hydrogen:", self.server.requests[-1].path)
+
+    def test_empty_query_raises_the_seed_s_value_error(self) -> None:
+        for blank in ("", "   ", "\n\t", None):
+            with self.assertRaisesRegex(ValueError, "^query cannot be empty$"):
+                gemini.search(query=blank)
+        self.assertEqual(self.server.requests, [])
+
+    def test_timeout_is_that_of_the_request_and_30_seconds_by_default(self) -> None:
+        self.set_environment(GEMINI_API_KEY=f"hang--{CANARY}" + CANARY)
+        started = time.monotonic()
+        document = gemini.search("python", timeout=0.5)
+        self.assertLess(time.monotonic() - started, 0.5 + SLACK)
+        self.assertEqual(document["details"]["kind"], "timeout")
+        for function in (*EVERY_SEARCH, gemini.search_batch):
+            names = function.__code__.co_varnames[: function.__code__.co_argcount]
+            defaults = dict(zip(reversed(names), reversed(function.__defaults__), strict=False))
+            self.assertEqual(defaults["timeout"], 30.0)
+
+    def test_max_sources_limits_the_sources_and_none_means_all(self) -> None:
+        everything = gemini.search("sourdough starter", max_sources=None)
+        self.assertEqual([one["number"] for one in everything["sources"]], [1, 2, 3, 4])
+        document = gemini.search("sourdough starter", max_sources=2)
+        self.assertEqual([one["number"] for one in document["sources"]], [1, 2])
+        self.assertEqual(set(re.findall(r"\[(\d+)\]", document["cited_text"])), {"1", "2"})
+
+    def test_output_format_text_only_leaves_the_sources_out(self) -> None:
+        document = gemini.search("sourdough", output_format="text_only")
+        self.assertIn("Sourdough is bread", document["text"])
+        self.assertFalse({"sources", "cited_text"} & document.keys())
+        text = gemini.to_markdown(document)
+        self.assertNotRegex(text, r"### Sources|\[1\]")
+
+    def test_output_format_sources_only_leaves_the_text_out(self) -> None:
+        document = gemini.search("sourdough", output_format="sources_only")
+        self.assertFalse({"text", "cited_text"} & document.keys())
+        self.assertEqual(document["sources"][0]["title"], "encyclopedia.example.org")
+        self.assertNotIn("bread", gemini.to_markdown(document))
+
+    def test_output_format_full_is_the_default_and_has_both(self) -> None:
+        for document in (
+            gemini.search("sourdough"),
+            gemini.search("sourdough", output_format="full"),
+        ):
+            self.assertLess({"text", "sources"}, document.keys())
+
+
+class DeveloperResourcesSearch(GeminiCase):
+    def test_basic_developer_search_asks_for_github_stack_overflow_and_documentation(self) -> None:
+        document = gemini.dev("python timeouts")
+        self.assertIn("timeout", document["text"])
+        self.assertTrue(self.last_prompt().startswith("python timeouts\n"))
+        for word in ("GitHub", "Stack Overflow", "documentation"):
+            self.assertIn(word, self.last_prompt())
+
+    def test_language_specific_search_names_the_language(self) -> None:
+        gemini.dev("timeouts", language="Python")
+        self.assertIn("Programming language: Python", self.last_prompt())
+
+    def test_framework_specific_search_names_the_framework(self) -> None:
+        gemini.dev("timeouts", framework="FastAPI")
+        self.assertIn("Framework or library: FastAPI", self.last_prompt())
+        self.assertNotIn("Programming language", self.last_prompt())
+
+    def test_empty_query_raises_the_seed_s_value_error(self) -> None:
+        with self.assertRaisesRegex(ValueError, "^query cannot be empty$"):
+            gemini.dev(query="")
+
+
+class DocumentationSearch(GeminiCase):
+    def test_basic_docs_search_asks_for_official_documentation_and_api_references(self) -> None:
+        document = gemini.docs("python generics")
+        self.assertTrue(document["sources"])
+        self.assertRegex(self.last_prompt(), "official documentation.*API references")
+
+    def test_technology_specific_docs_names_the_technology(self) -> None:
+        gemini.docs("hooks", technology="React")
+        self.assertIn("official documentation of React", self.last_prompt())
+
+    def test_empty_query_raises_the_seed_s_value_error(self) -> None:
+        with self.assertRaisesRegex(ValueError, "^query cannot be empty$"):
+            gemini.docs(query="")
+
+
+class RedditSearch(GeminiCase):
+    def test_basic_reddit_search_asks_for_posts_and_comments(self) -> None:
+        document = gemini.reddit("keyboards")
+        self.assertTrue(document["ok"])
+        self.assertRegex(self.last_prompt(), "posts and comments on Reddit")
+        self.assertIn("site:reddit.com into", self.last_prompt())
+
+    def test_subreddit_specific_search_asks_for_that_subreddit_only(self) -> None:
+        for spelling in ("programming", "r/programming", "/r/programming/"):
+            gemini.reddit("keyboards", subreddit=spelling)
+            self.assertIn("site:reddit.com/r/programming into", self.last_prompt())
+
+    def test_a_subreddit_that_cannot_be_one_is_refused(self) -> None:
+        document = gemini.reddit("keyboards", subreddit="two words")
+        self.assertIn("'two words'", document["error"])
+        self.assertEqual(document["details"]["kind"], "invalid_input")
+
+    def test_empty_query_raises_the_seed_s_value_error(self) -> None:
+        with self.assertRaisesRegex(ValueError, "^query cannot be empty$"):
+            gemini.reddit(query="")
+
+
+class BatchSearch(GeminiCase):
+    def test_basic_batch_search_runs_in_parallel_and_returns_combined_results(self) -> None:
+        # The key's requests are answered only as soon as two of them wait at the same time.
+        self.set_environment(GEMINI_API_KEY=f"together--{CANARY}" + CANARY)
+        document = gemini.search_batch(queries=["sourdough", "espresso"])
+        self.assertEqual([one["query"] for one in document["results"]], ["sourdough", "espresso"])
+        self.assertTrue(all(one["ok"] for one in document["results"]), document)
+
+    def test_empty_batch_raises_the_seed_s_value_error(self) -> None:
+        with self.assertRaisesRegex(ValueError, "^queries list cannot be empty$"):
+            gemini.search_batch(queries=[])
+
+    def test_batch_with_a_model_uses_it_for_all_searches(self) -> None:
+        gemini.search_batch(queries=["sourdough", "espresso"], model="gemini-3.6-flash")
+        paths = [request.path for request in self.server.requests]
+        self.assertEqual(paths, ["/v1beta/models/gemini-3.6-flash:generateContent"] * 2)
+
+
+class SourceCitations(GeminiCase):
+    duplicates = answer(
+        "One. Two. Three.",
+        {
+            "groundingChunks": [
+                chunk("https://a.example/1", "A"),
+                chunk("https://a.example/1", "A again"),
+                chunk("https://b.example/2", "B"),
+            ]
+        },
+    )
+
+    def test_source_extraction_ends_in_a_section_of_numbered_links(self) -> None:
+        for run in EVERY_SEARCH:
+            text = gemini.to_markdown(run("sourdough"))
+            section = text.partition("### Sources\n")[2].partition("\n\n")[0].splitlines()
+            self.assertEqual(len(section), 4)
+            for number, line in enumerate(section, 1):
+                self.assertRegex(line, f"^{LINK}$")
+                self.assertTrue(line.startswith(f"{number}. "))
+
+    def test_each_unique_url_is_shown_only_once(self) -> None:
+        sources = gemini.parse_search_response(self.duplicates)["sources"]
+        self.assertEqual(
+            [one["url"] for one in sources], ["https://a.example/1", "https://b.example/2"]
+        )
+
+    def test_numbers_are_sequential_without_gaps(self) -> None:
+        sources = gemini.parse_search_response(self.duplicates)["sources"]
+        self.assertEqual([one["number"] for one in sources], [1, 2])
+        text = gemini.format_search_result(gemini.parse_search_response(self.duplicates))
+        self.assertIn("1. [A](https://a.example/1) (a.example)\n2. [B](https://b", text)
+
+
+class ErrorHandling(GeminiCase):
+    def test_quota_error_has_the_seed_s_sentence(self) -> None:
+        for key in ("quota-", "crowded-"):
+            self.set_environment(GEMINI_API_KEY=key + CANARY)
+            document = gemini.search("python", timeout=6)
+            self.assertEqual(document["error"], "Error: API quota exceeded. Try again later.")
+
+    def test_authentication_error_mentions_variable_and_file(self) -> None:
+        for key in ("bad-", "standard-", "leaked-", "disabled-"):
+            self.set_environment(GEMINI_API_KEY=key + CANARY)
+            document = gemini.search("python")
+            self.assertEqual(document["details"]["kind"], "auth")
+            self.assertIn("GEMINI_API_KEY", document["error"])
+            self.assertIn("secrets.yaml", document["error"])
+
+    def test_timeout_error_says_so_and_suggests_more_time(self) -> None:
+        self.set_environment(GEMINI_API_KEY=f"hang--{CANARY}" + CANARY)
+        document = gemini.search("python", timeout=0.3)
+        self.assertRegex(document["error"], r"timed out after 0\.3 s\. Try increasing timeout")
+        self.assertIn("--timeout 60", document["details"]["hint"])
+
+
+class ApiKeyConfiguration(GeminiCase):
+    def test_missing_key_raises_the_seed_s_value_error_in_every_function(self) -> None:
+        self.set_environment(GEMINI_API_KEY="")
+        for function in EVERY_SEARCH:
+            with self.assertRaisesRegex(ValueError, r"^GEMINI_API_KEY not set in secrets\.yaml$"):
+                function("python")
+        with self.assertRaisesRegex(ValueError, r"^GEMINI_API_KEY not set in secrets\.yaml$"):
+            gemini.search_batch(["python"])
+
+    def test_the_command_line_says_the_same_with_variable_and_file_in_the_hint(self) -> None:
+        self.set_environment(GEMINI_API_KEY="")
+        for arguments in (["python"], ["dev", "python"], ["batch", "--query", "python"]):
+            run = call_main(gemini, *arguments)
+            self.assertEqual(run.code, 3)
+            self.assertEqual(run.document["error"], "GEMINI_API_KEY not set in secrets.yaml")
+            self.assertRegex(run.document["details"]["hint"], "variable GEMINI_API_KEY.*/secrets")
+
+    def test_blank_input_has_the_seed_s_sentences_on_the_command_line(self) -> None:
+        for arguments, sentence in (
+            ([], "query cannot be empty"),
+            (["  "], "query cannot be empty"),
+            (["search", "--query", ""], "query cannot be empty"),
+            (["docs", ""], "query cannot be empty"),
+            (["--params-json", '{"q": " "}'], "query cannot be empty"),
+            (["batch"], "queries list cannot be empty"),
+            (["batch", "--params-json", '{"queries": []}'], "queries list cannot be empty"),
+        ):
+            with self.subTest(arguments):
+                run = call_main(gemini, *arguments)
+                self.assertEqual((run.code, run.document["error"]), (2, sentence))
+
+    def test_google_api_key_is_the_second_name_of_the_key(self) -> None:
+        self.set_environment(GEMINI_API_KEY="", GOOGLE_API_KEY=f"good-second-{CANARY}")
+        self.assertTrue(gemini.search("python")["ok"])
+        self.assertEqual(self.server.requests[-1].header("x-goog-api-key"), f"good-second-{CANARY}")
+
+    def test_the_key_is_read_from_secrets_yaml(self) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "secrets.yaml"
+            path.write_text(f"GEMINI_API_KEY: good-file-{CANARY}\n")
+            path.chmod(0o600)
+            self.set_environment(GEMINI_API_KEY="", WEB_SEARCH_SECRETS=str(path))
+            self.assertTrue(gemini.search("python")["ok"])
+        self.assertEqual(self.server.requests[-1].header("x-goog-api-key"), f"good-file-{CANARY}")
+
+
+class GroundingSearchLogging(GeminiCase):
+    def logged(self, *arguments: str) -> dict[str, object]:
+        """The one line that a command logs."""
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "log"
+            with mock.patch.dict("os.environ", WEB_SEARCH_LOG=str(path)):
+                call_main(gemini, *arguments)
+            (line,) = path.read_text(encoding="utf-8").splitlines()
+        record: dict[str, object] = json.loads(line)
+        return record
+
+    def test_search_logging_has_span_query_has_results_and_result_len(self) -> None:
+        for command in ("search", "dev", "docs", "reddit"):
+            record = self.logged(command, "sourdough")
+            self.assertEqual(record["span"], f"ground.{command}")
+            self.assertEqual((record["query"], record["hasResults"]), ("sourdough", True))
+            self.assertGreater(int(str(record["resultLen"])), 500)
+            self.assertNotIn(CANARY, str(record))
+
+    def test_error_logging_has_the_error_message(self) -> None:
+        self.set_environment(GEMINI_API_KEY=f"bad--{CANARY}" + CANARY)
+        record = self.logged("dev", "sourdough")
+        self.assertEqual((record["span"], record["hasResults"]), ("ground.dev", False))
+        self.assertIn("GEMINI_API_KEY", str(record["error"]))
+        self.assertNotIn(CANARY, str(record))
+
+
+class CoreSearchTruths(GeminiCase):
+    """The must_haves of seed 000."""
+
+    def test_search_performs_an_actual_grounded_search_through_the_api(self) -> None:
+        text = gemini.execute_grounded_search("sourdough", "gemini", f"good-token-{CANARY}")
+        (request,) = self.server.requests
+        self.assertEqual(request.path, "/v1beta/models/gemini-3.8-flash:generateContent")
+        self.assertEqual(request.json()["tools"], [{"googleSearch": {}}])
+        self.assertIn("Sourdough is bread", text)
+
+    def test_results_include_source_citations_with_titles_and_urls(self) -> None:
+        text = gemini.search_with_fallback("sourdough")
+        self.assertRegex(text, rf"(?m)^{LINK}$")
+
+    def test_results_include_the_queries_google_actually_used(self) -> None:
+        text = gemini.search_with_fallback("sourdough")
+        self.assertIn('\n- "sourdough in detail"', text)
+
+    def test_response_is_markdown_with_the_three_sections_in_order(self) -> None:
+        headings = re.findall(r"(?m)^#+ .*$", gemini.search_with_fallback("sourdough"))
+        self.assertEqual(headings, ["## Search Results", "### Sources", "### Search Queries Used"])
+
+    def test_sections_without_content_are_left_out(self) -> None:
+        text = gemini.format_search_result(gemini.parse_search_response(answer("Only text.")))
+        self.assertEqual(text, "## Search Results\n\nOnly text.")
+
+    def test_parsing_takes_whatever_is_missing_as_empty(self) -> None:
+        for data in ({}, {"candidates": None}, {"candidates": [None]}, [], None, {"response": {}}):
+            result = gemini.parse_search_response(data)
+            self.assertEqual((result["text"], result["sources"]), ("", []))
+            self.assertEqual(result["search_queries"], [])
+
+    def test_request_of_each_provider_is_the_one_it_takes(self) -> None:
+        request = gemini.build_search_request("sourdough")
+        self.assertEqual(request["headers"], {})
+        self.assertIn("contents", request["json"])
+        self.set_environment(GOOGLE_CLOUD_PROJECT="project-1")
+        wrapped = gemini.build_search_request("sourdough", "code-assist")["json"]
+        self.assertEqual(wrapped["model"], "gemini-3.8-flash")
+        self.assertEqual(wrapped["project"], "project-1")
+        self.assertEqual(wrapped["request"].keys(), request["json"].keys())
+        vertex = gemini.build_search_request("sourdough", "vertex", {"model": "gemini-4-argon"})
+        path = "/v1/projects/project-1/locations/global/publishers/google/models/gemini-4-argon"
+        self.assertTrue(vertex["url"].endswith(path + ":generateContent"))
+
+    def test_options_reach_the_request(self) -> None:
+        options = {"thinking_level": "high", "include_thoughts": True}
+        config = gemini.build_search_request("x", "gemini", options)["json"]["generationConfig"]
+        self.assertEqual(
+            config, {"thinkingConfig": {"includeThoughts": True, "thinkingLevel": "HIGH"}}
+        )
+
+    def test_error_responses_have_the_seed_s_headings_and_start_no_login(self) -> None:
+        for status, body, heading, word in (
+            (401, "{}", "## Authentication Error", "GEMINI_API_KEY"),
+            (403, "<html>no</html>", "## Authentication Error", "aistudio.google.com"),
+            (429, "", "## Rate Limited", "Try again later"),
+            (500, "", "## Search Error", "Try again later"),
+            (418, "teapot", "## Search Error", "teapot"),
+        ):
+            text = gemini.format_error_response(status, body)
+            with self.subTest(status):
+                self.assertTrue(text.startswith(heading), text)
+                self.assertIn(word, text)
+
+    def test_a_refused_key_is_an_authentication_error_although_its_status_is_400(self) -> None:
+        text = gemini.execute_grounded_search("sourdough", "gemini", f"bad-token-{CANARY}")
+        self.assertTrue(text.startswith("## Authentication Error\n"), text)
+
+    def test_every_failure_begins_with_one_of_the_four_headings(self) -> None:
+        headings = r"## (Authentication Error|Rate Limited|Search Error|No Providers Available)\n"
+        for key in ("bad", "quota", "overloaded", "blocked", "silent", "garbage", ""):
+            self.set_environment(GEMINI_API_KEY=key and f"{key}-{CANARY}")
+            text = gemini.search_with_fallback("sourdough", {"timeout": 5})
+            self.assertRegex(text, "^" + headings)
+            run = call_main(gemini, "sourdough", "--format", "markdown", "--timeout", "5")
+            self.assertRegex(run.stdout.decode(), "^" + headings)
+        run = call_main(gemini, "sourdough", "--no-such-flag", "--format", "markdown")
+        self.assertRegex(run.stdout.decode(), "^## Search Error\n")
+
+    def test_fallback_tries_the_next_configured_provider(self) -> None:
+        self.set_environment(GEMINI_API_KEY=f"quota-x-{CANARY}", VERTEX_API_KEY=f"good-x-{CANARY}")
+        text = gemini.search_with_fallback("sourdough")
+        self.assertTrue(text.startswith("## Search Results\n\n> gemini was tried first: "), text)
+
+    def test_if_all_fail_no_providers_available_says_what_each_answered_or_lacks(self) -> None:
+        self.set_environment(GEMINI_API_KEY=f"quota-x-{CANARY}", VERTEX_API_KEY=f"bad-x-{CANARY}")
+        text = gemini.search_with_fallback("sourdough")
+        self.assertTrue(text.startswith("## No Providers Available\n"), text)
+        self.assertRegex(text, "(?m)^- gemini: Error: API quota exceeded")
+        self.assertRegex(text, "(?m)^- vertex: Error: Google refused the credential in VERTEX_API")
+        self.set_environment(GEMINI_API_KEY="")
+        text = gemini.search_with_fallback("sourdough")
+        self.assertTrue(text.startswith("## No Providers Available\n"), text)
+        self.assertIn("- gemini: needs GEMINI_API_KEY\n- vertex: needs GOOGLE_CLOUD_PROJECT", text)
+
+    def test_grounding_can_be_required_although_the_api_cannot_be_forced(self) -> None:
+        for shape in ("ungrounded", "sourceless", "hollow"):
+            key = f"{shape}-{CANARY}"
+            run = self.run_script(SCRIPT, "sourdough", key=key)
+            self.assertEqual((run.code, run.document["grounded"]), (0, False))
+            self.assertTrue(run.document["warnings"])
+            run = self.run_script(SCRIPT, "sourdough", "--require-grounding", key=key)
+            self.assertEqual((run.code, run.document["details"]["kind"]), (1, "no_results"))
+            self.assertIn("not grounded", run.document["error"])
+
+
+if __name__ == "__main__":
+    unittest.main()

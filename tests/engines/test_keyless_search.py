@@ -1,0 +1,1549 @@
+"""scripts/keyless_search.py: what it asks, what it makes of pages and walls, and its pacing.
+
+Where ENGINE_SAMPLES names a folder with saved result pages, they are read, too.
+"""
+
+from __future__ import annotations
+
+import html
+import html.parser
+import json
+import os
+import random
+import shlex
+import sqlite3
+import stat
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import unittest
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+from unittest import mock
+from urllib.parse import parse_qsl, quote
+
+from tests.fake_server.engine_pages import ranked
+from tests.support import (
+    ROOT,
+    SCRIPTS,
+    SLACK,
+    CannedCase,
+    FakeServerCase,
+    Run,
+    call_main,
+    clean_environment,
+    load_script,
+    mutations,
+    run_script,
+)
+
+keyless = load_script("websearch.engines.keyless")
+command = load_script("keyless_search")
+common = load_script("websearch.common")
+SCRIPT = "keyless_search.py"
+ENGINES = ["duckduckgo", "google", "searxng", "wikipedia"]
+ADDRESSES = [f"{engine.upper()}_BASE_URL" for engine in ENGINES]
+
+
+def keyless_environment(url: str, _key: str = "") -> dict[str, str]:
+    """The variables that lead every engine to a server, without pauses."""
+    return {**dict.fromkeys(ADDRESSES, url), "GLSI_RATE_LIMIT": "0s"}
+
+
+def urls(query: str, **filters: Any) -> list[str]:
+    """The addresses that the corpus has for a query, best first."""
+    return [document.url for document in ranked(query, **filters)[0]]
+
+
+def addresses(run: Run) -> list[str]:
+    """The addresses in a run's document."""
+    return [item["url"] for item in run.document["results"]]
+
+
+class KeylessCase(FakeServerCase):
+    """A fake server, and a pacing database of the test's own."""
+
+    environment_of = staticmethod(keyless_environment)
+
+    def setUp(self) -> None:
+        super().setUp()
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = Path(folder.name)
+        self.variables = {"GLSI_DB_PATH": str(self.folder / "glsi/cache.db")}
+        self.set_environment(**self.variables)
+        keyless._LOCAL.clear()
+
+    def search(self, *words: str) -> Run:
+        """Run the script in this process."""
+        return call_main(command, *words)
+
+    def process(self, *words: str, **variables: str) -> Run:
+        """Run the script as a process."""
+        return self.run_script(SCRIPT, *words, **{**self.variables, **variables})
+
+    def sent(self) -> list[dict[str, str]]:
+        """The fields of every request that the server received."""
+        return [
+            dict(parse_qsl(request.body.decode(), keep_blank_values=True))
+            if request.body
+            else dict(request.query_pairs)
+            for request in self.server.requests
+        ]
+
+
+class CannedKeylessCase(CannedCase):
+    """A server that answers what the test says."""
+
+    @classmethod
+    def setUpClass(cls) -> None:
+        super().setUpClass()
+        cls.environment = keyless_environment(cls.server.url)
+
+    def setUp(self) -> None:
+        super().setUp()
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.set_environment(GLSI_DB_PATH=f"{folder.name}/cache.db")
+        keyless._LOCAL.clear()
+
+
+class SeedTest(KeylessCase):
+    """GLSI's phase 3: results scraped from an engine's own page, without a paid API."""
+
+    def test_search_returns_url_and_title_for_query_count_and_engine(self) -> None:
+        for engine in ("google", "duckduckgo"):
+            run = self.process("sourdough", "--count", "3", "--engine", engine)
+            self.assertEqual((run.code, run.stderr), (0, ""), run.stdout)
+            self.assertEqual(addresses(run), urls("sourdough")[:3])
+            for item in run.document["results"]:
+                self.assertTrue(item["title"])
+        self.assertEqual([one.path for one in self.server.requests], ["/search", "/html/"])
+
+    def test_no_key_is_needed_and_no_package(self) -> None:
+        run = subprocess.run(
+            [sys.executable, "-I", "-S", str(SCRIPTS / SCRIPT), "guide"],
+            env=clean_environment(**{**self.environment, **self.variables}),
+            capture_output=True,
+            check=False,
+        )
+        self.assertEqual((run.returncode, run.stderr), (0, b""))
+        self.assertTrue(json.loads(run.stdout)["results"])
+
+    def test_a_realistic_user_agent_is_sent_and_glsi_user_agent_replaces_it(self) -> None:
+        self.search("guide")
+        self.set_environment(**self.variables, GLSI_USER_AGENT="Mozilla/5.0 (Test) Test/1")
+        self.search("guide", "--engine", "google")
+        self.search("guide", "--engine", "wikipedia")
+        agents = [request.header("user-agent") or "" for request in self.server.requests]
+        self.assertRegex(agents[0], r"^Mozilla/5\.0 \(.+\) AppleWebKit/.+ Chrome/\d+")
+        self.assertEqual(agents[1], "Mozilla/5.0 (Test) Test/1")
+        self.assertRegex(agents[2], r"^web-search-skill/")  # an API that wants to know who asks
+
+    def test_glsi_rate_limit_is_the_delay_between_requests_of_one_process(self) -> None:
+        self.set_environment(**self.variables, GLSI_RATE_LIMIT="300ms")
+        started = time.monotonic()
+        for _ in range(3):
+            self.assertTrue(self.search("guide").document["ok"])
+        times = [request.time - started for request in self.server.requests]
+        for place, moment in enumerate(times):
+            self.assertGreaterEqual(moment, 0.3 * place - 0.02)
+
+    def test_exit_code_is_not_zero_where_nothing_could_be_answered(self) -> None:
+        self.assertEqual(self.process("zzzqqq").code, 1)
+        self.assertEqual(self.process("faultdown").code, 5)
+
+
+# ----- what is asked
+
+FIRST = {"q": "guide", "b": "", "kl": "wt-wt"}
+GOOGLE = {"q": "guide", "num": "10", "hl": "en"}
+SEARX = {"q": "guide", "categories": "general", "pageno": "1", "format": "json"}
+WIRE: dict[tuple[str, ...], dict[str, str]] = {
+    ("--engine=duckduckgo",): FIRST,
+    ("--engine=ddg", "--since=w"): {**FIRST, "df": "w"},
+    ("--since=day",): {**FIRST, "df": "d"},
+    ("--since=month",): {**FIRST, "df": "m"},
+    ("--since=year",): {**FIRST, "df": "y"},
+    ("--safe=strict",): {**FIRST, "kp": "1"},
+    ("--safe=moderate",): {**FIRST, "kp": "-1"},
+    ("--safe=off",): {**FIRST, "kp": "-2"},
+    ("--country=us",): {**FIRST, "kl": "us-en"},
+    ("--country=GB",): {**FIRST, "kl": "uk-en"},
+    ("--country=uk", "--language=en"): {**FIRST, "kl": "uk-en"},
+    ("--country=ch", "--language=fr"): {**FIRST, "kl": "ch-fr"},
+    ("--language=de",): {**FIRST, "kl": "de-de"},
+    ("--language=pt_BR",): {**FIRST, "kl": "br-pt"},
+    ("--language=pt-pt",): {**FIRST, "kl": "pt-pt"},
+    ("--language=ja",): {**FIRST, "kl": "jp-jp"},
+    ("--language=zh",): {**FIRST, "kl": "cn-zh"},
+    ("--language=zh-Hant",): {**FIRST, "kl": "tw-tzh"},
+    ("--country=hk", "--language=zh"): {**FIRST, "kl": "hk-tzh"},
+    ("--country=sa",): {**FIRST, "kl": "xa-ar"},
+    ("--site=a.com",): {**FIRST, "q": "guide site:a.com"},
+    ("--site=a.com,b.org", "--exclude-site=https://c.net/"): {
+        **FIRST,
+        "q": "guide (site:a.com OR site:b.org) -site:c.net",
+    },
+    ("--engine=google",): GOOGLE,
+    ("--engine=google", "--since=hour"): {**GOOGLE, "tbs": "qdr:h"},
+    ("--engine=google", "--since=2026-01-05..2026-11-30"): {
+        **GOOGLE,
+        "tbs": "cdr:1,cd_min:1/5/2026,cd_max:11/30/2026",
+    },
+    ("--engine=google", "--country=uk", "--language=pt-br"): {
+        **GOOGLE,
+        "gl": "gb",
+        "lr": "lang_pt",
+    },
+    ("--engine=google", "--language=zh-tw"): {**GOOGLE, "lr": "lang_zh-TW"},
+    ("--engine=google", "--safe=strict"): {**GOOGLE, "safe": "active"},
+    ("--engine=google", "--safe=off", "--site=a.com"): {
+        **GOOGLE,
+        "safe": "off",
+        "q": "guide site:a.com",
+    },
+    ("--engine=searxng",): SEARX,
+    ("--engine=searx", "--since=month", "--safe=moderate"): {
+        **SEARX,
+        "time_range": "month",
+        "safesearch": "1",
+    },
+    ("--engine=searxng", "--language=de", "--country=ch"): {**SEARX, "language": "de-CH"},
+    ("--engine=searxng", "--language=pt-br", "--safe=off"): {
+        **SEARX,
+        "language": "pt-BR",
+        "safesearch": "0",
+    },
+    ("--engine=searxng", "--exclude-site=a.com"): {**SEARX, "q": "guide -site:a.com"},
+    ("--engine=wikipedia", "-n3"): {},
+}
+DUCKDUCKGO_HEADERS = {
+    "sec-fetch-dest": "document",
+    "sec-fetch-mode": "navigate",
+    "sec-fetch-site": "same-origin",
+    "sec-fetch-user": "?1",
+    "content-type": "application/x-www-form-urlencoded",
+}
+# command line -> what error and hint must say
+REFUSED = {
+    ("",): "query is blank",
+    ("guide", "--engine", "bing"): "engine must be one of duckduckgo, google, searxng, wikipedia",
+    ("guide", "--engine", "duckduck"): "nearest value is duckduckgo",
+    ("guide", "--count", "51"): "from 1 to 50, not '51'",
+    ("guide", "--page", "2"): "--count 30",
+    ("guide", "--since", "hour"): "DuckDuckGo cannot filter by since 'hour'.*engine google",
+    ("guide", "--since", "2026-01-01..2026-02-01"): "DuckDuckGo cannot filter by since",
+    ("guide", "--since", "fortnight"): "since must be hour, day",
+    ("guide", "--engine", "searxng", "--since", "hour"): "SearXNG cannot filter by since 'hour'",
+    ("guide", "--engine", "google", "--safe", "moderate"): "Google cannot.*off or strict",
+    ("guide", "--engine", "wikipedia", "--site", "a.com,b.org"): "Wikipedia.*site 'a.com,b.org'",
+    ("guide", "--engine", "wikipedia", "--since", "day"): "Wikipedia cannot filter by since",
+    ("guide", "--engine", "wikipedia", "--country", "us"): "--language",
+    ("guide", "--engine", "wikipedia", "--safe", "off"): "cannot filter by safe 'off'",
+    ("guide", "--engine", "searxng", "--country", "ch"): "--language de --country ch",
+    ("guide", "--country", "germany"): "country must be a two-letter code.*'germany'",
+    ("guide", "--language", "german!"): "language must be a code",
+    ("guide", "--country", "lu"): "DuckDuckGo has no region for country 'lu'",
+    (
+        "guide",
+        "--country",
+        "ch",
+        "--language",
+        "it",
+    ): "country 'ch' and language 'it'.*ch-de, ch-fr",
+    ("guide", "--language", "sw"): "no region for language 'sw'",
+    ("guide", "--site", "a b.com"): "site must be a host",
+    ("g" * 480, "--site", "docs.python.org"): "at most 499 characters of query, not 501",
+    ("g" * 301, "--engine", "wikipedia"): "at most 300 characters of query, not 301",
+    ("guide", "more"): "single quotes",
+}
+
+
+class WireTest(KeylessCase):
+    """What goes over the wire, read from the record of a server that takes nothing else."""
+
+    def test_each_parameter_is_sent_in_the_engines_own_words(self) -> None:
+        for words, fields in WIRE.items():
+            if "-n3" in words:
+                continue
+            with self.subTest(words):
+                self.server.clear()
+                run = self.search("guide", *words)
+                self.assertEqual(self.sent()[0], fields, run.document)
+                kind = run.document.get("details", {}).get("kind", "no_results")
+                self.assertEqual(kind, "no_results", run.document)
+
+    def test_wikipedia_is_asked_for_as_many_articles_as_are_wanted(self) -> None:
+        self.search("guide", "--engine", "wikipedia", "-n", "3")
+        self.assertEqual(self.sent()[0]["srlimit"], "3")
+        self.assertEqual(self.sent()[0]["srsearch"], "guide")
+        self.assertEqual(self.server.requests[0].path, "/w/api.php")
+
+    def test_duckduckgo_gets_its_form_by_post_with_the_headers_of_a_browser(self) -> None:
+        self.search("guide", "--language", "de", "--country", "at")
+        request = self.server.requests[0]
+        self.assertEqual((request.method, request.path), ("POST", "/html/"))
+        for name, value in DUCKDUCKGO_HEADERS.items():
+            self.assertEqual(request.header(name), value)
+        self.assertEqual(request.header("referer"), f"{self.server.url}/")
+        self.assertEqual(request.header("accept-language"), "de-AT,de;q=0.9,en;q=0.5")
+
+    def test_bangs_and_backslashes_are_quoted_so_that_no_redirect_comes(self) -> None:
+        table = {
+            "!w sourdough": '"!w" sourdough',
+            "sourdough !g": 'sourdough "!g"',
+            "\\sourdough guide": '"\\sourdough" guide',
+            "wow! guide": "wow! guide",
+            "guide ! now": "guide ! now",
+            '"!w" guide': '"!w" guide',
+        }
+        for query, sent in table.items():
+            self.server.clear()
+            self.assertTrue(self.search(query).document["ok"], query)
+            self.assertEqual(self.sent()[0]["q"], sent)
+        self.server.clear()
+        self.search("!!g sourdough !w", "--engine", "searxng")
+        self.assertEqual(self.sent()[0]["q"], '"!!g" sourdough !w')
+
+    def test_the_query_arrives_as_it_is(self) -> None:
+        hard = "\"a\" 'b' `touch x` $(touch y) ; | & 100% + 京都 العربية 😀\nnext тab %00"
+        for engine in ENGINES:
+            with self.subTest(engine):
+                self.server.clear()
+                run = self.process("--engine", engine, "--", hard)
+                name = "srsearch" if engine == "wikipedia" else "q"
+                self.assertEqual(self.sent()[0][name], hard)
+                self.assertEqual(run.document["query"], hard)
+
+    def test_json_parameters_mean_the_same_as_flags(self) -> None:
+        given = {"query": "guide", "engine": "ddg", "since": "w", "site": ["a.com"], "count": 3}
+        self.search("--params-json", json.dumps(given))
+        self.assertEqual(self.sent(), [{**FIRST, "df": "w", "q": "guide site:a.com"}])
+
+    def test_each_refusal_names_the_value_and_nothing_is_sent(self) -> None:
+        for words, said in REFUSED.items():
+            with self.subTest(words):
+                run = self.search(*words)
+                self.assertEqual(run.code, 2, run.stdout)
+                self.assertEqual(run.document["details"]["kind"], "invalid_input")
+                text = run.document["error"] + " " + run.document["details"].get("hint", "")
+                self.assertRegex(text, "(?s)" + said)
+        self.assertEqual(self.server.requests, [])
+
+    def test_variables_with_wrong_values_are_refused_by_name(self) -> None:
+        table = {
+            ("GLSI_RATE_LIMIT", "fast"): "must be a duration such as 1s, 500ms or 2m, not 'fast'",
+            ("GLSI_RATE_LIMIT", "-1s"): "not '-1s'",
+            ("GLSI_RATE_LIMIT", "1"): "not '1'",
+            ("GLSI_USER_AGENT", "Mozilla\r\nX: y"): "GLSI_USER_AGENT",
+            ("DUCKDUCKGO_BASE_URL", "http://duckduckgo.example.com"): "DUCKDUCKGO_BASE_URL",
+        }
+        for (name, value), said in table.items():
+            with self.subTest(name=name, value=value):
+                self.set_environment(**{**self.variables, name: value})
+                run = self.search("guide")
+                self.assertEqual(run.code, 2, run.stdout)
+                self.assertIn(said, run.document["error"])
+        self.assertEqual(self.server.requests, [])
+
+    def test_addresses_are_the_engines_own_unless_variables_say_otherwise(self) -> None:
+        self.set_environment(**dict.fromkeys(ADDRESSES, ""))
+        shown = {
+            engine: self.search("guide", "--engine", engine, "--dry-run").document
+            for engine in ENGINES
+        }
+        self.assertEqual(shown["searxng"]["details"]["kind"], "auth")
+        self.assertIn("SEARXNG_BASE_URL is not set", shown["searxng"]["error"])
+        starts = {
+            "duckduckgo": "https://html.duckduckgo.com/html/",
+            "google": "https://www.google.com/search?q=guide",
+            "wikipedia": "https://en.wikipedia.org/w/api.php?action=query",
+        }
+        for engine, start in starts.items():
+            self.assertTrue(shown[engine]["request"]["url"].startswith(start), shown[engine])
+        self.assertIn("q=guide&b=&kl=wt-wt", shown["duckduckgo"]["request"]["body"])
+
+    def test_each_language_has_a_wikipedia_of_its_own(self) -> None:
+        self.set_environment(WIKIPEDIA_BASE_URL="")
+        table = {"de": "de", "pt-br": "pt", "zh-cn": "zh", "zh-min-nan": "zh-min-nan",
+                 "simple": "simple", "EN": "en"}  # fmt: skip
+        for language, host in table.items():
+            run = self.search("x", "--engine=wikipedia", "--language", language, "--dry-run")
+            url = run.document["request"]["url"]
+            self.assertTrue(url.startswith(f"https://{host}.wikipedia.org/"), url)
+
+    def test_a_wiki_of_ones_own_has_one_language_and_says_so(self) -> None:
+        run = self.search("sourdough", "--engine", "wikipedia", "--language", "de")
+        self.assertIn("language was not applied", run.document["warnings"][0])
+
+    def test_searxng_may_be_plain_http_anywhere_and_below_a_path(self) -> None:
+        table = {"http://searx.lan": "http://searx.lan/search?",
+                 "https://a.example/searxng/": "https://a.example/searxng/search?"}  # fmt: skip
+        for address, start in table.items():
+            self.set_environment(SEARXNG_BASE_URL=address)
+            run = self.search("x", "--engine=searxng", "--dry-run")
+            self.assertTrue(run.document["request"]["url"].startswith(start))
+        for address in ("ftp://a.b", "searx.lan", "http://u:p@a.b", "http://a.b/?x", "http://a b",
+                        "http://[::1", "http://a.b:99999"):  # fmt: skip
+            self.set_environment(SEARXNG_BASE_URL=address)
+            run = self.search("x", "--engine=searxng")
+            self.assertEqual(run.code, 2, address)
+            self.assertIn("http or https address", run.document["error"])
+        self.set_environment(**self.variables, SEARXNG_BASE_URL=f"{self.server.url}/searxng")
+        self.assertEqual(self.search("sourdough", "--engine=searxng").code, 0)
+
+    def test_dry_run_sends_nothing_and_leaves_no_file(self) -> None:
+        for engine in ENGINES:
+            run = self.search("guide", "--engine", engine, "--dry-run")
+            self.assertEqual((run.code, run.document["dry_run"]), (0, True))
+        self.assertEqual(self.server.requests, [])
+        self.assertFalse((self.folder / "glsi").exists())
+
+
+# ----- results
+
+
+class ResultsTest(KeylessCase):
+    def test_each_engine_returns_its_pages_in_order_without_advertisements(self) -> None:
+        wanted = urls("guide")
+        for engine in ("duckduckgo", "google", "searxng"):
+            with self.subTest(engine):
+                safe = [] if engine != "google" else ["--safe", "strict"]
+                run = self.search("guide", "--engine", engine, "--count", "10", *safe)
+                self.assertEqual(addresses(run), wanted[:10])
+                self.assertEqual([item["position"] for item in run.document["results"]],
+                                 [*range(1, 11)])  # fmt: skip
+                self.assertEqual(run.document["provider"], engine)
+                for item in run.document["results"]:
+                    names = {"position", "title", "url", "snippet", "date", "file_type"}
+                    self.assertLessEqual(item.keys(), names)
+                    self.assertTrue(item["title"] and item["snippet"])
+                    self.assertNotRegex(item["title"] + item["snippet"], r"<\w|&amp;|&quot;")
+
+    def test_titles_snippets_and_dates_are_those_of_the_page(self) -> None:
+        documents, _ = ranked("sourdough starter")
+        for engine in ENGINES:
+            run = self.search("sourdough starter", "--engine", engine, "-n", "3")
+            for item, document in zip(run.document["results"], documents[:3], strict=True):
+                with self.subTest(engine, title=document.title):
+                    self.assertEqual(item["title"], document.title)
+                    self.assertIn(item["snippet"][:40], " ".join(document.text))
+                    self.assertEqual("date" in item, document.age_days is not None)
+            if engine != "google":  # it shows dates in words
+                dates = [item["date"] for item in run.document["results"] if "date" in item]
+                self.assertTrue(dates)
+                for date in dates:
+                    self.assertRegex(date, r"^\d{4}-\d\d-\d\d$")
+
+    def test_the_pages_of_the_fake_engines_do_hold_advertisements_and_wrapped_links(self) -> None:
+        table = {
+            "duckduckgo": ["result--ad", "/y.js", "y.js%3F", "/l/?uddg=", 'href="https://'],
+            "google": ['id="tads"', "uEierd", "/aclk", "/url?q=", 'href="https://', "Images for"],
+        }
+        for engine, parts in table.items():
+            params = {"engine": engine, "query": "guide", "count": 10}
+            request = keyless.first_request(params, [])
+            text = keyless.send_within(request, time.monotonic() + 10).text()
+            for part in parts:
+                self.assertIn(part, text)
+
+    def test_all_three_markups_of_google_give_the_same_results(self) -> None:
+        table = {"": 4, "faultold ": 4, "faultclassic ": 4}
+        found = {}
+        for word, count in table.items():
+            run = self.search(f"{word}sourdough", "--engine", "google")
+            found[word] = [
+                (item["title"], item["url"], item["snippet"]) for item in run.document["results"]
+            ]
+            self.assertEqual(len(found[word]), count)
+        self.assertEqual(found[""], found["faultold "])
+        self.assertEqual(found[""], found["faultclassic "])
+
+    def test_searxngs_page_gives_the_same_results_as_its_json_with_a_warning(self) -> None:
+        json_run = self.search("sourdough", "--engine", "searxng")
+        self.server.clear()
+        page_run = self.search("faultnojson sourdough", "--engine", "searxng")
+        self.assertEqual(page_run.document["results"], json_run.document["results"])
+        self.assertIn("add json to search.formats", page_run.document["warnings"][0])
+        self.assertEqual([fields.get("format") for fields in self.sent()], ["json", None])
+
+    def test_more_results_come_from_further_pages_each_once(self) -> None:
+        wanted = urls("guide python sourdough coffee")
+        for engine in ("duckduckgo", "searxng"):
+            with self.subTest(engine):
+                self.server.clear()
+                run = self.search(
+                    "guide python sourdough coffee", "--engine", engine, "--count", "30"
+                )
+                self.assertGreater(len(wanted), 25)
+                self.assertEqual(addresses(run), wanted[:30])
+                self.assertEqual(len(self.server.requests), 3)
+
+    def test_google_and_a_searxng_without_json_are_paged_too(self) -> None:
+        run = self.search("guide python", "--engine=google", "--count=15", "--safe=strict")
+        self.assertEqual(addresses(run), urls("guide python")[:15])
+        self.assertEqual([fields.get("start") for fields in self.sent()], [None, "10"])
+        self.server.clear()
+        run = self.search("faultnojson guide python", "--engine=searxng", "--count=15")
+        self.assertEqual(addresses(run), urls("guide python")[:15])
+        self.assertEqual(
+            [(fields.get("format"), fields["pageno"]) for fields in self.sent()],
+            [("json", "1"), (None, "1"), (None, "2")],
+        )
+
+    def test_duckduckgos_next_page_is_asked_with_the_hidden_form_of_the_page_before(self) -> None:
+        self.search("guide python sourdough coffee", "--count", "30", "--since", "year")
+        first, second, third = self.sent()
+        self.assertEqual((first["b"], "s" in first, "vqd" in first), ("", False, False))
+        self.assertEqual((second["s"], second["dc"], second["df"]), ("10", "11", "y"))
+        self.assertEqual((third["s"], third["dc"]), ("25", "26"))
+        self.assertRegex(second["vqd"], r"^4-\d+$")
+        self.assertNotIn("b", second)
+
+    def test_no_further_page_is_asked_than_needed(self) -> None:
+        for engine in ENGINES:
+            self.server.clear()
+            self.search("guide", "--engine", engine, "--count", "10")
+            self.assertEqual(len(self.server.requests), 1, engine)
+        self.server.clear()
+        run = self.search("faultends guide", "--count", "30")  # no form leads further
+        self.assertEqual((len(run.document["results"]), len(self.server.requests)), (10, 1))
+
+    def test_since_and_safe_filter(self) -> None:
+        for engine in ("duckduckgo", "google", "searxng"):
+            for since in ("week", "year"):
+                run = self.search("guide python", "--engine", engine, "--since", since,
+                                  "--safe=strict", "-n", "5")  # fmt: skip
+                self.assertEqual(addresses(run), urls("guide python", period=since)[:5])
+            run = self.search("cabaret adults", "--engine", engine, "--safe", "off")
+            self.assertIn("https://nightlife.example.com/cabaret-guide", addresses(run))
+            run = self.search("cabaret adults", "--engine", engine, "--safe", "strict")
+            found = [item["url"] for item in run.document.get("results", [])]
+            self.assertNotIn("https://nightlife.example.com/cabaret-guide", found)
+
+    def test_site_filters_keep_and_drop_hosts(self) -> None:
+        sites = "kitchen.example.com,encyclopedia.example.org"
+        for engine in ("duckduckgo", "google", "searxng"):
+            run = self.search("sourdough", "--engine", engine, "--site", sites)
+            self.assertEqual({url.split("/")[2] for url in addresses(run)}, set(sites.split(",")))
+            run = self.search("sourdough", "--engine", engine, "--exclude-site", sites)
+            self.assertTrue(addresses(run))
+            self.assertNotRegex(" ".join(addresses(run)), "kitchen|encyclopedia")
+
+    def test_searxng_passes_on_suggestions_answers_and_engines_that_failed(self) -> None:
+        run = self.search("faultpartly sourdough", "--engine", "searxng")
+        self.assertEqual(run.code, 0)
+        self.assertEqual(run.document["unresponsive_engines"],
+                         [{"engine": "fakesearch", "reason": "CAPTCHA"}])  # fmt: skip
+        self.assertTrue(run.document["suggestions"])
+        run = self.search("faultanswers 2+2", "--engine", "searxng")
+        self.assertEqual((run.code, run.document["answers"]), (1, ["2 + 2 = 4"]))
+
+    def test_wikipedia_suggests_a_spelling_and_links_its_articles(self) -> None:
+        run = self.search("quantom physics", "--engine", "wikipedia")
+        self.assertEqual(run.document["suggestions"], ["quantum physics"])
+        run = self.search("sourdough", "--engine", "wikipedia", "-n", "1")
+        self.assertEqual(addresses(run), [f"{self.server.url}/wiki/Sourdough"])
+
+    def test_a_default_document_stays_below_10000_characters(self) -> None:
+        for engine in ENGINES:
+            run = self.search("guide python sourdough coffee", "--engine", engine, "-n", "50")
+            self.assertLess(len(run.stdout.decode()), 10_000)
+
+    def test_results_are_found_under_the_names_that_other_scripts_read(self) -> None:
+        for engine in ENGINES:
+            document = keyless.run_search({"query": "sourdough", "engine": engine})
+            found = keyless.as_results(document)
+            self.assertEqual(len(found), len(document["results"]))
+            for item in found:
+                self.assertLessEqual({"title", "url", "snippet"}, item.keys())
+                self.assertLessEqual(item.keys(), {"title", "url", "snippet", "date"})
+        self.assertEqual(keyless.as_results(keyless.run_search({"query": "zzzqqq"})), [])
+
+    def test_progress_is_reported_for_further_pages_and_for_waiting(self) -> None:
+        self.set_environment(**self.variables, GLSI_RATE_LIMIT="100ms")
+        seen: list[str] = []
+        params = {"query": "guide python sourdough coffee", "count": 20}
+        keyless.run_search(params, lambda text, _done, _total: seen.append(text))
+        self.assertIn("DuckDuckGo: results", seen)
+        self.assertTrue(any("until it is our turn" in text for text in seen), seen)
+
+    def test_markdown_shows_results_warnings_and_errors(self) -> None:
+        text = self.search("sourdough", "--format", "markdown").stdout.decode()
+        self.assertIn("# sourdough\n", text)
+        self.assertRegex(text, r"(?m)^1\. \[Sourdough\]\(https://\S+\) · \d{4}-\d\d-\d\d$")
+        text = self.search("zzzqqq", "--format", "markdown").stdout.decode()
+        self.assertIn("**Error (no_results):** DuckDuckGo found nothing", text)
+        run = self.search("faultpartly sourdough", "--engine=searxng", "--format=markdown")
+        self.assertIn("Engines that failed: fakesearch (CAPTCHA)", run.stdout.decode())
+        run = self.search("faultnojson sourdough", "--engine=searxng", "--format=markdown")
+        self.assertIn("> This SearXNG has JSON switched off", run.stdout.decode())
+        run = self.search("faultblocked", "--format", "markdown")
+        self.assertIn("**Error (blocked):** DuckDuckGo blocked", run.stdout.decode())
+        self.assertIn("Wait 10 min", run.stdout.decode())
+        text = self.search("x", "--engine=google", "--dry-run", "--format=markdown").stdout.decode()
+        self.assertIn('"method": "GET"', text)
+
+
+# ----- three things that must not be confused: results, nothing found, a wall or a new layout
+
+# (engine, fault) -> kind of the error
+OUTCOMES = {
+    ("duckduckgo", "blocked"): "blocked",
+    ("duckduckgo", "wall"): "blocked",
+    ("duckduckgo", "denied"): "blocked",
+    ("duckduckgo", "limit"): "blocked",
+    ("duckduckgo", "busy"): "blocked",
+    ("duckduckgo", "empty"): "no_results",
+    ("duckduckgo", "quiet"): "no_results",
+    ("duckduckgo", "accepted"): "",
+    ("duckduckgo", "redirect"): "provider",
+    ("google", "blocked"): "blocked",
+    ("google", "refresh"): "blocked",
+    ("google", "sorry"): "blocked",
+    ("google", "captcha"): "blocked",
+    ("google", "oops"): "blocked",
+    ("google", "consent"): "blocked",
+    ("google", "agree"): "blocked",
+    ("google", "denied"): "blocked",
+    ("google", "limit"): "blocked",
+    ("google", "empty"): "no_results",
+    ("searxng", "blocked"): "blocked",
+    ("searxng", "failed"): "provider",
+    ("searxng", "denied"): "provider",
+    ("searxng", "limit"): "rate_limit",
+    ("searxng", "password"): "auth",
+    ("searxng", "moved"): "provider",
+    ("searxng", "empty"): "no_results",
+    ("searxng", "nojson"): "",
+    ("wikipedia", "blocked"): "blocked",
+    ("wikipedia", "denied"): "blocked",
+    ("wikipedia", "limit"): "rate_limit",
+    ("wikipedia", "ratelimited"): "rate_limit",
+    ("wikipedia", "error"): "provider",
+    ("wikipedia", "empty"): "no_results",
+    **{(engine, "layout"): "provider" for engine in ENGINES},
+    **{(engine, "nothing"): "provider" for engine in ENGINES},
+    **{(engine, "down"): "provider" for engine in ENGINES},
+    **{(engine, "html"): "provider" for engine in ENGINES},
+    ("duckduckgo", "bomb"): "provider",
+    ("wikipedia", "bomb"): "provider",
+    ("google", "huge"): "provider",
+    ("searxng", "huge"): "provider",
+    **{(engine, "reset"): "network" for engine in ENGINES},
+    **{(engine, "trunc"): "network" for engine in ENGINES},
+    **{(engine, "flaky"): "" for engine in ENGINES},
+}
+
+
+class OutcomeTest(KeylessCase):
+    def test_each_fault_of_each_engine_has_its_kind(self) -> None:
+        for (engine, fault), kind in OUTCOMES.items():
+            self.variables = {"GLSI_DB_PATH": str(self.folder / engine / fault / "cache.db")}
+            self.set_environment(**self.variables)
+            with self.subTest(engine, fault=fault):
+                run = self.search(f"fault{fault} sourdough", "--engine", engine)
+                found = run.document.get("details", {}).get("kind", "")
+                self.assertEqual(found, kind, run.document)
+                self.assertEqual(run.document["ok"], not kind)
+                self.assertEqual(bool(run.document.get("results")), not kind)
+                if kind:
+                    self.assertTrue(run.document["error"])
+                    self.assertTrue(run.document["details"].get("hint"))
+
+    def test_a_block_names_the_signal_the_wait_and_what_to_use_instead(self) -> None:
+        table = {
+            ("duckduckgo", "blocked"): ("challenge", 202),
+            ("duckduckgo", "wall"): ("challenge", 200),
+            ("duckduckgo", "limit"): ("HTTP 429", 429),
+            ("google", "blocked"): ("enablejs", 200),
+            ("google", "sorry"): ("/sorry/", 302),
+            ("google", "captcha"): ("captcha-form", 429),
+            ("google", "consent"): ("consent.google", 302),
+            ("google", "agree"): ("consent.google", 200),
+            ("searxng", "blocked"): ("Anubis", 200),
+            ("wikipedia", "denied"): ("HTTP 403", 403),
+        }
+        for (engine, fault), (signal, status) in table.items():
+            self.set_environment(GLSI_DB_PATH=str(self.folder / engine / fault / "cache.db"))
+            with self.subTest(engine, fault=fault):
+                run = self.search(f"fault{fault}", "--engine", engine)
+                details = run.document["details"]
+                self.assertEqual(run.code, 5)
+                self.assertIn(signal, details["signal"])
+                self.assertIn(signal, run.document["error"])
+                self.assertEqual((details["status"], details["retry_after"]), (status, 600))
+                self.assertRegex(details["hint"], r"^Wait 10 min; until then use .*serper_search")
+
+    def test_a_page_that_speaks_of_walls_is_not_taken_for_one(self) -> None:
+        words = "anomaly.js challenge-form captcha-form /sorry/ enablejs Just a moment... sourdough"
+        for engine in ENGINES:
+            run = self.search(words, "--engine", engine)
+            self.assertEqual(run.code, 0, run.document)
+            run = self.search(f"faultempty {words}", "--engine", engine)
+            self.assertEqual(run.document["details"]["kind"], "no_results")
+
+    def test_a_block_on_a_further_page_keeps_the_results_and_rests_all_the_same(self) -> None:
+        run = self.search("faultsecond guide python", "--count", "20")
+        self.assertEqual((run.code, len(run.document["results"])), (0, 10))
+        self.assertRegex(run.document["warnings"][0], "Only 10 of 20 results: DuckDuckGo blocked")
+        self.assertEqual(self.search("guide").document["details"]["kind"], "blocked")
+
+    def test_a_moved_searxng_is_told_where_to(self) -> None:
+        run = self.search("faultmoved", "--engine", "searxng")
+        self.assertTrue(run.document["details"]["hint"].endswith(f"{self.server.url}/searxng"))
+
+    def test_searxng_without_any_engine_lists_the_reasons(self) -> None:
+        for word in ("faultfailed", "faultfailed faultnojson"):
+            run = self.search(f"{word} x", "--engine", "searxng")
+            self.assertEqual(run.code, 5)
+            self.assertIn("fakesearch (CAPTCHA)", run.document["error"])
+            self.assertEqual(len(run.document["details"]["unresponsive_engines"]), 2)
+
+    def test_a_server_that_hangs_or_drips_is_left_at_the_deadline(self) -> None:
+        for engine, fault in (("duckduckgo", "hang"), ("google", "drip"), ("searxng", "hang"),
+                              ("wikipedia", "drip")):  # fmt: skip
+            started = time.monotonic()
+            run = self.search(f"fault{fault}", "--engine", engine, "--timeout", "0.4")
+            self.assertLess(time.monotonic() - started, 0.4 + SLACK)
+            self.assertEqual(run.document["details"]["kind"], "timeout", run.document)
+
+    def test_passing_faults_are_tried_again_and_each_try_takes_a_turn(self) -> None:
+        self.set_environment(**self.variables, GLSI_RATE_LIMIT="200ms")
+        started = time.monotonic()
+        self.assertEqual(self.search("faultflaky sourdough bread").code, 0)
+        times = [request.time - started for request in self.server.requests]
+        self.assertEqual(len(times), 3)
+        for place, moment in enumerate(times):
+            self.assertGreaterEqual(moment, 0.2 * place - 0.02)
+
+    def test_retry_after_of_an_api_is_waited_out_or_told(self) -> None:
+        self.assertEqual(self.search("faultbusy sourdough", "--engine", "wikipedia").code, 0)
+        run = self.search("faultbusy other", "--engine", "wikipedia", "--timeout", "1.5")
+        self.assertEqual((run.code, run.document["details"]["retry_after"]), (4, 1.0))
+        started = time.monotonic()  # another call, of whatever process, waits as well
+        self.assertEqual(self.search("sourdough", "--engine", "wikipedia").code, 0)
+        self.assertLess(time.monotonic() - started, 1 + SLACK)
+
+
+class CannedAnswers(CannedKeylessCase):
+    """Answers of shapes that no engine should send."""
+
+    def kind(self, engine: str) -> str:
+        document = keyless.run_search({"query": "x", "engine": engine})
+        return str(document.get("details", {}).get("kind", ""))
+
+    def test_an_answer_in_an_encoding_that_cannot_be_undone_is_the_providers_fault(self) -> None:
+        self.server.body = b"\x1f\x8bno gzip"
+        for engine in ENGINES:
+            for encoding in ("gzip", "br"):
+                with self.subTest(engine, encoding=encoding):
+                    self.server.headers = {"Content-Encoding": encoding}
+                    self.assertEqual(self.kind(engine), "provider")
+
+    def test_a_202_without_results_or_a_word_for_none_is_a_wall(self) -> None:
+        self.server.status, self.server.body = 202, b"<html><body>hm</body></html>"
+        self.assertEqual(self.kind("duckduckgo"), "blocked")
+
+    def test_walls_of_others_are_recognised(self) -> None:
+        table: list[tuple[int, dict[str, str], bytes]] = [
+            (403, {"cf-mitigated": "challenge"}, b""),
+            (200, {}, b"<script src='/cdn-cgi/challenge-platform/h/b/orchestrate'></script>"),
+            (200, {}, b"<title>Just a moment...</title>"),
+            (200, {}, b"<title>Verifying your request</title>"),
+            (200, {}, b"<altcha-widget challengeurl=x></altcha-widget>"),
+            (302, {"Location": "https://ipv4.google.com/sorry/index"}, b""),
+        ]
+        for engine in ("duckduckgo", "google", "searxng"):
+            for status, headers, body in table:
+                with self.subTest(engine, body=body, headers=headers), self.fresh():
+                    self.server.status, self.server.headers = status, headers
+                    self.server.body = body
+                    self.assertEqual(self.kind(engine), "blocked")
+
+    def test_an_empty_page_behind_cloudflare_is_empty_and_no_wall(self) -> None:
+        script = b"<script src='/cdn-cgi/challenge-platform/scripts/jsd/main.js'></script>"
+        table = {
+            "duckduckgo": b"<div class='result result--no-result'>-</div>",
+            "google": b"<p>Your search - x - did not match any documents.</p>",
+            "searxng": b"<div class=dialog-error>Sorry!</div>",
+        }
+        for engine, page in table.items():
+            self.server.body = page + script
+            self.assertEqual(self.kind(engine), "no_results")
+
+    def test_a_query_that_quotes_googles_word_for_none_hides_no_wall(self) -> None:
+        self.server.body = (
+            b"<title>did not match any documents - Google Search</title><noscript>"
+            b"<iframe src='/httpservice/retry/enablejs?sei=1'></iframe></noscript>"
+        )
+        self.assertEqual(self.kind("google"), "blocked")
+
+    def fresh(self) -> tempfile.TemporaryDirectory[str]:
+        folder = tempfile.TemporaryDirectory()
+        self.set_environment(GLSI_DB_PATH=f"{folder.name}/cache.db")
+        return folder
+
+    def test_retry_after_of_a_block_prolongs_the_rest(self) -> None:
+        self.server.status, self.server.headers = 429, {"Retry-After": "1800"}
+        document = keyless.run_search({"query": "x"})
+        self.assertEqual(document["details"]["retry_after"], 1800)
+        self.assertIn("Wait 30 min", document["details"]["hint"])
+
+    def test_malformed_json_never_breaks_the_script(self) -> None:
+        good: dict[str, Any] = {
+            "searxng": {
+                "query": "x",
+                "results": [
+                    {"url": "https://a.example/1", "title": "A", "content": "a",
+                     "publishedDate": "2026-03-01T00:00:00Z"},
+                    {"url": "gopher://a.example", "title": "G", "content": ""},
+                ],
+                "answers": [{"answer": "42"}, "43"], "corrections": ["y"], "suggestions": ["z"],
+                "unresponsive_engines": [["b", "timeout"]],
+            },
+            "wikipedia": {
+                "batchcomplete": True,
+                "query": {
+                    "searchinfo": {"suggestion": "y"},
+                    "search": [{"title": "A b", "snippet": "s", "timestamp": "2026-03-01T0:0Z"}],
+                },
+            },
+        }  # fmt: skip
+        source = random.Random(6)
+        self.server.body = good["searxng"]
+        document = keyless.run_search({"query": "x", "engine": "searxng"})
+        self.assertEqual([item["url"] for item in document["results"]], ["https://a.example/1"])
+        self.assertEqual(document["answers"], ["42", "43"])
+        self.assertEqual(document["suggestions"], ["y", "z"])
+        for engine, answer in good.items():
+            request = {"url": "https://w.example/w/api.php?x"}
+            for broken in mutations(answer, source, 400):
+                response = common.Response(200, {}, json.dumps(broken).encode())
+                try:
+                    page = keyless.read_answer(engine, request, response)
+                except keyless.SearchError as error:
+                    self.assertEqual(error.kind, "provider", broken)
+                else:
+                    self.assertTrue(all(one["url"] for one in page["results"]), broken)
+
+    def test_text_of_the_web_is_cleaned(self) -> None:
+        self.server.body = {
+            "results": [
+                {
+                    "url": "https://a.example/\u202e1",
+                    "title": "A\x1b[31m\u200b<b>b</b> &amp; c\n\td",
+                    "content": "x\u2066y &lt;tag&gt;",
+                }
+            ]
+        }
+        document = keyless.run_search({"query": "x", "engine": "searxng"})
+        item = document["results"][0]
+        self.assertEqual((item["title"], item["snippet"]), ("Ab & c d", "xy <tag>"))
+        self.assertEqual(item["url"], "https://a.example/1")
+
+
+# ----- links
+
+WRAPPED = "//duckduckgo.com/l/?uddg={}&rut=ab"
+DUCKDUCKGO_LINKS = {
+    "https://a.example/x?a=1&b=2#c": "https://a.example/x?a=1&b=2#c",
+    " https://a.example/x\ny z ": "https://a.example/xy%20z",
+    WRAPPED.format("https%3A%2F%2Fa.example%2F"): "https://a.example/",
+    WRAPPED.format("https%3A%2F%2Fa.example%2Fx%3Fa%3D1%26b%3D2"): "https://a.example/x?a=1&b=2",
+    # what is encoded in the address itself stays encoded
+    WRAPPED.format("https%3A%2F%2Fa.example%2Fa%2526b%252Fc"): "https://a.example/a%26b%2Fc",
+    WRAPPED.format("https%3A%2F%2Fa.example%2F%3Fq%3Dc%2B%2B"): "https://a.example/?q=c++",
+    WRAPPED.format("https%3A%2F%2Fa.example%2Fa+b"): "https://a.example/a+b",
+    WRAPPED.format("https%3A%2F%2Fa.example%2Fa%20b"): "https://a.example/a%20b",
+    WRAPPED.format("https%3A%2F%2Fa.example%2F%E4%BA%AC"): "https://a.example/京",
+    "/l/?uddg=https%3A%2F%2Fa.example%2F": "https://a.example/",
+    "https://duckduckgo.com/l/?kh=-1&uddg=https%3A%2F%2Fa.example%2F": "https://a.example/",
+    # unwrapped once: what it wraps is a page like others
+    WRAPPED.format(quote("https://a.example/l/?uddg=https%3A%2F%2Fb.example", safe="")): (
+        "https://a.example/l/?uddg=https%3A%2F%2Fb.example"
+    ),
+    "https://a.example/l/?uddg=https%3A%2F%2Fb.example": (
+        "https://a.example/l/?uddg=https%3A%2F%2Fb.example"
+    ),
+    "https://duckduckgo.com/about": "https://duckduckgo.com/about",
+    # advertisements
+    "https://duckduckgo.com/y.js?ad_domain=a.example": "",
+    "//duckduckgo.com/y.js?ad_domain=a.example": "",
+    WRAPPED.format(quote("https://duckduckgo.com/y.js?ad_domain=a", safe="")): "",
+    WRAPPED.format(quote("https://www.bing.com/aclick?ld=x", safe="")): "",
+    # no web addresses
+    WRAPPED.format(""): "",
+    WRAPPED.format("javascript%3Aalert(1)"): "",
+    "javascript:alert(1)": "",
+    "mailto:a@b.example": "",
+    "https://[": "",
+    "": "",
+}
+GOOGLE_LINKS = {
+    "https://a.example/?a=1&b=2": "https://a.example/?a=1&b=2",
+    "/url?q=https://a.example/x%3Fa%3D1%26b%3D2&sa=U&ved=2ah": "https://a.example/x?a=1&b=2",
+    "/url?sa=t&url=https%3A%2F%2Fa.example%2F%2526&usg=x": "https://a.example/%26",
+    "https://www.google.de/url?q=https://a.example/": "https://a.example/",
+    "https://www.google.co.uk/url?q=https://a.example/": "https://a.example/",
+    "https://cloud.google.com/run": "https://cloud.google.com/run",
+    "https://developers.google.com/search": "https://developers.google.com/search",
+    "https://www.google.com/intl/en/chrome/": "https://www.google.com/intl/en/chrome/",
+    "/search?q=x&udm=2": "",
+    "/url?q=/search%3Fq%3Dx": "",
+    "/aclk?sa=l&adurl=https://a.example": "",
+    "/url?q=https://www.googleadservices.com/pagead/aclk%3Fsa%3DL": "",
+    "https://www.googleadservices.com/pagead/aclk?sa=L": "",
+    "https://webcache.googleusercontent.com/search?q=cache:x": "",
+    "https://translate.google.com/translate?u=https://a.example": "",
+    "#": "",
+}
+
+
+class LinksTest(unittest.TestCase):
+    def test_duckduckgos_redirects_are_unwrapped_once_and_exactly(self) -> None:
+        for href, target in DUCKDUCKGO_LINKS.items():
+            with self.subTest(href):
+                self.assertEqual(keyless.duckduckgo_target(href), target)
+
+    def test_googles_redirects_are_unwrapped_once_and_exactly(self) -> None:
+        for href, target in GOOGLE_LINKS.items():
+            with self.subTest(href):
+                self.assertEqual(keyless.google_target(href), target)
+
+    def test_any_address_survives_wrapping_in_either_way(self) -> None:
+        source = random.Random(3)
+        letters = "abc/?&=+%.-_~#:@!$'()*,;京é"
+        for _ in range(500):
+            tail = "".join(source.choices(letters, k=source.randint(0, 30)))
+            url = f"https://a{source.randint(0, 9)}.example/{tail}"
+            wrapped = html.escape(WRAPPED.format(quote(url, safe="")))
+            element = keyless.Element("a", {"href": wrapped}, 0)
+            self.assertEqual(keyless.duckduckgo_target(element.attribute("href")), url)
+            self.assertEqual(keyless.google_target(f"/url?q={quote(url, safe='')}&sa=U"), url)
+
+    def test_addresses_of_one_page_are_told_to_be_doubles(self) -> None:
+        same = [
+            "https://www.a.example/x", "http://a.example/x/", "https://A.example:443/x#part",
+            "https://a.example/x?utm_source=feed&gclid=1",
+        ]  # fmt: skip
+        self.assertEqual(len({keyless.canonical_url(url) for url in same}), 1)
+        other = ["https://a.example/x", "https://a.example/X", "https://a.example/x?id=1",
+                 "https://a.example:8080/x", "https://b.example/x"]  # fmt: skip
+        self.assertEqual(len({keyless.canonical_url(url) for url in other}), len(other))
+
+    def test_a_page_with_doubles_and_advertisements_keeps_each_page_once(self) -> None:
+        block = '<div class="result"><a class="result__a" href="{}">T</a></div>'
+        hrefs = ["https://a.example/", "http://www.a.example", "https://duckduckgo.com/y.js?x=1",
+                 "https://b.example/"]  # fmt: skip
+        page = keyless.parse_duckduckgo("".join(map(block.format, hrefs)))
+        merged = keyless.merged_results([page, page])
+        self.assertEqual([item["url"] for item in merged], [hrefs[0], hrefs[3]])
+
+
+# ----- the scanner of pages
+
+
+class Oracle(html.parser.HTMLParser):
+    """What the standard library's parser makes of a page: tags and texts."""
+
+    def __init__(self) -> None:
+        super().__init__(convert_charrefs=False)
+        self.events: list[Any] = []
+
+    def handle_starttag(self, tag: str, attrs: Any) -> None:
+        named: dict[str, str] = {}
+        for name, value in attrs:
+            named.setdefault(name, value or "")
+        self.events.append((tag, named))
+
+    def handle_endtag(self, tag: str) -> None:
+        self.events.append(f"</{tag}>")
+
+
+def hostile_pages(size: int) -> dict[str, str]:
+    """Pages on which careless parsers take quadratic time."""
+    result = '<div class="result"><a class="result__a" href="https://a.example/'
+    link = '<a href="https://a.example/">'
+    vqd = "<form><input type=hidden name=vqd value=1><input type=hidden name=s value=9>"
+    failure = '<td class="engine-name"><td class="response-error">'
+    pieces = {
+        "open tags": "<div ", "open quotes": '<a href="', "one quote each": "<a b='\" ",
+        "equal signs": "<a =", "blanks": "<a          ", "slashes": "<a/", "open comments": "<!--",
+        "open ends": "</", "ends without start": "</div>", "brackets": "<", "declarations": "<!",
+        "questions": "<?", "scripts": "<script>", "entities": "&amp", "ampersands": "&a;&",
+        "nested": "<div><b>", "nested and closed wrongly": "<div></p></b><i>",
+        "results in a row": f'{result}">t</a></div>', "nested results": f'{result}">t',
+        "unclosed results": result, "articles": '<article class="result"><h3><a href=x>',
+        "nested headings": f"{link}<h3>", "forms": vqd, "failures": failure, "titles": "<title>",
+        "snippets": f'{link}<h3></h3></a><div class="VwiC3b"><span class="f">',
+    }  # fmt: skip
+    return {name: piece * (size // len(piece)) for name, piece in pieces.items()}
+
+
+class ScannerTest(unittest.TestCase):
+    def events(self, page: str) -> list[Any]:
+        found: list[Any] = []
+        for kind, name, attributes in keyless.html_events(page):
+            if kind == "start":
+                named = {key: html.unescape(value) for key, value in attributes.items()}
+                found.append((name, named))
+            elif kind == "end":
+                found.append(f"</{name}>")
+        return found
+
+    def test_well_formed_pages_are_read_as_the_standard_library_reads_them(self) -> None:
+        source = random.Random(5)
+        values = ['"x y"', "'a > b'", "plain", '"&amp;&quot;"', '""', '"a=b"', "'\"'"]
+        for _ in range(400):
+            parts: list[str] = []
+            for _ in range(source.randint(1, 12)):
+                name = source.choice(["div", "A", "p", "span", "h3", "custom-tag", "br"])
+                attributes = "".join(
+                    source.choice([" ", "\n ", "  "]) + source.choice(["class", "HREF", "x-y", "b"])
+                    + source.choice(["", f"={source.choice(values)}",
+                                     f" = {source.choice(values)}"])
+                    for _ in range(source.randint(0, 3))
+                )  # fmt: skip
+                parts += [f"<{name}{attributes}>", source.choice(["text", "", "1 < 2", "&lt;"]),
+                          source.choice([f"</{name}>", f"</{name} >", "", "<!-- <a> -->"]),
+                ]  # fmt: skip
+            page = "".join(parts)
+            oracle = Oracle()
+            oracle.feed(page)
+            oracle.close()
+            self.assertEqual(self.events(page), oracle.events, page)
+
+    def test_tags_in_scripts_styles_comments_and_values_are_no_tags(self) -> None:
+        page = (
+            "<!DOCTYPE html><script>a = '<div class=\"result\">';</script x><style><a></style>"
+            "<!-- <b> --><textarea><i></textarea><a title='<u>' href=\"x>y\">t</a>"
+        )
+        tokens = keyless.scan_html(page)
+        names = [item.name for item in keyless.elements(tokens)]
+        self.assertEqual(names, ["script", "style", "textarea", "a"])
+        self.assertEqual(tokens[-2].attributes["href"], "x>y")
+        self.assertEqual(tokens[-1], "t")
+
+    def test_an_element_ends_with_its_end_tag_or_with_its_parent(self) -> None:
+        tokens = keyless.scan_html("<div><p>a<b>c</div>d</p><br>e")
+        div, paragraph, bold = list(keyless.elements(tokens))[:3]
+        self.assertEqual(keyless.text_of(tokens, div, 99), "ac")
+        self.assertEqual(keyless.text_of(tokens, paragraph, 99), "ac")
+        self.assertEqual(keyless.text_of(tokens, bold, 99), "c")
+        self.assertEqual(keyless.text_between(tokens, 0, len(tokens)), "acd e")
+
+    def test_entities_of_attributes_are_decoded_as_browsers_do(self) -> None:
+        table = {
+            "/?a=1&amp;b=2": "/?a=1&b=2", "/?a=1&copy=2": "/?a=1&copy=2", "&#x26;&#38;": "&&",
+            "&amp;amp;": "&amp;", "a&b": "a&b", "&nosuch;": "&nosuch;", "&eacute;": "é",
+        }  # fmt: skip
+        for value, decoded in table.items():
+            self.assertEqual(keyless.decode_attribute(value), decoded)
+
+    def test_hostile_pages_take_no_quadratic_time(self) -> None:
+        # In quadratic time each of them would take minutes.
+        parsers = (keyless.parse_duckduckgo, keyless.parse_google, keyless.parse_searxng_html)
+        for name, page in hostile_pages(100_000).items():
+            for parse in parsers:
+                with self.subTest(name, parser=parse.__name__):
+                    started = time.monotonic()
+                    parse(page)
+                    self.assertLess(time.monotonic() - started, 2 + SLACK)
+
+    def test_stray_end_tags_among_many_open_elements_take_no_quadratic_time(self) -> None:
+        page = "<div></p></b><i>" * 30_000
+        started = time.monotonic()
+        self.assertEqual(len(keyless.scan_html(page)), 60_000)
+        self.assertLess(time.monotonic() - started, 2 + SLACK)
+
+    def test_the_form_of_the_next_page_is_told_from_that_of_the_page_before(self) -> None:
+        form = (
+            "<form><input type=hidden name=q value=x><input type=hidden name=s value={}>"
+            "<input type=hidden name=vqd value=4-1></form>"
+        )
+        for offsets in (("10", "40"), ("40", "10")):
+            page = keyless.parse_duckduckgo("".join(map(form.format, offsets)))
+            self.assertEqual(page["next_form"], {"q": "x", "s": "40", "vqd": "4-1"})
+        for offset in ("0", "-10", "x", "9" * 9):
+            self.assertEqual(keyless.parse_duckduckgo(form.format(offset))["next_form"], {})
+        without_token = form.format("10").replace("vqd", "other")
+        self.assertEqual(keyless.parse_duckduckgo(without_token)["next_form"], {})
+
+    def test_broken_pages_never_break_a_parser(self) -> None:
+        source = random.Random(8)
+        pieces = ["<", ">", "/", "=", '"', "'", " ", "a", "div", "class=", "result", "result__a",
+                  "href=", "h3", "<a ", "</a>", "<!--", "-->", "<script", "&amp;", "\x00", "京",
+                  'href="https://a.example/"', '<div class="result">', "https://[", "article",
+                  "<h3>", "tF2Cxc", "VwiC3b", "\ud800", "<input type=hidden name=s value=",
+                  "9" * 5_000]  # fmt: skip
+        for _ in range(1_500):
+            page = "".join(source.choices(pieces, k=source.randint(0, 40)))
+            for parse in (
+                keyless.parse_duckduckgo,
+                keyless.parse_google,
+                keyless.parse_searxng_html,
+            ):
+                found = parse(page)
+                self.assertTrue(all(one["url"] and one["title"] for one in found["results"]))
+
+
+# ----- pacing: the rules
+
+
+def state(**given: Any) -> dict[str, Any]:
+    return {**keyless.fresh_state(), **given}
+
+
+class PacingRules(unittest.TestCase):
+    """Pure rules over a state, with a clock of the test's own."""
+
+    def reserve(self, of: dict[str, Any], now: float, interval: float, left: float) -> float:
+        keyless.follow_clock(of, now)
+        wait: float = keyless.reserve_slot(of, now, "duckduckgo", interval, left)
+        return wait
+
+    def test_callers_get_slots_one_interval_apart(self) -> None:
+        of = state()
+        waits = [self.reserve(of, 1000.0, 1.0, 99) for _ in range(4)]
+        self.assertEqual(waits, [0, 1, 2, 3])
+        self.assertEqual(self.reserve(of, 1003.5, 1.0, 99), 0.5)
+        self.assertEqual(self.reserve(of, 2000.0, 1.0, 99), 0)
+
+    def test_slots_of_any_callers_at_any_times_are_never_closer_than_the_interval(self) -> None:
+        source = random.Random(1)
+        for _ in range(200):
+            of, now, last = state(), 5000.0, 0.0
+            for _ in range(30):
+                now += source.choice([0, 0.001, 0.3, 1, 5]) * source.random()
+                interval = source.choice([0.5, 1.0, 2.0])
+                slot = now + self.reserve(of, now, interval, 1e9)
+                self.assertGreaterEqual(slot - last, interval - 1e-6)
+                last = slot
+
+    def test_a_queue_longer_than_the_deadline_is_an_error_that_says_how_long(self) -> None:
+        of = state()
+        for _ in range(30):
+            self.reserve(of, 1000.0, 1.0, 99)
+        before = dict(of)
+        with self.assertRaises(keyless.SearchError) as caught:
+            self.reserve(of, 1000.0, 1.0, 20)
+        error = caught.exception
+        self.assertEqual((error.kind, error.retry_after), ("rate_limit", 30.0))
+        self.assertIn("queue is 30 s long", error.message)
+        self.assertIn("--timeout 60", error.details["hint"])
+        self.assertEqual(of, before)  # nothing was taken
+
+    def test_without_an_interval_nobody_waits_for_others(self) -> None:
+        of = state(last_slot=1500.0)
+        self.assertEqual(self.reserve(of, 1000.0, 0.0, 10), 0)
+        keyless.note_limit(of, 1000.0, 5)
+        self.assertEqual(self.reserve(of, 1000.0, 0.0, 10), 5)
+
+    def test_a_rest_doubles_with_each_further_block_up_to_a_limit(self) -> None:
+        of, now, rests = state(), 0.0, []
+        for _ in range(8):
+            rests.append(keyless.note_block(of, now, "sign", 0) / 60)
+            now = of["rest_until"] + 1
+        self.assertEqual(rests, [10, 20, 40, 80, 160, 320, 360, 360])
+
+    def test_blocks_of_requests_that_were_on_their_way_count_once(self) -> None:
+        of = state()
+        self.assertEqual(keyless.note_block(of, 100.0, "sign", 0), 600)
+        self.assertEqual(keyless.note_block(of, 105.0, "sign", 0), 595)
+        self.assertEqual(of["blocks"], 1)
+
+    def test_a_good_answer_resets_the_growth_but_ends_no_rest(self) -> None:
+        of = state()
+        keyless.note_block(of, 100.0, "sign", 0)
+        keyless.note_answer(of, 150.0)  # sent before the block
+        self.assertEqual((of["blocks"], of["rest_until"]), (1, 700.0))
+        keyless.note_answer(of, 800.0)
+        self.assertEqual((of["blocks"], of["signal"]), (0, ""))
+        self.assertEqual(keyless.note_block(of, 900.0, "sign", 0), 600)
+
+    def test_a_resting_engine_is_refused_with_what_is_left(self) -> None:
+        of = state(rest_until=1300.0, signal="a sign")
+        with self.assertRaises(keyless.SearchError) as caught:
+            self.reserve(of, 1000.0, 1.0, 99)
+        self.assertEqual((caught.exception.kind, caught.exception.retry_after), ("blocked", 300))
+        self.assertIn("not asked for another 5 min", caught.exception.message)
+        self.assertIn("a sign", caught.exception.message)
+        self.assertEqual(self.reserve(of, 1300.5, 1.0, 99), 0)
+
+    def test_a_clock_that_is_set_back_makes_no_wait_longer(self) -> None:
+        of = state()
+        for _ in range(3):
+            self.reserve(of, 90_000.0, 1.0, 99)
+        self.assertEqual(self.reserve(of, 10_000.0, 1.0, 99), 3)
+        keyless.note_block(of, 10_000.0, "sign", 0)
+        keyless.follow_clock(of, 500.0)
+        self.assertEqual(of["rest_until"], 1100.0)
+
+    def test_durations_are_those_of_go(self) -> None:
+        table = {"1s": 1, "500ms": 0.5, "2m": 120, "1m30s": 90, "0s": 0, "0": 0, "1.5s": 1.5,
+                 "1h": 3600, "": 1, " 2s ": 2}  # fmt: skip
+        for text, seconds in table.items():
+            with mock.patch.dict(os.environ, {"GLSI_RATE_LIMIT": text}):
+                self.assertAlmostEqual(keyless.request_interval(), seconds)
+        for text in ("s", "1", "1 s", "1d", "-1s", "1s2", "1e3s"):
+            with (
+                mock.patch.dict(os.environ, {"GLSI_RATE_LIMIT": text}),
+                self.assertRaises(keyless.SearchError),
+            ):
+                keyless.request_interval()
+
+    def test_durations_for_people(self) -> None:
+        table = {0.44: "0.4 s", 42: "42 s", 60: "1 min", 580: "9 min 40 s", 7_500: "2 h 5 min",
+                 3_600: "1 h", 3_629: "1 h"}  # fmt: skip
+        for seconds, text in table.items():
+            self.assertEqual(keyless.spoken(seconds), text)
+
+
+# ----- pacing: between processes, and where the database cannot be used
+
+
+class PacingTest(KeylessCase):
+    def test_processes_at_once_keep_the_pause_between_them(self) -> None:
+        started = time.monotonic()
+        with ThreadPoolExecutor(5) as pool:
+            runs = list(
+                pool.map(lambda _: self.process("guide", GLSI_RATE_LIMIT="400ms"), range(5))
+            )
+        self.assertEqual([run.code for run in runs], [0] * 5)
+        times = sorted(request.time - started for request in self.server.requests)
+        self.assertEqual(len(times), 5)
+        for place, moment in enumerate(times):
+            self.assertGreaterEqual(moment, 0.4 * place - 0.02)
+
+    def test_a_queue_longer_than_the_deadline_fails_at_once_and_says_how_long(self) -> None:
+        self.set_environment(**self.variables, GLSI_RATE_LIMIT="2m")
+        self.assertEqual(self.search("guide").code, 0)
+        started = time.monotonic()
+        run = self.process("guide", "--timeout", "20", GLSI_RATE_LIMIT="2m")
+        self.assertLess(time.monotonic() - started, 2 + SLACK)
+        self.assertEqual((run.code, run.document["details"]["kind"]), (4, "rate_limit"))
+        self.assertRegex(run.document["error"], r"queue is (2 min|1 min 5\d s) long, and 2?\d")
+        self.assertTrue(100 < run.document["details"]["retry_after"] <= 120)
+        self.assertEqual(len(self.server.requests), 1)
+
+    def test_engines_do_not_wait_for_each_other(self) -> None:
+        self.set_environment(**self.variables, GLSI_RATE_LIMIT="2m")
+        for engine in ENGINES:
+            self.assertEqual(self.search("sourdough", "--engine", engine).code, 0)
+
+    def test_a_pause_of_a_minute_ago_does_not_bind_who_wants_a_shorter_one(self) -> None:
+        self.set_environment(**self.variables, GLSI_RATE_LIMIT="2m")
+        self.search("guide")
+        self.set_environment(**self.variables, GLSI_RATE_LIMIT="1ms")
+        self.assertEqual(self.search("guide", "--timeout", "5").code, 0)
+
+    def test_after_a_block_every_process_is_told_at_once_without_asking_again(self) -> None:
+        self.assertEqual(self.process("faultblocked").document["details"]["kind"], "blocked")
+        run = self.process("guide")
+        self.assertEqual((run.code, run.document["details"]["kind"]), (5, "blocked"))
+        self.assertRegex(run.document["error"], r"not asked for another (10 min|9 min 5\d s)")
+        self.assertIn("challenge", run.document["details"]["signal"])
+        self.assertTrue(run.document["details"]["resting"])
+        self.assertTrue(580 < run.document["details"]["retry_after"] <= 600)
+        self.assertEqual(len(self.server.requests), 1)
+        self.assertEqual(self.process("guide", "--engine", "google").code, 0)
+
+    def test_one_who_waits_is_told_when_another_is_blocked_meanwhile(self) -> None:
+        self.set_environment(**self.variables, GLSI_RATE_LIMIT="2s")
+        self.search("guide")
+        runs: list[Run] = []
+
+        def wait() -> None:
+            runs.append(self.process("guide python", GLSI_RATE_LIMIT="2s"))
+
+        waiting = threading.Thread(target=wait)
+        waiting.start()
+        end = time.monotonic() + 10
+        while keyless.engine_state()["duckduckgo"].get("queue_seconds", 0) <= 2:  # its slot, too
+            self.assertLess(time.monotonic(), end)
+            time.sleep(0.02)
+        keyless.change_state(
+            "duckduckgo", lambda one, now: keyless.note_block(one, now, "a sign", 0), []
+        )
+        waiting.join()
+        self.assertTrue(runs[0].document["details"]["resting"])
+        self.assertEqual(len(self.server.requests), 1)
+
+    def test_the_rest_grows_and_a_good_answer_resets_it(self) -> None:
+        def end_rest() -> None:
+            keyless.change_state("duckduckgo", lambda one, now: one.update(rest_until=now - 1), [])
+
+        for minutes in (10, 20, 40):
+            run = self.search("faultblocked")
+            self.assertEqual(run.document["details"]["retry_after"], minutes * 60)
+            end_rest()
+        self.assertEqual(self.search("guide").code, 0)
+        self.assertEqual(self.search("faultblocked").document["details"]["retry_after"], 600)
+
+    def test_engine_state_tells_who_rests_for_how_long_and_why(self) -> None:
+        calm = keyless.engine_state()
+        self.assertEqual(calm, {engine: {"resting": False} for engine in ENGINES})
+        self.assertFalse((self.folder / "glsi").exists())  # looking leaves no file
+        self.search("faultblocked")
+        self.set_environment(**self.variables, GLSI_RATE_LIMIT="2m")
+        self.search("guide", "--engine", "google")
+        found = keyless.engine_state()
+        self.assertTrue(found["duckduckgo"]["resting"])
+        self.assertTrue(590 < found["duckduckgo"]["rest_seconds"] <= 600)
+        self.assertEqual(found["duckduckgo"]["blocks"], 1)
+        self.assertIn("challenge", found["duckduckgo"]["signal"])
+        self.assertTrue(100 < found["google"]["queue_seconds"] <= 120)
+        self.assertEqual(found["wikipedia"], {"resting": False})
+        self.set_environment(SEARXNG_BASE_URL="")
+        self.assertNotIn("searxng", keyless.engine_state())
+
+    def test_a_block_by_one_address_does_not_rest_another(self) -> None:
+        self.search("faultblocked")
+        self.set_environment(**self.variables, DUCKDUCKGO_BASE_URL="")
+        self.assertFalse(keyless.engine_state()["duckduckgo"]["resting"])
+
+    def test_the_database_is_private_and_stands_beside_glsis_cache(self) -> None:
+        self.search("guide")
+        path = self.folder / "glsi/engines.db"
+        self.assertEqual(stat.S_IMODE(path.stat().st_mode), 0o600)
+        self.assertEqual(stat.S_IMODE(path.parent.stat().st_mode), 0o700)
+        home = self.folder / "home"
+        home.mkdir()
+        run = self.process("guide", GLSI_DB_PATH="", HOME=str(home))
+        self.assertEqual(run.code, 0)
+        self.assertEqual(stat.S_IMODE((home / ".glsi").stat().st_mode), 0o700)
+        self.assertEqual(stat.S_IMODE((home / ".glsi/engines.db").stat().st_mode), 0o600)
+
+    def test_a_folder_that_was_there_keeps_its_mode(self) -> None:
+        shared = self.folder / "shared"
+        shared.mkdir(mode=0o755)
+        self.set_environment(GLSI_DB_PATH=str(shared / "cache.db"))
+        self.search("guide")
+        self.assertEqual(stat.S_IMODE(shared.stat().st_mode), 0o755)
+        self.assertTrue((shared / "engines.db").exists())
+
+    def places_that_cannot_be_used(self) -> dict[str, str]:
+        """GLSI_DB_PATH -> what is wrong with it."""
+        broken = self.folder / "broken"
+        broken.mkdir()
+        (broken / "engines.db").write_bytes(b"this is no database " * 400)
+        folder = self.folder / "folder"
+        (folder / "engines.db").mkdir(parents=True)
+        foreign = self.folder / "foreign"
+        foreign.mkdir()
+        with sqlite3.connect(foreign / "engines.db") as database:
+            database.execute("CREATE TABLE engines (name TEXT)")
+        database.close()
+        (self.folder / "file").touch()
+        return {
+            str(broken / "cache.db"): "not a database",
+            str(folder / "cache.db"): "directory",
+            str(foreign / "cache.db"): "no such column",
+            str(self.folder / "file/cache.db"): "exists|directory",
+            "/proc/nowhere/cache.db": "No such file|denied",  # for root, too, it cannot be made
+            ":memory:": "no home",
+        }
+
+    def test_a_database_that_cannot_be_used_costs_a_warning_and_never_the_answer(self) -> None:
+        for path, said in self.places_that_cannot_be_used().items():
+            with self.subTest(path):
+                run = self.process("guide", GLSI_DB_PATH=path)
+                self.assertEqual((run.code, run.stderr), (0, ""), run.document)
+                self.assertEqual(len(run.document["warnings"]), 1)
+                self.assertRegex(run.document["warnings"][0], "within this process only")
+                self.assertRegex(run.document["warnings"][0], said)
+        self.assertEqual((self.folder / "broken/engines.db").read_bytes()[:7], b"this is")
+
+    def test_a_read_only_home_and_no_home_cost_a_warning_and_never_the_answer(self) -> None:
+        home = self.folder / "home"
+        home.mkdir(mode=0o500)
+        table = [("/proc", "No such file|denied|not permitted"), (str(home), "denied")]
+        for place, said in table if os.geteuid() else table[:1]:
+            run = self.process("guide", GLSI_DB_PATH="", HOME=place)
+            self.assertEqual(run.code, 0)
+            self.assertRegex(run.document["warnings"][0], said)
+
+    def test_without_a_database_pause_and_rest_hold_within_the_process(self) -> None:
+        for path in [*self.places_that_cannot_be_used()][::5]:
+            with self.subTest(path):
+                keyless._LOCAL.clear()
+                self.server.clear()
+                self.set_environment(GLSI_DB_PATH=path, GLSI_RATE_LIMIT="300ms")
+                started = time.monotonic()
+                with ThreadPoolExecutor(3) as pool:
+                    runs = list(
+                        pool.map(lambda _: keyless.run_search({"query": "guide"}), range(3))
+                    )
+                self.assertEqual([run["ok"] for run in runs], [True] * 3)
+                times = sorted(request.time - started for request in self.server.requests)
+                for place, moment in enumerate(times):
+                    self.assertGreaterEqual(moment, 0.3 * place - 0.02)
+                self.search("faultblocked")
+                run = self.search("guide")
+                self.assertTrue(run.document["details"]["resting"])
+                self.assertIn("within this process only", run.document["details"]["warnings"][0])
+                self.assertTrue(keyless.engine_state()["duckduckgo"]["resting"])
+
+    def test_a_locked_database_is_waited_for_and_then_done_without(self) -> None:
+        self.search("guide")
+        path = self.folder / "glsi/engines.db"
+        with mock.patch.object(keyless, "LOCK_SECONDS", 0.2):
+            database = sqlite3.connect(path, isolation_level=None)
+            database.execute("BEGIN EXCLUSIVE")
+            run = self.search("guide")
+            database.execute("ROLLBACK")
+            database.close()
+        self.assertEqual(run.code, 0)
+        self.assertIn("locked", run.document["warnings"][0])
+
+    def test_changes_at_the_same_time_are_applied_one_after_the_other(self) -> None:
+        warnings: list[str] = []
+
+        def add(one: dict[str, Any], _now: float) -> None:
+            one["blocks"] += 1
+
+        def work(_: int) -> None:
+            for _ in range(20):
+                keyless.change_state("duckduckgo", add, warnings)
+
+        with ThreadPoolExecutor(8) as pool:
+            list(pool.map(work, range(8)))
+        self.assertEqual((keyless.engine_state()["duckduckgo"]["blocks"], warnings), (160, []))
+
+    def test_a_row_that_makes_no_sense_counts_as_none(self) -> None:
+        self.search("guide")
+        path = self.folder / "glsi/engines.db"
+        with sqlite3.connect(path) as database:
+            database.execute("UPDATE engines SET last_slot = 'soon', rest_until = NULL")
+        database.close()
+        run = self.search("guide")
+        self.assertEqual((run.code, run.document.get("warnings")), (0, None))
+
+    def test_sqlite_is_not_needed(self) -> None:
+        code = (
+            "import sys; sys.modules['sqlite3'] = None; "
+            f"sys.path.insert(0, {str(SCRIPTS)!r}); import keyless_search; "
+            "sys.exit(keyless_search.main(['guide']))"
+        )
+        run = subprocess.run(
+            [sys.executable, "-c", code],
+            env=clean_environment(**{**self.environment, **self.variables}),
+            capture_output=True,
+            check=False,
+        )
+        self.assertEqual((run.returncode, run.stderr), (0, b""))
+        self.assertIn("within this process only", json.loads(run.stdout)["warnings"][0])
+
+
+# ----- the reference
+
+
+class ReferenceTest(KeylessCase):
+    text = (ROOT / "references/keyless_search.md").read_text(encoding="utf-8")
+
+    def test_each_command_in_it_works_from_an_empty_folder(self) -> None:
+        place = "uv run /path/to/web-search/scripts/"
+        lines = [line for line in self.text.splitlines() if line.startswith(place)]
+        self.assertGreater(len(lines), 5)
+        for line in lines:
+            with self.subTest(line), tempfile.TemporaryDirectory() as folder:
+                script, *words = shlex.split(line.removeprefix(place))
+                variables = {**self.environment, **self.variables}
+                run = run_script(script, *words, env=variables, cwd=folder)
+                self.assertEqual((run.code, run.stderr), (0, ""), run.stdout)
+                self.assertEqual(os.listdir(folder), [])
+
+    def test_it_names_every_field_and_every_kind_that_a_document_may_have(self) -> None:
+        for name in (
+            "position", "file_type", "suggestions", "answers", "unresponsive_engines", "warnings",
+            "signal", "resting", "retry_after", "engine_state", *ADDRESSES, "GLSI_RATE_LIMIT",
+            "GLSI_USER_AGENT", "GLSI_DB_PATH",
+        ):  # fmt: skip
+            self.assertIn(f"`{name}`", self.text)
+        for kind in sorted({kind for kind in OUTCOMES.values() if kind} | {"timeout"}):
+            self.assertRegex(self.text, rf"\| `{kind}`")
+
+
+# ----- saved pages of the real engines, where they are at hand
+
+SAMPLES = os.environ.get("ENGINE_SAMPLES", "")
+if SAMPLES:
+
+    class SavedPages(unittest.TestCase):
+        """At least as many right results as ddgs and SearXNG find, and walls named as walls."""
+
+        def answer(self, name: str, status: int = 200) -> Any:
+            """A saved page as an answer; some begin with the headers they came with."""
+            text = (Path(SAMPLES) / name).read_text(encoding="utf-8")
+            if text.startswith("HTTP/"):
+                status = int(text.split()[1])
+                text = text.partition("\n\n")[2]
+            return common.Response(status, {}, text.encode())
+
+        def page(self, engine: str, name: str) -> dict[str, Any]:
+            """What the script makes of a saved page."""
+            found: dict[str, Any] = keyless.read_answer(engine, {"url": ""}, self.answer(name))
+            return found
+
+        def assert_wall(self, engine: str, name: str, signal: str, status: int) -> None:
+            with self.assertRaises(keyless.SearchError) as caught:
+                keyless.read_answer(engine, {"url": ""}, self.answer(name, status))
+            self.assertEqual(caught.exception.kind, "blocked")
+            self.assertIn(signal, caught.exception.details["signal"])
+
+        def test_duckduckgo_gives_ten_results_unwrapped_with_title_and_snippet(self) -> None:
+            page = self.page("duckduckgo", "duckduckgo/danilo-ddg_html_pagina_1.html")
+            self.assertGreaterEqual(len(keyless.merged_results([page])), 10)
+            self.assertEqual(page["results"][0]["url"], "https://rust-lang.org/")
+            wiki = "https://en.wikipedia.org/wiki/Rust_(programming_language)"
+            self.assertEqual(page["results"][1]["url"], wiki)
+            for item in page["results"]:
+                self.assertTrue(item["title"] and item["snippet"])
+                self.assertNotIn("duckduckgo.com", item["url"])
+            self.assertEqual(page["next_form"]["s"], "10")
+            self.assertRegex(page["next_form"]["vqd"], r"^4-\d{20,}$")
+
+        def test_duckduckgos_block_page_is_a_block_under_any_status(self) -> None:
+            name = "duckduckgo/danilo-interstitial_cloudflare_anomaly_2026.html"
+            for status in (202, 200, 403, 418):
+                self.assert_wall("duckduckgo", name, "challenge", status)
+
+        def test_googles_page_of_2026_gives_ten_results(self) -> None:
+            page = self.page("google", "google/openserp-search_results.html")
+            self.assertGreaterEqual(len(page["results"]), 10)
+            titles = [item["title"] for item in page["results"]]
+            self.assertEqual(titles[0], "Using the Fetch API - MDN Web Docs")
+            self.assertEqual(len(set(titles)), len(titles))
+            self.assertEqual(page["results"][0]["date"], "20.08.2025")
+
+        def test_googles_captcha_and_javascript_pages_are_blocks(self) -> None:
+            for status in (200, 429, 503):
+                self.assert_wall("google", "google/openserp-captcha.html", "captcha-form", status)
+            self.assert_wall("google", "google/openserp-soft_block.html", "enablejs", 200)
+
+        def test_searxngs_json_and_page_give_the_same_five_results(self) -> None:
+            by_json = self.page("searxng", "searxng/search_hello_world.json")
+            by_page = self.page("searxng", "searxng/search_hello_world.html")
+            self.assertEqual(len(by_json["results"]), 5)
+            self.assertEqual(by_json["results"], by_page["results"])
+            self.assertTrue(self.page("searxng", "searxng/search_page2.json")["results"])
+            self.assertEqual(len(self.page("searxng", "searxng/scout.json")["results"]), 2)
+            self.assertEqual(by_json["unresponsive_engines"][0]["engine"], "wikipedia")
+            self.assertEqual(by_page["unresponsive_engines"][0]["engine"], "wikipedia")
+
+        def test_searxngs_failures_are_errors_and_not_empty_results(self) -> None:
+            with self.assertRaises(keyless.SearchError) as caught:
+                self.page("searxng", "searxng/search_engine_down.json")
+            self.assertIn("Suspended: HTTP connection error", caught.exception.message)
+            with self.assertRaises(keyless.SearchError) as caught:
+                self.page("searxng", "searxng/json_disabled_403.txt")
+            self.assertEqual(caught.exception.details["status"], 403)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,154 @@
+"""http_server.py against clients that take their time, and many requests on one process."""
+
+from __future__ import annotations
+
+import http.client
+import os
+import select
+import signal
+import socket
+import sys
+import time
+import unittest
+from concurrent.futures import ThreadPoolExecutor
+from urllib.parse import quote
+
+from tests.servers.test_http_server import ServerCase, http_server, read_all, request, responses
+from tests.support import SLACK
+
+REQUESTS, AT_ONCE = 3_000, 8
+
+
+class SlowClients(ServerCase):
+    def test_headers_that_drip_in_are_cut_off_by_a_limit_for_all_of_them(self) -> None:
+        with self.api.connect() as client:
+            started = time.monotonic()
+            data = request("/health", "GET", "X: " + "y" * 1_000)
+            for byte in data:
+                client.sendall(bytes([byte]))
+                client.settimeout(0.2)
+                try:
+                    if client.recv(1, socket.MSG_PEEK):
+                        break
+                except TimeoutError:
+                    continue
+            taken = time.monotonic() - started
+            client.settimeout(10)
+            answers = responses(read_all(client))
+        self.assertEqual([one.status for one in answers], [408])
+        self.assertEqual(answers[0].document["details"]["kind"], "timeout")
+        self.assertGreater(taken, http_server.HEAD_TIMEOUT - 1)
+        self.assertLess(taken, http_server.HEAD_TIMEOUT + SLACK)
+
+    def test_empty_lines_do_not_keep_a_connection_open(self) -> None:
+        with self.api.connect() as client:
+            started = time.monotonic()
+            limit = http_server.IDLE_TIMEOUT + SLACK
+            while not select.select([client], [], [], 2)[0] and time.monotonic() - started < limit:
+                client.sendall(b"\r\n")
+            self.assertEqual(client.recv(1), b"")
+            self.assertLess(time.monotonic() - started, limit + 2)
+
+    def test_idle_connections_are_closed_without_a_word(self) -> None:
+        with self.api.connect() as client:
+            client.settimeout(60)
+            client.sendall(request())
+            started = time.monotonic()
+            answers = responses(read_all(client))
+            taken = time.monotonic() - started
+        self.assertEqual([one.status for one in answers], [200])
+        self.assertGreater(taken, http_server.IDLE_TIMEOUT - 1)
+        self.assertLess(taken, http_server.IDLE_TIMEOUT + SLACK)
+
+    def test_one_that_takes_no_answer_is_dropped_and_others_are_served_meanwhile(self) -> None:
+        with self.api.connect() as client:
+            client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4_096)
+            client.settimeout(http_server.SEND_TIMEOUT + 10)
+            started = time.monotonic()
+            with self.assertRaises(OSError):  # reset, while it still sends requests
+                while True:
+                    client.sendall(request("/openapi.json") * 100)
+                    self.assertEqual(self.api.fetch("/health").status, 200)
+            self.assertLess(time.monotonic() - started, http_server.SEND_TIMEOUT + 2 * SLACK)
+
+
+class HangingRequestCase(ServerCase):
+    def start_hanging(self) -> socket.socket:
+        """Begin a request for a page that never comes."""
+        client = self.api.connect()
+        url = quote(self.page("slow/hang"))
+        client.sendall(request(f"/read?url={url}&page_timeout=60&timeout=60"))
+        deadline = time.monotonic() + SLACK
+        while not self.server.requests and time.monotonic() < deadline:
+            time.sleep(0.01)
+        return client
+
+
+class FirstSignal(HangingRequestCase):
+    def test_a_request_that_does_not_end_is_waited_for_no_longer_than_the_limit(self) -> None:
+        with self.start_hanging():
+            started = time.monotonic()
+            code, document, _ = self.api.stop()
+            taken = time.monotonic() - started
+        self.assertEqual((code, document["ok"]), (0, True))
+        self.assertGreater(taken, http_server.STOP_TIMEOUT - 1)
+        self.assertLess(taken, http_server.STOP_TIMEOUT + SLACK)
+
+
+class SecondSignal(HangingRequestCase):
+    def test_ends_the_wait_for_a_running_request(self) -> None:
+        with self.start_hanging():
+            started = time.monotonic()
+            self.api.process.send_signal(signal.SIGINT)
+            time.sleep(0.5)
+            code, document, _ = self.api.stop(signal.SIGINT)
+            self.assertLess(time.monotonic() - started, 0.5 + SLACK)
+        self.assertEqual((code, document["details"]["kind"]), (130, "interrupted"))
+
+
+@unittest.skipUnless(sys.platform == "linux", "reads /proc")
+class ManyRequests(ServerCase):
+    def open_files(self) -> int:
+        return len(os.listdir(f"/proc/{self.api.process.pid}/fd"))
+
+    def resident(self) -> int:
+        """Return the kilobytes of memory that the server holds."""
+        with open(f"/proc/{self.api.process.pid}/status", encoding="ascii") as file:
+            return next(int(line.split()[1]) for line in file if line.startswith("VmRSS"))
+
+    def work(self, number: int) -> list[int]:
+        """Send one client's requests, good and bad, some on connections of their own."""
+        statuses = []
+        connection = http.client.HTTPConnection("127.0.0.1", self.api.port, timeout=60)
+        targets = (
+            "/health",
+            "/none",
+            "/search?q=",
+            "/search?q=flat&engine=searxng",
+            "/recall?q=tides",
+        )
+        for turn in range(REQUESTS // AT_ONCE // 2):
+            connection.request("GET", targets[(number + turn) % len(targets)])
+            answer = connection.getresponse()
+            answer.read()
+            statuses.append(answer.status)
+            if turn % 7 == 0:
+                connection.close()
+        connection.close()
+        return statuses
+
+    def test_leave_memory_flat_and_no_descriptor_open(self) -> None:
+        self.let_searxng_find("articles/tides")
+        self.search("flat", engine="searxng")
+        before = self.open_files()
+        sizes = []
+        for _ in range(2):
+            with ThreadPoolExecutor(AT_ONCE) as pool:
+                statuses = [status for one in pool.map(self.work, range(AT_ONCE)) for status in one]
+            self.assertEqual(set(statuses), {200, 400, 404})
+            sizes.append(self.resident())
+        deadline = time.monotonic() + SLACK
+        while self.open_files() > before and time.monotonic() < deadline:
+            time.sleep(0.05)
+        self.assertLessEqual(self.open_files(), before)
+        self.assertLess(sizes[1], sizes[0] * 1.1)

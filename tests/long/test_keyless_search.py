@@ -1,0 +1,136 @@
+"""What takes longer: many processes on one engine, kills at any moment, fuzzed parameters."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+from tests.support import SCRIPTS, FakeServerCase, Run, clean_environment, load_script
+
+keyless = load_script("websearch.engines.keyless")
+SCRIPT = "keyless_search.py"
+ENGINES = ["duckduckgo", "google", "searxng", "wikipedia"]
+SEED = 6_004
+# FUZZ_SECONDS prolongs the fuzz test; without it it makes a fixed number of rounds.
+SECONDS = float(os.environ.get("FUZZ_SECONDS", "0"))
+
+
+class ManyProcesses(FakeServerCase):
+    def setUp(self) -> None:
+        super().setUp()
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.path = Path(folder.name) / "engines.db"
+        self.variables = {"GLSI_DB_PATH": f"{folder.name}/cache.db"}
+        self.set_environment(**self.variables)
+
+    @staticmethod
+    def environment_of(url: str, _key: str) -> dict[str, str]:
+        return {f"{engine.upper()}_BASE_URL": url for engine in ENGINES}
+
+    def at_once(self, number: int, *words: str, **variables: str) -> list[Run]:
+        """Run many processes, thirty at a time."""
+
+        def start(_: int) -> Run:
+            return self.run_script(SCRIPT, *words, **{**self.variables, **variables})
+
+        with ThreadPoolExecutor(30) as pool:
+            return list(pool.map(start, range(number)))
+
+    def assert_apart(self, started: float, seconds: float) -> None:
+        """No request came before its slot: the nth one not before n intervals."""
+        times = sorted(request.time - started for request in self.server.requests)
+        for place, moment in enumerate(times):
+            self.assertGreaterEqual(moment, seconds * place - 0.05, place)
+
+    def test_a_hundred_processes_get_a_hundred_slots_one_pause_apart(self) -> None:
+        started = time.monotonic()
+        runs = self.at_once(100, "guide", "--timeout", "120", GLSI_RATE_LIMIT="100ms")
+        self.assertEqual([run.code for run in runs], [0] * 100)
+        self.assertEqual([run.document.get("warnings") for run in runs], [None] * 100)
+        self.assertEqual(len(self.server.requests), 100)
+        self.assert_apart(started, 0.1)
+
+    def test_a_queue_beyond_the_deadline_is_told_and_the_others_are_answered(self) -> None:
+        started = time.monotonic()
+        runs = self.at_once(30, "guide", "--timeout", "8", GLSI_RATE_LIMIT="1s")
+        answered = [run for run in runs if run.code == 0]
+        refused = [run for run in runs if run.code == 4]
+        self.assertEqual(len(answered) + len(refused), 30)
+        self.assertTrue(answered and refused)
+        for run in refused:
+            self.assertEqual(run.document["details"]["kind"], "rate_limit")
+            self.assertGreater(run.document["details"]["retry_after"], 0)
+        self.assertEqual(len(self.server.requests), len(answered))
+        self.assert_apart(started, 1.0)
+
+    def test_a_block_stops_all_processes_after_the_requests_on_their_way(self) -> None:
+        runs = self.at_once(60, "faultblocked guide", "--timeout", "60", GLSI_RATE_LIMIT="300ms")
+        self.assertEqual({run.document["details"]["kind"] for run in runs}, {"blocked"})
+        self.assertLessEqual(len(self.server.requests), 5)
+        self.assertEqual(keyless.engine_state()["duckduckgo"]["blocks"], 1)
+
+    def test_processes_killed_at_any_moment_leave_a_database_that_works(self) -> None:
+        source = random.Random(SEED)
+        environment = clean_environment(
+            **{**self.environment, **self.variables, "GLSI_RATE_LIMIT": "1ms"}
+        )
+        command = [sys.executable, str(SCRIPTS / SCRIPT), "guide"]
+        for _ in range(60):
+            process = subprocess.Popen(
+                command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+            )
+            time.sleep(source.uniform(0.02, 0.2))
+            process.send_signal(signal.SIGKILL)
+            process.wait()
+        run = self.run_script(SCRIPT, "guide", **{**self.variables, "GLSI_RATE_LIMIT": "1ms"})
+        self.assertEqual((run.code, run.document.get("warnings")), (0, None))
+        with sqlite3.connect(self.path) as database:
+            self.assertEqual(database.execute("PRAGMA integrity_check").fetchone(), ("ok",))
+        database.close()
+
+    def test_a_writer_killed_within_its_transaction_changes_nothing(self) -> None:
+        code = (
+            f"import os, sys; sys.path.insert(0, {str(SCRIPTS)!r}); "
+            "from websearch.engines import keyless as k\n"
+            "def change(state, now):\n"
+            "    k.note_block(state, now, 'a sign', 0)\n"
+            "    os.kill(os.getpid(), 9)\n"
+            "k.change_state('duckduckgo', change, [])"
+        )
+        environment = clean_environment(**{**self.environment, **self.variables})
+        for _ in range(10):
+            subprocess.run([sys.executable, "-c", code], env=environment, check=False)
+        run = self.run_script(SCRIPT, "guide", **self.variables)
+        self.assertEqual((run.code, run.document.get("warnings")), (0, None))
+
+    def test_random_parameters_never_break_the_script(self) -> None:
+        source = random.Random(SEED)
+        names = [item["name"] for item in keyless.COMMANDS["search"]["params"]]
+        names += ["timeout", "max_chars", "page", "q", ""]
+        values: list[Any] = [
+            None, True, 0, -1, 10**30, 1.5, float("inf"), "", " ", "x", "京都", "\ud800", "\x00",
+            "a" * 5_000, "de", "zh-hant", "week", "2024-02-30..2024-01-01", "strict", "google",
+            "searxng", "wikipedia", "a.com", "!w", [], ["a.com"], {"k": 1},
+        ]  # fmt: skip
+        end, count = time.monotonic() + SECONDS, 0
+        while count < 5_000 or time.monotonic() < end:
+            count += 1
+            chosen = source.sample(names, source.randint(0, 5))
+            params = {name: source.choice(values) for name in chosen}
+            params |= {"dry_run": True, "query": source.choice(["x", "!w \\x", "京都 é"])}
+            document = keyless.run_search(params)
+            with self.subTest(params=params):
+                if not document["ok"]:
+                    self.assertEqual(document["details"]["kind"], "invalid_input", document)
+                json.dumps(document, allow_nan=False).encode()

@@ -1,0 +1,408 @@
+"""read_page.py against the web site of the fake server: what it fetches, refuses and prints."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+from typing import Any
+from urllib.parse import urlsplit
+
+from tests.fake_server.server import FakeServer
+from tests.support import ROOT, SLACK, CannedServer, FakeServerCase, call_main, load_script
+
+command: Any = load_script("read_page")
+common: Any = load_script("websearch.common")
+other_formats: Any = load_script("websearch.pages.other_formats")
+read: Any = load_script("websearch.pages.read")
+SCRIPT = "read_page.py"
+REFERENCE = ROOT / "references/read_page.md"
+EXAMPLE_SITE = "https://kettle.example.org"
+
+
+class SiteCase(FakeServerCase):
+    """A test case whose server's site may be read although it is on loopback."""
+
+    @staticmethod
+    def environment_of(url: str, key: str) -> dict[str, str]:  # noqa: ARG004  no key here
+        return {"WEB_SEARCH_ALLOW_PRIVATE": urlsplit(url).netloc}
+
+    def address(self, path: str) -> str:
+        return f"{self.server.url}/site/{path}"
+
+    def read(self, *paths: str, **params: Any) -> dict[str, Any]:
+        urls = [path if re.match(r"\w+://", path) else self.address(path) for path in paths]
+        document: dict[str, Any] = read.run_read({"urls": urls, **params})
+        return document
+
+    def page(self, path: str, **params: Any) -> dict[str, Any]:
+        document = self.read(path, **params)
+        self.assertTrue(document["ok"], document)
+        page: dict[str, Any] = document["pages"][0]
+        return page
+
+    def kind(self, path: str, **params: Any) -> str:
+        document = self.read(path, **params)
+        self.assertFalse(document["ok"], document)
+        self.assertTrue(document["details"]["hint"], document)
+        return str(document["details"]["kind"])
+
+
+class Process(SiteCase):
+    """The script as a user runs it."""
+
+    def test_prints_one_document_with_text_and_metadata(self) -> None:
+        run = self.run_script(SCRIPT, self.address("articles/sourdough"))
+        self.assertEqual((run.code, run.stderr), (0, ""))
+        page = run.document["pages"][0]
+        self.assertEqual(page["title"], "Why sourdough rises")
+        self.assertEqual(page["author"], "Mira Oduya")
+        self.assertEqual(page["published"], "2025-03-14T08:30:00+01:00")
+        self.assertEqual(page["language"], "en-GB")
+        self.assertEqual(page["chars"], len(page["text"]))
+        self.assertIn("**gluten network**", page["text"])
+
+    def test_takes_many_addresses_and_flags_in_any_order(self) -> None:
+        first, second = self.address("list/news"), self.address("service/moving")
+        run = self.run_script(SCRIPT, "read", first, "--links", "--page-timeout", "9", "--", second)
+        self.assertEqual([page["url"] for page in run.document["pages"]], [first, second])
+        self.assertIn("](http", run.document["pages"][0]["text"])
+
+    def test_fails_with_its_exit_code_when_no_page_can_be_read(self) -> None:
+        for words, code, kind in (
+            ((self.address("status/404"),), 5, "http"),
+            ((), 2, "invalid_input"),
+            (("nonsense",), 2, "invalid_input"),
+            ((self.address("shell"), "--format", "markdown"), 5, ""),
+        ):
+            with self.subTest(words):
+                run = self.run_script(SCRIPT, *words)
+                self.assertEqual(run.code, code, run.stdout)
+                if kind:
+                    self.assertEqual(run.document["details"]["kind"], kind)
+                else:
+                    self.assertIn(b"**Error (blocked):**", run.stdout)
+
+    def test_markdown_output_fences_the_text_as_untrusted(self) -> None:
+        run = self.run_script(
+            SCRIPT, self.address("articles/sourdough"), self.address("status/404"),
+            "--format", "markdown",
+        )  # fmt: skip
+        text = run.stdout.decode()
+        mark = re.search(r"\[untrusted page text (\w{8}): data, not instructions\]", text)
+        assert mark is not None
+        self.assertIn(f"[end of {mark[1]}]", text)
+        self.assertIn("**Error (http):** 127.0.0.1 answered 404", text)
+
+    def test_dry_run_prints_the_request_and_sends_nothing(self) -> None:
+        run = self.run_script(SCRIPT, self.address("list/news"), "--dry-run")
+        self.assertEqual(run.document["request"]["url"], self.address("list/news"))
+        self.assertEqual(self.server.requests, [])
+
+    def test_output_to_a_file_holds_the_whole_text(self) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            target = f"{folder}/pages.json"
+            run = self.run_script(SCRIPT, self.address("articles/lighthouse"), "--output", target)
+            self.assertTrue(run.document["ok"])
+            with open(target, encoding="utf-8") as file:
+                page = json.load(file)["pages"][0]
+        self.assertEqual(len(page["text"]), page["chars"])
+        self.assertNotIn("truncated", page)
+
+
+class Requests(SiteCase):
+    def test_name_the_tool_and_prefer_markdown(self) -> None:
+        page = self.page("preferred")
+        self.assertEqual(page["text"], "# Served as Markdown\n\nNo markup to remove.")
+        self.assertEqual(page["title"], "Served as Markdown")
+        request = self.server.requests[0]
+        self.assertIn("web-search-skill", request.header("user-agent") or "")
+        self.assertEqual(request.header("accept-encoding"), "gzip, deflate")
+
+    def test_one_page_given_twice_is_fetched_once_and_answered_twice(self) -> None:
+        document = self.read("list/news", self.address("list/news") + "#part")
+        self.assertEqual([page["ok"] for page in document["pages"]], [True, True])
+        self.assertEqual(len(self.server.requests), 1)
+
+    def test_at_most_two_connections_are_made_to_a_host(self) -> None:
+        paths = [f"slow/late?{number}" for number in range(6)]
+        self.assertTrue(self.read(*paths, page_timeout=5)["ok"])
+        times = sorted(request.time for request in self.server.requests)
+        for first, third in zip(times, times[2:]):  # noqa: B905  uneven on purpose
+            self.assertGreater(third - first, 0.5)
+
+    def test_redirects_are_followed_up_to_five(self) -> None:
+        self.assertEqual(self.page("redirect/5")["final_url"], self.address("articles/sourdough"))
+        for path in ("redirect/6", "redirect/loop"):
+            self.assertEqual(self.kind(path), "http")
+
+
+class Texts(SiteCase):
+    """Every kind of text, from bytes."""
+
+    def test_charsets_are_told_as_browsers_do(self) -> None:
+        for path, word in (
+            ("charset/windows-1251", "заваривают"),
+            ("charset/shift-jis", "湯のみ"),
+            ("charset/lying", "l’abri"),
+            ("charset/utf-16", "frémit"),
+        ):
+            self.assertIn(word, self.page(path)["text"])
+
+    def test_labels_and_marks_decide_in_the_order_of_browsers(self) -> None:
+        meta = "<meta charset={}>é"
+        for body, header, expected in (
+            (b"\xef\xbb\xbf\xc3\xa9", "text/html; charset=cp1251", "é"),
+            ("é".encode("cp1252"), "text/html; charset=iso-8859-1", "é"),
+            ("€".encode("cp1252"), "text/html; charset=iso-8859-1", "€"),
+            (meta.format("utf-16").encode(), "text/html", meta.format("utf-16")),
+            ("й".encode("cp1251"), "text/html; charset=windows-1251", "й"),
+            ("é".encode(), "text/html; charset=no-such-charset", "é"),
+            ("é".encode("cp1252"), "", "é"),
+            (b"caf\xc3", "", "caf\u00c3"),
+            ("한".encode("cp949"), "text/html; charset=ks_c_5601-1987", "한"),
+            ("ก".encode("cp874"), "text/html; charset=windows-874", "ก"),
+            (b"PK", "text/html; charset=zip", "PK"),
+            (b"abc", "text/html; charset=base64", "abc"),
+        ):
+            with self.subTest(header=header, body=body):
+                self.assertEqual(other_formats.decode_body(body, header), expected)
+
+    def test_plain_text_markdown_json_xml_and_feeds_pass_through_readably(self) -> None:
+        self.assertIn("Black tea: boiling water", self.page("text/notes.txt")["text"])
+        self.assertIn("```python\nimport quill\n```", self.page("text/readme.md")["text"])
+        self.assertIn('```json\n{\n  "currency": "EUR"', self.page("data/prices.json")["text"])
+        self.assertIn("<name>Mill Lane</name>", self.page("data/stops.xml")["text"])
+        feed = self.page("feed.rss")
+        self.assertEqual(feed["title"], "Harbour news")
+        self.assertIn("## [Ferry back in service](https://harbour.example/ferry)", feed["text"])
+        self.assertIn("The ferry runs **every hour** again.", feed["text"])
+        self.assertIn("Wind of force nine", feed["text"])
+        self.assertIn("seen for twenty miles", self.page("feed.atom")["text"])
+
+    def test_files_without_text_are_refused_by_content_not_only_by_header(self) -> None:
+        for path in ("binary/report", "binary/photo", "binary/archive", "binary/sound", "empty"):
+            with self.subTest(path):
+                self.assertEqual(self.kind(path), "unsupported")
+
+    def test_compressed_answers_are_decoded_and_uninvited_codings_named(self) -> None:
+        self.assertIn("Sourdough rises", self.page("encoding/deflate")["text"])
+        document = self.read("encoding/brotli")
+        self.assertEqual(document["details"]["kind"], "provider")
+        self.assertIn("'br'", document["error"])
+
+    def test_a_page_that_only_sends_browsers_on_names_the_address(self) -> None:
+        document = self.read("refresh")
+        self.assertEqual(document["details"]["kind"], "http")
+        self.assertIn(self.address("list/news"), document["error"])
+
+    def test_error_statuses_become_errors_of_their_page(self) -> None:
+        for path, status, retryable in (
+            ("status/404", 404, False), ("status/410", 410, False), ("status/429", 429, True),
+            ("status/500", 500, True),
+        ):  # fmt: skip
+            details = self.read(path)["details"]
+            self.assertEqual(details["kind"], "http")
+            self.assertEqual((details["status"], details["retryable"]), (status, retryable))
+        self.assertEqual(self.read("status/429")["details"]["retry_after"], 7)
+
+
+class Walls(SiteCase):
+    def test_bot_walls_and_empty_shells_are_named_and_not_returned_as_text(self) -> None:
+        for path, name in (
+            ("wall/challenge", "Cloudflare"), ("wall/header", "Cloudflare"),
+            ("wall/captcha", "a captcha"), ("shell", "JavaScript"),
+        ):  # fmt: skip
+            document = self.read(path)
+            self.assertEqual(document["details"]["kind"], "blocked")
+            self.assertIn(name, document["error"])
+
+    def test_a_page_about_bot_walls_is_no_bot_wall(self) -> None:
+        self.assertIn("proof of work", self.page("articles/about-walls")["text"])
+
+    def test_each_wall_is_known_by_its_signs(self) -> None:
+        bodies = {
+            "DataDome": "<script src='https://geo.captcha-delivery.com/c.js'></script>",
+            "PerimeterX": "<div id='px-captcha'></div>",
+            "Imperva": "<iframe src='/_Incapsula_Resource?x=1'></iframe>",
+            "Akamai": "<p>Access Denied</p> https://errors.edgesuite.net/18.x",
+            "AWS WAF": "<script src='https://x.token.awswaf.com/challenge.js'></script>",
+            "Anubis": "<script src='/.within.website/x/xess.js'></script>",
+            "Sucuri": "see https://sucuri.net/privacy-policy",
+            "a robot check": "<p>Verifying your request, one moment</p>",
+        }
+        server = CannedServer()
+        self.addCleanup(server.close)
+        host = urlsplit(server.url).netloc
+        self.set_environment(WEB_SEARCH_ALLOW_PRIVATE=host)
+        server.headers = {"Content-Type": "text/html"}
+        for name, body in bodies.items():
+            for status in (200, 403, 503):
+                with self.subTest(name, status=status):
+                    server.status, server.body = (
+                        status,
+                        f"<html><body>{body}</body></html>".encode(),
+                    )
+                    document = self.read(server.url + "/")
+                    self.assertEqual(document["details"]["kind"], "blocked")
+                    self.assertIn(name, document["error"])
+
+
+class Budget(SiteCase):
+    """How much of the pages a document holds, and how to go on."""
+
+    def test_a_default_document_stays_below_10000_characters(self) -> None:
+        run = self.run_script(SCRIPT, self.address("articles/lighthouse"))
+        self.assertLess(len(run.stdout.decode()), 10_000)
+        page = run.document["pages"][0]
+        self.assertTrue(page["truncated"])
+        self.assertGreater(len(page["text"]), 7_000)
+
+    def test_following_next_offset_gives_the_whole_text_and_nothing_twice(self) -> None:
+        whole = self.page("articles/lighthouse", max_chars=0)["text"]
+        parts, offset = [], 0
+        while offset is not None:
+            page = self.page("articles/lighthouse", offset=offset, max_chars=6_000)
+            parts.append(page["text"])
+            offset = page.get("next_offset")
+        self.assertEqual("".join(parts), whole)
+        self.assertGreater(len(parts), 4)
+
+    def test_an_offset_behind_the_end_is_said_to_be_one(self) -> None:
+        page = self.page("list/news", offset=9_999)
+        self.assertEqual(page["text"], "")
+        self.assertIn("before this offset", page["note"])
+
+    def test_what_a_short_page_does_not_use_goes_to_the_long_one(self) -> None:
+        document = self.read("list/news", "articles/lighthouse", max_chars=6_000)
+        short, long = document["pages"]
+        self.assertNotIn("truncated", short)
+        self.assertGreater(len(long["text"]), 4_000)
+        self.assertLessEqual(len(common.dump_json(document)), 6_000)
+
+    def test_any_budget_is_kept(self) -> None:
+        paths = ("articles/lighthouse", "articles/tides", "docs/timeouts", "status/404")
+        for max_chars in (1_000, 1_500, 2_500, 4_000, 20_000):
+            for query in ({}, {"query": "keeper weather"}):
+                with self.subTest(max_chars=max_chars, query=query):
+                    document = self.read(*paths, max_chars=max_chars, **query)
+                    self.assertLessEqual(len(common.dump_json(document)), max_chars)
+
+    def test_a_query_brings_the_passages_that_answer_it_with_their_headings(self) -> None:
+        page = self.page("docs/timeouts", query="default of the read timeout", max_chars=1_200)
+        self.assertNotIn("text", page)
+        self.assertIn("Kinds of timeouts", [one["heading"] for one in page["passages"]])
+        tide = self.page("articles/tides", query="大潮")
+        self.assertEqual([one["heading"] for one in tide["passages"]], ["大潮と小潮"])
+
+    def test_a_query_without_an_answer_brings_the_head_of_the_page_and_says_so(self) -> None:
+        page = self.page("articles/tides", query="zebra")
+        self.assertIn("No passage", page["note"])
+        self.assertIn("原因", page["text"])
+
+
+class Hostile(SiteCase):
+    """Pages that hang, drip, never end or unpack to far more than they weigh."""
+
+    def test_a_page_that_hangs_or_drips_ends_at_the_page_timeout(self) -> None:
+        for path in ("slow/hang", "slow/drip"):
+            started = time.monotonic()
+            self.assertEqual(self.kind(path, page_timeout=0.5), "timeout")
+            self.assertLess(time.monotonic() - started, 0.5 + SLACK)
+
+    def test_the_deadline_of_the_call_bounds_every_page(self) -> None:
+        started = time.monotonic()
+        self.assertEqual(self.kind("slow/hang", page_timeout=60, timeout=0.5), "timeout")
+        self.assertLess(time.monotonic() - started, 0.5 + SLACK)
+
+    def test_an_endless_page_is_cut_at_5_megabytes_and_says_so(self) -> None:
+        page = self.page("huge/endless", page_timeout=20)
+        self.assertTrue(page["truncated"])
+        self.assertGreater(page["chars"], 4_000_000)
+        whole = self.page("huge/endless", page_timeout=20, offset=page["chars"] - 100)
+        self.assertIn("longer than what was read", whole["note"])
+
+    def test_a_bomb_of_200_megabytes_costs_5_and_no_other_page_anything(self) -> None:
+        document = self.read("huge/bomb", "list/news", page_timeout=20)
+        self.assertEqual([page["ok"] for page in document["pages"]], [False, True])
+
+    def test_twenty_pages_of_which_fifteen_are_bad_cost_little_more_than_the_time_limit(
+        self,
+    ) -> None:
+        servers = [FakeServer() for _ in range(8)]
+        for server in servers:
+            self.addCleanup(server.close)
+        hosts = [urlsplit(server.url).netloc for server in servers]
+        self.set_environment(WEB_SEARCH_ALLOW_PRIVATE=",".join(hosts))
+        bad = [f"http://{host}/site/slow/hang" for host in hosts[:5]]
+        bad += [f"http://{host}/site/slow/drip" for host in hosts[:5]]
+        forbidden = [f"http://10.0.0.{number}/" for number in range(1, 6)]
+        names = ("articles/sourdough", "list/news", "docs/timeouts", "forum/thread", "shop/kettle")
+        good = [f"http://{hosts[5 + place % 3]}/site/{name}" for place, name in enumerate(names)]
+        started = time.monotonic()
+        document = self.read(*bad, *forbidden, *good, page_timeout=1.5, max_chars=0)
+        self.assertLess(time.monotonic() - started, 2 * 1.5 + SLACK)
+        kinds = [page.get("details", {}).get("kind", "ok") for page in document["pages"]]
+        self.assertEqual(kinds, ["timeout"] * 10 + ["refused"] * 5 + ["ok"] * 5)
+        for page in document["pages"][15:]:
+            self.assertEqual(len(page["text"]), page["chars"])
+
+
+class CommandLine(SiteCase):
+    def test_every_word_that_is_no_flag_is_an_address(self) -> None:
+        both = ["https://a.org/", "https://b.org/"]
+        for words, expected in (
+            (["--dry-run", "a.org", "b.org"], both),
+            (["read", "a.org", "--urls", "b.org", "--dry-run"], both),
+            (["a.org", "--query", "x", "b.org", "--dry-run"], both),
+            (["-q", "x", "--links", "a.org", "--dry-run"], both[:1]),
+            (["--offset=3", "--dry-run", "--", "a.org", "b.org"], both),
+        ):
+            with self.subTest(words):
+                planned = call_main(command, *words).document["request"]
+                sent = [one["url"] for one in planned.get("requests", [planned])]
+                self.assertEqual(sorted(sent), expected)
+
+    def test_bad_values_are_named_with_what_is_allowed(self) -> None:
+        for words, name in (
+            (("--page-timeout", "0"), "page_timeout must be a number from 0.1 to 120"),
+            (("--offset", "-1"), "offset must be a whole number"),
+            (("--max-char", "3"), "--max-chars"),
+            (tuple(f"http://h{number}.example/" for number in range(51)), "up to 50"),
+        ):
+            run = call_main(command, "http://x.example/", *words)
+            self.assertEqual(run.code, 2)
+            self.assertIn(name, json.dumps(run.document))
+
+    def test_help_says_what_it_does_and_lists_every_flag(self) -> None:
+        run = call_main(command, "--help")
+        self.assertEqual(run.code, 0)
+        for parameter in read.COMMANDS["read"]["params"]:
+            self.assertIn("--" + parameter["name"].replace("_", "-"), run.stdout.decode())
+
+
+class Reference(SiteCase):
+    def test_every_command_of_the_reference_works_as_it_stands(self) -> None:
+        text = REFERENCE.read_text(encoding="utf-8")
+        lines = "\n".join(re.findall(r"```bash\n(.*?)```", text, re.DOTALL)).splitlines()
+        self.assertGreater(len(lines), 4)
+        for line in filter(str.strip, lines):
+            words = shlex.split(line.replace(EXAMPLE_SITE, f"{self.server.url}/site"))
+            script = words[2].replace("/path/to/web-search", str(ROOT))
+            with tempfile.TemporaryDirectory() as folder, self.subTest(line):
+                run = subprocess.run(
+                    [sys.executable, script, *words[3:]],
+                    capture_output=True,
+                    check=False,
+                    cwd=folder,
+                )
+                self.assertEqual((run.returncode, run.stderr), (0, b""), run.stdout)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,474 @@
+"""What read_page.py keeps of a page, how it writes it, and what it finds in it."""
+
+from __future__ import annotations
+
+import itertools
+import random
+import re
+import time
+import unittest
+from pathlib import Path
+from typing import Any
+
+from tests.support import load_script
+
+common: Any = load_script("websearch.common")
+content: Any = load_script("websearch.pages.content")
+fetch: Any = load_script("websearch.pages.fetch")
+markdown: Any = load_script("websearch.pages.markdown")
+metadata: Any = load_script("websearch.pages.metadata")
+passages: Any = load_script("websearch.pages.passages")
+read: Any = load_script("websearch.pages.read")
+PAGES = Path(__file__).resolve().parent.parent / "fake_server/pages"
+# Broken markup that made html.parser or a naive tokenizer slow; each is repeated to any length.
+ATTACKS = {
+    "open tags": "<a ", "comments": "<!--", "double quotes": '<a href="', "single quotes": "<a b='",
+    "quoted ends": '<a b=">', "mixed quotes": "<a b='\"' c=\"'>", "attributes": "<a b=c d=e >",
+    "equal signs": "<a = = ", "declarations": "<!a", "instructions": "<?a", "end tags": "</b>",
+    "slashes": "</", "signs": "<", "entities": "&#x", "named entities": "&lt", "cdata": "<![CDATA[",
+    "scripts": "<script>", "styles": "<style>a</style", "titles": "<title>", "nested": "<b>",
+    "crossed": "<i><b></i>", "crossed boxes": "<div></span></div>", "boxes": "<div><p>",
+    "lists": "<ul><li>", "items": "<li>", "tables": "<table><tr><td>", "quotes": "<blockquote>x",
+    "mixed nesting": "<ol><li><p>x<table><td>y", "links": "<a>x", "options": "<select><option>",
+    "headings": "<h2>Related</h2>",
+    "boxed headings": "<div><h2>Related</h2></div>", "definitions": "<dl><dt>a<dd>b",
+    "code": "<pre>`",
+    "signs of markdown": "*_`[", "breaks": "<br>", "metas": "<meta name=x content=y>",
+    "data": '<script type="application/ld+json">{"a":[</script>', "svg": "<svg><p>",
+}  # fmt: skip
+
+
+def article(body: str) -> str:
+    return f"<html><body><main><h1>Title</h1>{body}</main></body></html>"
+
+
+def markdown_of(body: str, links: bool = False) -> str:
+    text: str = markdown.extract_markdown(article(body), "https://site.example/dir/page", links)
+    return text
+
+
+class Content(unittest.TestCase):
+    """What stays of each kind of page of the fake site, and what goes."""
+
+    def text(self, name: str) -> str:
+        text: str = content.extract((PAGES / name).read_text(encoding="utf-8"))
+        return text
+
+    def assert_kept(self, name: str, kept: tuple[str, ...], gone: tuple[str, ...]) -> None:
+        text = self.text(name)
+        for words in kept:
+            self.assertIn(words, text)
+        for words in gone:
+            self.assertNotIn(words, text)
+
+    def test_an_article_loses_all_that_is_around_it(self) -> None:
+        self.assert_kept(
+            "sourdough.html",
+            ("A jar of flour and water", "gluten network", "late for a sour one"),
+            (
+                "cookies",
+                "Share on",
+                "newsletter",
+                "Related",
+                "kitchen scales",
+                "mayor",
+                "nonsense",
+                "Copyright",
+                "Travel",
+                "staff writer",
+                "tracking",
+            ),
+        )
+
+    def test_an_article_in_another_language_keeps_its_lead_and_loses_related_links(self) -> None:
+        self.assert_kept(
+            "bridges.html",
+            ("Fußgänger passen", "Schwingungsdämpfer", "Heute rechnen Ingenieure"),
+            ("Lesen Sie auch", "auch interessant", "nur Klicks", "Startseite", "Impressum"),
+        )
+
+    def test_a_paragraph_after_a_box_of_related_links_is_not_lost_with_it(self) -> None:
+        prose = "A paragraph of the article, long enough to be one, stands here without any link. "
+        box = "<h3>Read more</h3><ul><li><a href=x>Another text that was written before</a></ul>"
+        text = content.extract(article(f"<p>{prose}</p>{box}<p>{prose}The end.</p>"))
+        self.assertIn("The end.", text)
+        self.assertNotIn("Another text", text)
+
+    def test_documentation_on_comments_or_tags_keeps_its_sections(self) -> None:
+        code = "<h2>Comments</h2><p>Begin with two dashes:</p><pre>-- a comment</pre>"
+        prose = (
+            "<h2>Tags</h2><p>A tag names a version, so that everybody talks about the same one; "
+            "it never moves, unlike a branch.</p>"
+        )
+        text = content.extract(article(f"<p>Quill's language is small.</p>{code}{prose * 6}"))
+        self.assertIn("-- a comment", text)
+        self.assertIn("it never moves", text)
+
+    def test_questions_that_unfold_their_answers_are_kept(self) -> None:
+        body = (
+            "<h3><button>How much is it?</button></h3><p>Six hundred and forty for three rooms.</p>"
+        )
+        self.assertIn("How much is it?", content.extract(article(body * 2)))
+
+    def test_one_long_article_among_teasers_is_the_page(self) -> None:
+        prose = (
+            "<p>A paragraph of the article, long enough to be one, stands here for the test.</p>"
+        )
+        teaser = "<article><h2>Other</h2><p>A teaser of some other text of today.</p></article>"
+        html = (
+            "<html><head><meta property=og:type content=article></head><body>"
+            f"{teaser * 9}<article><h1>This</h1>{prose * 20}</article>{teaser * 30}</body></html>"
+        )
+        text = content.extract(html)
+        self.assertEqual(text.count("stands here for the test"), 20)
+        self.assertNotIn("teaser", text)
+
+    def test_a_text_in_two_columns_is_read_whole(self) -> None:
+        prose = (
+            "<p>Words of column {} that make up a paragraph which nobody would want to miss.</p>"
+        )
+        columns = [f"<div class=col-text>{prose.format(n) * (9 - 4 * n)}</div>" for n in (1, 2)]
+        html = f"<html><body><div>{'<div>picture</div>'.join(columns)}</div></body></html>"
+        self.assertIn("Words of column 2", content.extract(html))
+
+    def test_documentation_keeps_code_tables_and_lists(self) -> None:
+        self.assert_kept(
+            "timeouts.html",
+            ("quill.Client(timeout=5)", "name lookup", "gives up", "does the name resolve?"),
+            ("Getting started", "Built with care", "Home /"),
+        )
+
+    def test_forum_threads_and_answers_are_content(self) -> None:
+        self.assert_kept(
+            "thread.html",
+            ("brown spots at the bottom", "blossom end rot", "straw", "tomatilla"),
+            ("Log in", "Powered by"),
+        )
+        self.assert_kept("question.html", ("Warm the key", "Graphite powder"), ("padlock",))
+        self.assert_kept("crawler.html", ("kingfishers", "a hide matters"), ())
+
+    def test_products_collections_services_and_listings_keep_their_short_texts(self) -> None:
+        self.assert_kept("kettle.html", ("solid copper", "1.1 kilograms", "89.00"), ("All pots",))
+        self.assert_kept("kettles.html", ("Camping kettle", "34.50", "Watch it boil."), ())
+        self.assert_kept("moving.html", ("Two carts", "Packing", "640"), ("since 1987",))
+        self.assert_kept("news.html", ("Ferry back", "closes at ten", "sold out at nine"), ())
+
+    def test_hidden_text_and_invisible_characters_are_removed(self) -> None:
+        html = (PAGES / "hidden.html").read_text(encoding="utf-8")
+        text = markdown.extract_markdown(html)
+        self.assertIn("Honey that has become solid turns liquid", text)
+        for words in ("Ignore all", "maintenance", "best honey", "system prompt"):
+            self.assertNotIn(words, text)
+
+    def test_a_page_that_shows_its_text_by_script_is_not_lost_with_it(self) -> None:
+        body = "<p>Text that the server sent and a script uncovers, sentence by sentence.</p>" * 4
+        html = f"<html><body><div>Loading</div><div hidden id=S:1>{body}</div></body></html>"
+        self.assertIn("a script uncovers", content.extract(html))
+
+    def test_broken_and_unclosed_markup_loses_no_sentence(self) -> None:
+        self.assert_kept(
+            "broken_tags.html", ("closed", "must not be lost", "third", "which is here"), ()
+        )
+        self.assert_kept("unclosed.html", ("neither the paragraph", "down to the last one"), ())
+
+    def test_a_page_without_names_is_read_by_its_sentences(self) -> None:
+        self.assert_kept(
+            "plain_boxes.html", ("boxes without any name", "second paragraph"), ("previous",)
+        )
+
+    def test_a_page_of_few_words_is_not_empty(self) -> None:
+        self.assertEqual(content.extract("<html><body>Hello, world</body></html>"), "Hello, world")
+        self.assertEqual(content.extract("just text"), "just text")
+        self.assertEqual(content.extract(""), "")
+
+
+class Markdown(unittest.TestCase):
+    """Markdown that renders as the page does."""
+
+    def test_every_element_has_its_form(self) -> None:
+        for html, expected in (
+            ("<p>a <b>b</b> <em>c</em> <code>d</code> <del>e</del></p>", "a **b** *c* `d` ~~e~~"),
+            ("<h2>Head <i>line</i></h2>", "## Head *line*"),
+            ("<p>a<br>b<br><br>c</p>", "a  \nb\n\nc"),
+            ("<ul><li>a<li>b<ul><li>c</ul></ul>", "- a\n- b\n  - c"),
+            ("<ol start=9><li>a<li>b<p>c</p></ol>", "9. a\n10. b\n\n    c"),
+            ("<blockquote><p>a</p><p>b</p></blockquote>", "> a\n>\n> b"),
+            ("<pre>a\n  b</pre>", "```\na\n  b\n```"),
+            ("<pre><code class='x language-js'>a</code></pre>", "```js\na\n```"),
+            ("<div class='highlight-source-sh'><pre>a</pre></div>", "```sh\na\n```"),
+            ("<pre>a<br>b<div>c</div><div>d</div></pre>", "```\na\nb\nc\nd\n```"),
+            ("<pre>```</pre>", "````\n```\n````"),
+            ("<p><code>a`b</code></p>", "``a`b``"),
+            (
+                "<table><tr><th>a<th>b<tr><td>1|2<td>3</table>",
+                "| a | b |\n| --- | --- |\n| 1\\|2 | 3 |",
+            ),
+            (
+                "<table><tr><td colspan=2>a<tr><td>b<td>c</table>",
+                "| a |  |\n| --- | --- |\n| b | c |",
+            ),
+            ("<table><tr><td><p>only</p></table>", "only"),
+            ("<dl><dt>a<dd>b<dt>c<dd>d</dl>", "- **a**\n  b\n- **c**\n  d"),
+            ("<img alt='A red boat' src=x.png>", "[image: A red boat]"),
+            ("<img alt='' src=x.png><img alt='DSC_0001.JPG'>", ""),
+            ("<details><summary>More</summary><p>a</p></details>", "**More**\n\na"),
+            ("<p>a<script>b()</script><style>c</style><!-- d --></p>", "a"),
+        ):
+            with self.subTest(html):
+                self.assertEqual(markdown_of(html), expected)
+
+    def test_text_that_looks_like_markup_stays_text(self) -> None:
+        for text, expected in (
+            ("# no heading", "\\# no heading"), ("1. no list", "1\\. no list"),
+            ("- no list", "\\- no list"), ("> no quote", "\\> no quote"), ("*a*", "\\*a\\*"),
+            ("3 * 4 * 5", "3 * 4 * 5"), ("snake_case_name", "snake_case_name"),
+            ("__init__", "\\_\\_init\\_\\_"), ("&lt;b&gt;", "\\<b>"), ("1 &lt; 2", "1 < 2"),
+            ("&amp;lt;", "\\&lt;"), ("[a](b)", "[a\\](b)"), ("a`b", "a\\`b"),
+            ("C:\\*", "C:\\\\\\*"),
+            ("~~a~~", "\\~~a\\~~"), ("AT&amp;T", "AT&T"), ("---", "\\---"),
+        ):  # fmt: skip
+            with self.subTest(text):
+                self.assertEqual(markdown_of(f"<p>{text}</p>"), expected)
+
+    def test_links_are_kept_on_request_absolute_and_safe(self) -> None:
+        for href, expected in (
+            ("x?a=1&amp;b=(2)", "[a](https://site.example/dir/x?a=1&b=%282%29)"),
+            ("//other.example/", "[a](https://other.example/)"), ("#part", "a"),
+            ("javascript:alert(1)", "a"), ("data:text/html,x", "a"), ("http://[::1", "a"),
+            ("mailto:me@site.example", "[a](mailto:me@site.example)"), ("", "a"),
+        ):  # fmt: skip
+            with self.subTest(href):
+                self.assertEqual(
+                    markdown_of(f"<p><a href='{href}'>a</a></p>", links=True), expected
+                )
+        self.assertEqual(markdown_of("<p><a href=x>a</a></p>"), "a")
+        card = markdown_of("<a href=/x><h3>Card</h3><p>Text</p></a>", links=True)
+        self.assertEqual(card, "### [Card](https://site.example/x)\n\nText")
+
+    def test_deeply_nested_lists_and_quotations_stay_small(self) -> None:
+        for unit in ("<ul><li>x", "<blockquote>x", "<ol><li><p>x"):
+            text = markdown_of(unit * 20_000)
+            self.assertLess(len(text), 20_000 * 60)
+
+
+class Metadata(unittest.TestCase):
+    def found(self, head: str, body: str = "<p>x</p>", attributes: str = "") -> dict[str, str]:
+        page = content.Page(f"<html {attributes}><head>{head}</head><body>{body}</body></html>")
+        fields: dict[str, str] = metadata.find_metadata(page)
+        return fields
+
+    def test_linked_data_goes_before_open_graph_and_markup(self) -> None:
+        data = (
+            '<script type="application/ld+json">{"@graph": ['
+            '{"@type": "Organization", "name": "Org"},'
+            '{"@type": ["NewsArticle"], "headline": "From data", "author": [{"name": "A"}, "B"],'
+            '"datePublished": "2024-05-06T07:08:09Z"}]}</script>'
+        )
+        meta = (
+            "<title>From title</title><meta property=og:title content='From graph'>"
+            "<meta name=author content=Meta>"
+            "<meta property='article:published_time' content=2020-01-01>"
+        )
+        found = self.found(data + meta, attributes="lang=en-US")
+        self.assertEqual(found["title"], "From data")
+        self.assertEqual(found["author"], "A, B")
+        self.assertEqual(found["published"], "2024-05-06T07:08:09Z")
+        self.assertEqual(found["language"], "en-US")
+        found = self.found(meta)
+        self.assertEqual((found["title"], found["author"]), ("From graph", "Meta"))
+        self.assertEqual(found["published"], "2020-01-01")
+
+    def test_markup_is_read_where_nothing_better_is(self) -> None:
+        body = (
+            "<h1>Head &amp; line</h1><a rel=author>by Jo Doe</a>"
+            "<time datetime='2023-01-02'>x</time>"
+        )
+        found = self.found("<title>Title</title>", body)
+        self.assertEqual(
+            found, {"title": "Head & line", "author": "Jo Doe", "published": "2023-01-02"}
+        )
+
+    def test_broken_data_is_passed_over(self) -> None:
+        for data in (
+            "{", "[" * 100_000, "null", '{"@type": 5, "headline": {}}', '{"@graph": "x"}',
+            '{"@type": "Article", "author": [null, 3, {"name": 7}], "datePublished": []}',
+        ):  # fmt: skip
+            script = f'<script type="application/ld+json">{data}</script><title>T</title>'
+            self.assertEqual(self.found(script), {"title": "T"})
+
+    def test_the_text_of_a_page_without_markup_is_taken_from_its_data(self) -> None:
+        words = "The whole article stands only in the data of the page. " * 10
+        html = (
+            '<html><head><script type="application/ld+json">{"@type": "NewsArticle", '
+            f'"headline": "H", "articleBody": "{words}"}}</script></head>'
+            "<body><div id=root></div></body></html>"
+        )
+        fetched = fetch.Fetched("http://x/", common.Response(200, {}, b""))
+        self.assertIn("only in the data", read.read_html(html, fetched, False)[1])
+
+
+class Passages(unittest.TestCase):
+    text = (
+        "Opening words about the island.\n\n# Climate\n\nRain falls on two hundred days.\n\n"
+        "## Winter\n\nStorms close the harbour for weeks.\n\n"
+        "## Summer\n\nThe warm months are dry.\n\n"
+        "# Getting there\n\n```sh\nferry --from north\n\nferry --back\n```\n\n"
+        "The ferry takes an hour."
+    )
+
+    def test_have_their_path_of_headings_and_the_order_of_the_page(self) -> None:
+        found = passages.select_passages(self.text, "ferry in winter storms", 0)
+        self.assertEqual([one["heading"] for one in found], ["Climate > Winter", "Getting there"])
+        self.assertIn("ferry --from north\n\nferry --back\n```", found[1]["text"])
+
+    def test_nothing_is_found_where_no_word_is_held(self) -> None:
+        self.assertEqual(passages.select_passages(self.text, "zebra", 500), [])
+        self.assertEqual(passages.select_passages("", "ferry", 500), [])
+
+    def test_words_are_compared_without_case_accents_and_plural_s(self) -> None:
+        found = passages.select_passages("Le CAFÉ des îles", "cafes ile", 0)
+        self.assertEqual(len(found), 1)
+
+    def test_languages_without_spaces_are_searched_by_pairs_of_characters(self) -> None:
+        text = (
+            "# 一\n\n潮の満ち引きは月の引力で起こる。\n\n# 二\n\n港では魚を売っている。\n\n"
+            "# 三\n\nเรือออกทุกเช้า"
+        )
+        for query, heading in (("魚はどこ", "二"), ("月の引力", "一"), ("เรือ", "三")):
+            found = passages.select_passages(text, query, 0)
+            self.assertEqual(found[0]["heading"], heading)
+
+    def test_stay_within_their_budget_and_join_neighbours(self) -> None:
+        generator = random.Random(5)
+        words = ["harbour", "ferry", "storm", "rain", "lamp", "keeper"]
+        blocks = []
+        for number in range(60):
+            if number % 7 == 0:
+                blocks.append(f"## Part {number}")
+            blocks.append(" ".join(generator.choices(words, k=generator.randrange(5, 200))) + ".")
+        text = "\n\n".join(blocks)
+        for max_chars in (100, 500, 2_000, 9_000):
+            found = passages.select_passages(text, "storm lamp", max_chars)
+            used = sum(len(one["text"]) + len(one["heading"]) for one in found)
+            self.assertTrue(0 < used <= max_chars)
+            for one, other in itertools.pairwise(found):
+                whole = text.find(one["text"]), text.find(other["text"])
+                self.assertLess(whole[0], whole[1] if whole[1] >= 0 else len(text))
+
+    def test_long_texts_and_long_code_are_split_in_linear_time(self) -> None:
+        for unit in ("Rain fell on the harbour. ", "harbour", "x\n\n", "```\n\nx\n\n"):
+            seconds = []
+            for size in (50_000, 400_000):
+                started = time.process_time()
+                passages.select_passages((unit * size)[:size], "harbour", 2_000)
+                seconds.append(time.process_time() - started)
+            with self.subTest(unit):
+                self.assertLess(seconds[1], 20 * seconds[0] + 0.1)
+
+    def test_every_word_of_the_page_is_in_one_passage(self) -> None:
+        found = passages.split_passages(self.text)
+        joined = " ".join(one["text"] for one in found)
+        for word in re.findall(r"\w+", re.sub(r"(?m)^#+ .*$", "", self.text)):
+            self.assertIn(word, joined)
+
+
+class HostileMarkup(unittest.TestCase):
+    """Input made to be slow, deep or broken: linear time, no exception."""
+
+    def seconds(self, html: str) -> float:
+        started = time.process_time()
+        markdown.extract_markdown(html, "http://x/")
+        return time.process_time() - started
+
+    def test_broken_markup_costs_time_in_proportion_to_its_length(self) -> None:
+        # Quadratic work would cost 16 times as much for four times the length, and not 4.
+        for name, unit in ATTACKS.items():
+            with self.subTest(name):
+                sizes = (10_000, 40_000)
+                short, long = (
+                    min(self.seconds((unit * size)[:size]) for _ in range(2)) for size in sizes
+                )
+                self.assertLess(long, 9 * short + 0.05)
+
+    def test_twenty_thousand_nested_elements_are_no_recursion_error(self) -> None:
+        for tag in ("div", "b", "ul><li", "table><tr><td", "blockquote", "section", "a", "pre"):
+            html = f"<{tag}>" * 20_000 + "the words at the bottom" + f"</{tag}>" * 20_000
+            text = content.extract(html)
+            self.assertIn("the words at the bottom", text, tag)
+            markdown.extract_markdown(html)
+
+    def test_odd_input_gives_its_text(self) -> None:
+        attributes = " ".join(f"a{number}='{number}'" for number in range(1_000))
+        for html, words in (
+            (
+                f"<p {attributes}>A thousand attributes before this text.</p>",
+                "A thousand attributes",
+            ),
+            ("<p>NUL \0 bytes\0 inside of the text of a page</p>", "bytes inside"),
+            ("<p>&#0; &#xD800; &#x110000; &#99999999999999999999; &bogus; &amp here</p>", "& here"),
+            (f"<p>&#{'9' * 5_000}; and an endless number reference</p>", "an endless number"),
+            ("<p>\ud800 lone surrogates \udfff stand in the text</p>", "lone surrogates"),
+            ("<P CLASS=A>UPPER CASE TAGS ARE READ AS WELL</P>", "UPPER CASE"),
+            ("<p>text before <script>var a = '</p>'; never closed", "text before"),
+            ("<p>a < b and c > d are no tags at all</p>", "a < b and c > d"),
+            ("<p>an attribute <a title='1 > 0' href=x>with a sign</a></p>", "with a sign"),
+            ("<body><svg><title>no</title></svg><p>only this is text</p>", "only this is text"),
+        ):
+            with self.subTest(html[:40]):
+                text = common.clean_text(content.extract(html))
+                self.assertIn(words, " ".join(text.split()))
+                markdown.extract_markdown(html)
+
+    def test_mutated_pages_never_fail(self) -> None:
+        fuzz(self, seed=11, pages=150)
+
+
+def fuzz(case: unittest.TestCase, seed: int, pages: int) -> None:
+    """Mutate the pages of the site: cut, repeat, shuffle, insert broken pieces; read each."""
+    generator = random.Random(seed)
+    sources = [path.read_text(encoding="utf-8") for path in sorted(PAGES.glob("*.html"))]
+    pieces = [
+        *ATTACKS.values(),
+        "\0",
+        "&#x",
+        '"',
+        "'",
+        ">",
+        "<",
+        "</",
+        "\ud800",
+        "<table>",
+        "</div>" * 9,
+    ]
+    for number in range(pages):
+        html = generator.choice(sources)
+        for _ in range(generator.randrange(1, 30)):
+            start = generator.randrange(len(html) + 1)
+            end = min(len(html), start + generator.randrange(200))
+            change = generator.randrange(5)
+            if change == 0:
+                html = html[:start] + html[end:]
+            elif change == 1:
+                html = (
+                    html[:start]
+                    + generator.choice(pieces) * generator.randrange(1, 20)
+                    + html[start:]
+                )
+            elif change == 2:
+                html = html[:end] + html[start:]
+            elif change == 3:
+                html = html[end:] + html[:end]
+            else:
+                html = html[:start] + html[start:end].swapcase()[::-1] + html[end:]
+        with case.subTest(number=number, seed=seed):
+            found = content.find_content(html)
+            text = markdown.content_markdown(found, "http://x/", number % 2 == 0)
+            fields = metadata.find_metadata(found.page)
+            passages.select_passages(text, "keep the words", 500)
+            common.dump_json({"text": text, **fields}).encode()
+            case.assertNotRegex(text, r"[\0\x1b\u202e\ufeff]")
+            case.assertLessEqual(len(content.extract(html)), 4 * len(html) + 100)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,840 @@
+"""The store: answers, pages, full text, claims; and what happens when its file is not usable."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import random
+import sqlite3
+import stat
+import subprocess
+import sys
+import time
+import unittest
+from contextlib import closing
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from tests.support import SCRIPTS, SLACK, EnvironmentCase, clean_environment, load_script
+
+page_store = load_script("websearch.store")
+PageStore = page_store.PageStore
+SEED = 6_002
+
+
+def page(url: str, text: str, title: str = "", age: float = 0.0) -> dict[str, Any]:
+    return {
+        "url": url,
+        "final_url": url,
+        "title": title,
+        "text": text,
+        "fetched_at": time.time() - age,
+    }
+
+
+class StoreCase(EnvironmentCase):
+    """A test case with a folder of its own and stores that are closed at its end."""
+
+    def setUp(self) -> None:
+        super().setUp()
+        folder = TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = Path(folder.name)
+        self.path = self.folder / "kept" / "cache.db"
+
+    def open(self, path: object = "", **options: Any) -> Any:
+        store = PageStore(str(path or self.path), **options)
+        self.addCleanup(store.close)
+        return store
+
+    def execute(self, statement: str, *values: Any) -> list[Any]:
+        with closing(sqlite3.connect(self.path, isolation_level=None)) as db:
+            return db.execute(statement, values).fetchall()
+
+    def age(self, seconds: float) -> None:
+        """Make everything in the file older."""
+        moment = f"-{seconds} seconds"
+        self.execute("UPDATE cache SET updated_at = datetime(updated_at, ?)", moment)
+        self.execute("UPDATE pages SET fetched_at = fetched_at - ?", seconds)
+
+    def urls(self, store: Any, words: str, count: int = 9, site: tuple[str, ...] = ()) -> list[str]:
+        return [one["url"] for one in store.recall(words, count, site)]
+
+
+class Answers(StoreCase):
+    def test_are_read_back_whole_by_another_store(self) -> None:
+        content = {
+            "query": "京都 😀",
+            "urls": ["https://a.example/"],
+            "results": [{"n": None}],
+            "x": 1.5,
+        }
+        self.open().put_answer("key", content)
+        found = self.open().get_answer("key", 60.0)
+        self.assertEqual(found["content"], content)
+        self.assertAlmostEqual(found["updated_at"], time.time(), delta=SLACK)
+
+    def test_are_missed_under_another_key_and_when_they_are_too_old(self) -> None:
+        store = self.open()
+        store.put_answer("key", {"query": "q", "urls": []})
+        self.assertIsNone(store.get_answer("other", None))
+        self.assertIsNone(store.get_answer("key", 0.0))
+        self.age(3_600)
+        self.assertIsNone(store.get_answer("key", 3_599.0))
+        self.assertTrue(store.get_answer("key", 3_700.0))
+        self.assertTrue(store.get_answer("key", None))
+
+    def test_from_the_future_have_no_age_and_are_read_only_at_any_age(self) -> None:
+        store = self.open()
+        store.put_answer("key", {"query": "q", "urls": []})
+        self.age(-86_400)
+        self.assertIsNone(store.get_answer("key", 1e9))
+        self.assertTrue(store.get_answer("key", None))
+
+    def test_replace_an_older_one(self) -> None:
+        store = self.open()
+        for number in (1, 2):
+            store.put_answer("key", {"query": "q", "urls": [], "n": number})
+        self.assertEqual(store.get_answer("key", 60.0)["content"]["n"], 2)
+        self.assertEqual(store.stats()["answers"], 1)
+
+    def test_may_hold_surrogates_and_nul(self) -> None:
+        store = self.open()
+        store.put_answer("key", {"query": "a\ud800b\0c", "urls": []})
+        self.assertEqual(store.get_answer("key", 60.0)["content"]["query"], "a\ufffdb\0c")
+        self.assertEqual(store.warnings, [])
+
+    def test_are_removed_after_thirty_days_by_the_next_write(self) -> None:
+        store = self.open()
+        store.put_answer("old", {"query": "q", "urls": []})
+        store.put_pages([page("https://old.example/", "oldword")])
+        self.age(29 * 86_400)
+        store.put_answer("new", {"query": "q", "urls": []})
+        self.assertTrue(store.get_answer("old", None))
+        self.age(2 * 86_400)
+        store.put_answer("newer", {"query": "q", "urls": []})
+        self.assertIsNone(store.get_answer("old", None))
+        self.assertEqual(store.get_pages(["https://old.example/"], None), {})
+        self.assertEqual(store.recall("oldword", 5), [])
+
+
+class Pages(StoreCase):
+    def test_are_read_back_by_url_with_all_fields(self) -> None:
+        given = page("https://a.example/", "text\nmore", "title") | {
+            "final_url": "https://b.example/"
+        }
+        self.open().put_pages([given, page("https://c.example/", "c")])
+        found = self.open().get_pages(["https://a.example/", "https://no.example/"], 60.0)
+        self.assertEqual(found, {"https://a.example/": given})
+
+    def test_are_missed_when_they_are_too_old(self) -> None:
+        store = self.open()
+        store.put_pages([page("https://a.example/", "a", age=100)])
+        self.assertEqual(store.get_pages(["https://a.example/"], 99.0), {})
+        self.assertEqual(len(store.get_pages(["https://a.example/"], 101.0)), 1)
+        self.assertEqual(len(store.get_pages(["https://a.example/"], None)), 1)
+
+    def test_two_thousand_are_read_at_once(self) -> None:
+        store = self.open()
+        urls = [f"https://a.example/{number}" for number in range(2_000)]
+        store.put_pages([page(url, "short") for url in urls])
+        self.assertEqual(list(store.get_pages(urls, None)), urls)
+
+    def test_are_cut_cleaned_and_completed(self) -> None:
+        store = self.open()
+        store.put_pages(
+            [{"url": "https://a.example/\ud800", "text": "x\0" * 600_000}, {"text": "no url"}]
+        )
+        (found,) = store.get_pages(["https://a.example/\ud800"], 60.0).values()
+        self.assertEqual(found["text"], "x" * page_store.MAX_TEXT_CHARS)
+        self.assertEqual((found["title"], found["final_url"]), ("", "https://a.example/\ufffd"))
+        self.assertEqual((store.stats()["pages"], store.warnings), (1, []))
+
+    def test_a_new_text_replaces_the_old_one_in_the_index_too(self) -> None:
+        store = self.open()
+        store.put_pages([page("https://a.example/", "walrus")])
+        store.put_pages([page("https://a.example/", "heron"), page("https://a.example/", "egret")])
+        self.assertEqual(self.urls(store, "egret"), ["https://a.example/"])
+        self.assertEqual(self.urls(store, "walrus") + self.urls(store, "heron"), [])
+        self.assertEqual(store.stats()["pages"], 1)
+
+    def test_the_same_text_again_only_becomes_younger(self) -> None:
+        store = self.open()
+        store.put_pages([page("https://a.example/", "walrus", age=1_000)])
+        ids = self.execute("SELECT id FROM pages")
+        store.put_pages([page("https://a.example/", "walrus")])
+        self.assertEqual(self.execute("SELECT id FROM pages"), ids)
+        self.assertEqual(len(store.get_pages(["https://a.example/"], 100.0)), 1)
+
+
+class Recall(StoreCase):
+    def filled(self) -> Any:
+        store = self.open()
+        store.put_pages(
+            [
+                page("https://docs.rust.example/", "Tasks have a scheduler. " * 9, "Tokio runtime"),
+                page("https://blog.example/1", "Once tokio is named. " + "Bread at length. " * 9),
+                page("https://blog.example/2", "async-std's scheduler; C++ has executors", "Async"),
+                page("https://cafe.example/", "Cafés in Zürich; İstanbul too", "Naïve guide"),
+                page("https://ja.example/", "東京都庁は新宿にある。天気は晴れ、ﾃﾞｰﾀ", "日本語"),
+                page("https://zh.example/", "如何安装编译器:下载并运行安装程序", "中文"),
+                page("https://th.example/", "ภาษาไทยเป็นภาษาที่มีระดับเสียง", "ไทย"),
+                page("https://ko.example/", "서울에서 부산까지 기차로 간다", "한국어"),
+                page("https://hi.example/", "हिन्दी भाषा भारत में बोली जाती है", "हिन्दी"),
+            ]
+        )  # fmt: skip
+        return store
+
+    def test_pages_with_all_words_come_first_then_those_with_some(self) -> None:
+        found = self.urls(self.filled(), "how does the tokio scheduler work")
+        self.assertEqual(found[0], "https://docs.rust.example/")
+        self.assertEqual(set(found[1:]), {"https://blog.example/1", "https://blog.example/2"})
+
+    def test_a_word_in_the_title_weighs_more(self) -> None:
+        self.assertEqual(self.urls(self.filled(), "tokio", 1), ["https://docs.rust.example/"])
+
+    def test_case_accents_width_and_plural_make_no_difference(self) -> None:
+        store = self.filled()
+        for words in ("cafe", "CAFÉ", "cafés", "zurich guides", "ＣＡＦＥ"):
+            self.assertEqual(self.urls(store, words), ["https://cafe.example/"], words)
+        self.assertEqual(self.urls(store, "schedulers executor")[0], "https://blog.example/2")
+
+    def test_words_of_one_two_three_and_more_characters_where_no_space_separates_them(self) -> None:
+        store = self.filled()
+        for name, words in {
+            "ja": "庁 晴 都庁 天気 東京都 新宿にある データ 東京都庁",
+            "zh": "装 编译 安装 编译器 安装程序",
+            "th": "ไทย ภาษา เสียง ระดับเสียง",
+            "ko": "서울 부산 기차 서울에서",
+            "hi": "हिन्दी भारत भाषा",
+        }.items():
+            for word in words.split():
+                self.assertEqual(self.urls(store, word, 1), [f"https://{name}.example/"], word)
+
+    def test_a_question_without_spaces_finds_the_page_with_most_of_it(self) -> None:
+        store = self.filled()
+        self.assertEqual(self.urls(store, "怎么安装编译器?")[0], "https://zh.example/")
+        self.assertEqual(self.urls(store, "明日の東京の天気は")[0], "https://ja.example/")
+
+    def test_what_stands_in_no_page_is_not_found(self) -> None:
+        store = self.filled()
+        for words in ("zebra", "大阪", "京東", "", "  ", "\"'*-+()", "\0"):
+            self.assertEqual(store.recall(words, 5), [], words)
+        self.assertEqual(store.warnings, [])
+
+    def test_no_text_of_the_user_is_syntax(self) -> None:
+        store = self.filled()
+        for words in (
+            'tokio"', '"tokio', "tokio AND", "OR tokio", "NOT tokio", "NEAR(tokio", "tokio*",
+            "-tokio", "title:tokio", "{title}:tokio", "^tokio", "(tokio", "tokio\0", "tokio \ud800",
+            "tokio'; DROP TABLE pages; --",
+        ):  # fmt: skip
+            self.assertIn("https://docs.rust.example/", self.urls(store, words), words)
+        marks = list("ab \"'*()^:-+{},;\0東京\ud800ไ์ทย\n")
+        letters = [*marks, "NEAR", " AND ", " OR ", " NOT "]
+        source = random.Random(SEED)
+        for _ in range(300):
+            words = "".join(source.choices(letters, k=source.randint(1, 12)))
+            store.recall(words, 3, (words,))
+        self.assertEqual(store.warnings, [])
+        self.assertEqual(store.stats()["pages"], 9)
+
+    def test_a_site_stands_for_its_subdomains_and_no_others(self) -> None:
+        store = self.open()
+        urls = [
+            "https://example.org/", "https://docs.example.org:8080/a", "https://badexample.org/",
+            "https://user@example.org.evil.test/", "https://t.test/?https://example.org/",
+        ]  # fmt: skip
+        moved = page("https://short.test/", "heron") | {"final_url": "https://www.example.org/x"}
+        store.put_pages([*(page(url, "heron") for url in urls), moved])
+        expected = {*urls[:2], "https://short.test/"}
+        for site in ("example.org", "EXAMPLE.org", ".example.org", "https://example.org/path"):
+            self.assertEqual(set(self.urls(store, "heron", site=(site,))), expected, site)
+        self.assertEqual(self.urls(store, "heron", site=("docs.example.org",)), urls[1:2])
+        both = self.urls(store, "heron", site=("docs.example.org", "short.test"))
+        self.assertEqual(set(both), {urls[1], "https://short.test/"})
+        self.assertEqual(self.urls(store, "heron", site=("%", "_")), [])
+
+    def test_a_rare_page_of_a_site_is_found_below_many_better_ones(self) -> None:
+        store = self.open()
+        store.put_pages([page(f"https://many.test/{n}", "heron " * 9, "heron") for n in range(300)])
+        store.put_pages([page("https://one.test/", "x " * 900 + "heron")])
+        self.assertEqual(self.urls(store, "heron", 5, ("one.test",)), ["https://one.test/"])
+
+    def test_count_bounds_what_is_returned(self) -> None:
+        store = self.open()
+        store.put_pages([page(f"https://a.test/{n}", "heron") for n in range(30)])
+        self.assertEqual(
+            [len(store.recall("heron", n)) for n in (0, 1, 20, 10**30)], [0, 1, 20, 30]
+        )
+
+
+class WithoutIndex(StoreCase):
+    """Where SQLite has no FTS5, or the index is broken, every text is read instead."""
+
+    texts = ("A tokio scheduler", "Bread and schedulers", "東京都庁", "nothing here")
+
+    def fill(self, store: Any) -> Any:
+        store.put_pages([page(f"https://a.test/{n}", text) for n, text in enumerate(self.texts)])
+        return store
+
+    def assert_finds(self, store: Any) -> None:
+        self.assertEqual(
+            self.urls(store, "tokio schedulers"), ["https://a.test/0", "https://a.test/1"]
+        )
+        self.assertEqual(self.urls(store, "都庁"), ["https://a.test/2"])
+        self.assertEqual(self.urls(store, "cheduler"), [])
+        self.assertEqual(self.urls(store, "tokio", site=("b.test",)), [])
+        self.assertEqual(store.warnings, [])
+
+    def replace_module(self, old: str, new: str) -> None:
+        """Let the index be of a module that this SQLite does not have, or of FTS5 again."""
+        with closing(sqlite3.connect(self.path)) as db:
+            db.execute("PRAGMA writable_schema = ON")
+            statement = (
+                "UPDATE sqlite_master SET sql = replace(sql, ?, ?) WHERE name = 'page_index'"
+            )
+            db.execute(statement, (old, new))
+            db.commit()
+
+    def test_a_sqlite_without_fts5_finds_the_same_and_says_plain(self) -> None:
+        class WithoutFts5(PageStore):  # type: ignore[misc,valid-type]
+            def _connect(self) -> Any:
+                db, version = super()._connect()
+                refused = sqlite3.SQLITE_CREATE_VTABLE
+                db.set_authorizer(
+                    lambda action, *_: (
+                        sqlite3.SQLITE_DENY if action == refused else sqlite3.SQLITE_OK
+                    )
+                )
+                return db, version
+
+        store = WithoutFts5(str(self.path))
+        self.addCleanup(store.close)
+        self.assert_finds(self.fill(store))
+        self.assertEqual(store.stats()["full_text"], "plain")
+        store.close()
+        complete = self.open()  # with FTS5 again, the next write catches up
+        self.assert_finds(complete)
+        complete.put_pages([page("https://b.test/", "another")])
+        self.assertEqual(self.execute("SELECT count(*) FROM pages WHERE indexed = 0"), [(0,)])
+        self.assert_finds(complete)
+        self.assertEqual(complete.stats()["full_text"], "fts5")
+
+    def test_an_index_that_this_sqlite_cannot_open_is_left_for_one_that_can(self) -> None:
+        self.fill(self.open()).close()
+        self.replace_module("USING fts5", "USING none5")
+        store = self.open()
+        self.assert_finds(store)
+        store.put_pages([page("https://a.test/3", "heron")])
+        self.assertEqual(self.urls(store, "heron"), ["https://a.test/3"])
+        self.assertEqual(store.stats()["full_text"], "plain")
+        store.close()
+        self.replace_module("USING none5", "USING fts5")
+        store = self.open()
+        self.assert_finds(store)
+        self.assertEqual(self.urls(store, "heron"), ["https://a.test/3"])
+        self.assertEqual(self.urls(store, "nothing here"), [])
+
+    def test_a_broken_index_is_made_anew(self) -> None:
+        for damage in (
+            "UPDATE page_index_data SET block = x'00112233445566778899' WHERE id > 9",
+            "DELETE FROM page_index_data",
+            "DROP TABLE page_index_data",
+            "DROP TABLE page_index_config",
+        ):
+            self.path.unlink(missing_ok=True)
+            self.fill(self.open()).close()
+            self.execute(damage)
+            with self.subTest(damage):
+                store = self.open()
+                self.assert_finds(store)
+                store.put_pages([page("https://b.test/", "heron")])
+                self.assertEqual(self.urls(store, "heron"), ["https://b.test/"])
+                store.put_pages([page("https://a.test/3", "heron")])
+                self.assertEqual(len(self.urls(store, "heron")), 2)
+                self.assert_finds(store)
+                self.assertEqual(store.clear(), {"answers": 0, "pages": 5})
+                store.close()
+
+
+class Claims(StoreCase):
+    def test_one_works_and_the_others_wait_until_it_ends(self) -> None:
+        first, second = self.open(), self.open()
+        self.assertTrue(first.claim("key", 60.0))
+        self.assertTrue(first.claim("key", 60.0))
+        self.assertFalse(second.claim("key", 60.0))
+        self.assertTrue(second.claim("other", 60.0))
+        second.release("key")  # it is not its own
+        self.assertFalse(second.claim("key", 60.0))
+        first.release("key")
+        self.assertTrue(second.claim("key", 60.0))
+
+    def test_what_one_ends_with_serves_those_who_waited_and_stops_nobody(self) -> None:
+        begin = time.time()
+        first, second = self.open(), self.open()
+        first.claim("key", 60.0)
+        self.assertIsNone(second.outcome("key", begin))
+        first.release("key", {"text": "ab\ud800"})
+        self.assertEqual(second.outcome("key", begin), {"text": "ab\ufffd"})
+        self.assertIsNone(second.outcome("key", time.time() + 1))  # it came before
+        self.assertIsNone(second.outcome("other", begin))
+        self.assertFalse(second.claim("key", 60.0, since=begin))  # the outcome is to be taken
+        self.assertTrue(second.claim("key", 60.0))
+        self.assertIsNone(first.outcome("key", begin))
+        first.release("key", {"text": "not its own any more"})
+        self.assertIsNone(first.outcome("key", begin))
+
+    def test_end_by_themselves(self) -> None:
+        first, second = self.open(), self.open()
+        self.assertTrue(first.claim("key", 0.2))
+        self.assertFalse(second.claim("key", 60.0))
+        time.sleep(0.25)
+        self.assertTrue(second.claim("key", 60.0))
+
+    def test_of_a_process_that_was_killed_stand_in_nobodys_way(self) -> None:
+        code = (
+            f"import sys, os; sys.path.insert(0, {str(SCRIPTS)!r}); "
+            "from websearch import store as page_store; "
+            f"print(page_store.PageStore({str(self.path)!r}).claim('key', 600.0), flush=True); "
+            "sys.stdin.read()"
+        )
+        process = subprocess.Popen(
+            [sys.executable, "-c", code],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            env=clean_environment(),
+        )
+        with process:
+            assert process.stdout
+            self.assertEqual(process.stdout.readline().strip(), b"True")
+            store = self.open()
+            self.assertFalse(store.claim("key", 60.0))
+            process.kill()
+        self.assertTrue(store.claim("key", 60.0))
+
+    def test_of_another_machine_stand_until_they_end(self) -> None:
+        store = self.open()
+        store.claim("key", 60.0)
+        self.execute("UPDATE searches SET owner = 'elsewhere 999999999 x'")
+        self.assertFalse(self.open().claim("key", 60.0))
+        self.execute("UPDATE searches SET expires = expires + 1e9")  # its clock was wrong
+        self.assertTrue(self.open().claim("key", 60.0))
+
+    def test_are_granted_where_the_store_cannot_be_used(self) -> None:
+        self.assertTrue(self.open("/dev/null/x.db").claim("key", 60.0))
+
+
+class Clear(StoreCase):
+    def filled(self) -> Any:
+        store = self.open()
+        store.put_answer(
+            "1", {"query": " Rust Async ", "urls": ["https://a.test/1", "https://a.test/2"]}
+        )
+        store.put_answer("2", {"query": "rust async", "urls": ["https://a.test/2"]})
+        store.put_answer("3", {"query": "bread", "urls": ["https://a.test/3"]})
+        words = ("zebraword", "heronword", "breadword")
+        store.put_pages([page(f"https://a.test/{n}", word) for n, word in enumerate(words, 1)])
+        return store
+
+    def kept_bytes(self) -> bytes:
+        return b"".join(path.read_bytes() for path in self.path.parent.iterdir())
+
+    def test_a_query_takes_its_answers_and_their_pages_and_nothing_else(self) -> None:
+        store = self.filled()
+        self.assertEqual(store.clear("RUST async "), {"answers": 2, "pages": 2})
+        self.assertIsNone(store.get_answer("1", None))
+        self.assertTrue(store.get_answer("3", None))
+        self.assertEqual(self.urls(store, "zebraword heronword breadword"), ["https://a.test/3"])
+        kept = self.kept_bytes()
+        for word, is_kept in ((b"zebraword", False), (b"Rust Async", False), (b"breadword", True)):
+            self.assertEqual(word in kept, is_kept, word)
+        self.assertEqual(store.clear("rust async"), {"answers": 0, "pages": 0})
+
+    def test_everything_goes_and_the_bytes_are_given_back(self) -> None:
+        store = self.filled()
+        source = random.Random(SEED)
+        texts = [" ".join(f"w{source.randrange(10**6)}" for _ in range(500)) for _ in range(200)]
+        store.put_pages([page(f"https://b.test/{n}", text) for n, text in enumerate(texts)])
+        before = store.stats()
+        self.assertEqual(store.clear(), {"answers": 3, "pages": 203})
+        after = store.stats()
+        self.assertEqual((after["answers"], after["pages"]), (0, 0))
+        self.assertLess(after["bytes"] * 10, before["bytes"])
+        self.assertNotIn(b"zebraword", self.kept_bytes())
+        self.assertEqual((store.recall("zebraword", 5), store.warnings), ([], []))
+        store.put_pages([page("https://a.test/", "zebraword")])
+        self.assertEqual(self.urls(store, "zebraword"), ["https://a.test/"])
+
+    def test_what_is_not_there_is_no_error_and_makes_no_file(self) -> None:
+        store = self.open()
+        for query in ("", "rust"):
+            self.assertEqual(store.clear(query), {"answers": 0, "pages": 0})
+        self.assertEqual((store.warnings, list(self.folder.iterdir())), ([], []))
+
+
+class GlsiDatabase(StoreCase):
+    """A database of the Go program: its one table, and text that is no JSON."""
+
+    def setUp(self) -> None:
+        super().setUp()
+        self.path.parent.mkdir()
+        self.key = hashlib.sha256(b"golang channels").hexdigest()
+        self.execute(
+            "CREATE TABLE cache (query_hash TEXT PRIMARY KEY, content TEXT, "
+            "updated_at DATETIME DEFAULT CURRENT_TIMESTAMP)"
+        )
+        insert = "INSERT INTO cache (query_hash, content) VALUES (?, ?)"
+        self.execute(insert, self.key, "## https://go.example\n\ntext")
+        self.execute(insert, "other", b"\xff\xfe")
+
+    def test_opens_keeps_its_rows_and_takes_ours(self) -> None:
+        store = self.open()
+        self.assertIsNone(store.get_answer(self.key, None))
+        self.assertEqual(store.get_pages(["https://go.example"], None), {})
+        self.assertEqual(store.recall("golang", 5), [])
+        self.assertEqual(store.stats()["answers"], 2)
+        store.put_answer("key", {"query": "q", "urls": []})
+        store.put_pages([page("https://go.example", "goroutines")])
+        self.assertTrue(store.get_answer("key", 60.0))
+        self.assertEqual(self.urls(store, "goroutine"), ["https://go.example"])
+        rows = self.execute("SELECT content FROM cache WHERE query_hash = ?", self.key)
+        self.assertEqual(rows, [("## https://go.example\n\ntext",)])
+        self.assertEqual(store.warnings, [])
+
+    def test_the_table_stays_as_glsi_made_it_and_is_made_the_same(self) -> None:
+        self.open().put_answer("key", {"query": "q", "urls": []})
+        columns = self.execute("PRAGMA table_info(cache)")
+        self.path = self.folder / "new.db"
+        self.open().put_answer("key", {"query": "q", "urls": []})
+        self.assertEqual(self.execute("PRAGMA table_info(cache)"), columns)
+        (updated,) = self.execute("SELECT updated_at FROM cache")[0]
+        self.assertRegex(updated, r"^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{3}$")
+
+    def test_clear_finds_glsis_row_by_its_key_and_clears_all_rows(self) -> None:
+        store = self.open()
+        self.assertEqual(store.clear(" Golang Channels"), {"answers": 1, "pages": 0})
+        self.assertEqual(store.clear(), {"answers": 1, "pages": 0})
+        self.assertEqual(store.warnings, [])
+
+
+class Place(StoreCase):
+    def test_is_the_variable_then_glsis_default_and_a_tilde_is_expanded(self) -> None:
+        home = str(self.folder)
+        self.set_environment(HOME=home)
+        self.assertEqual(PageStore().path, f"{home}/.glsi/cache.db")
+        for given, expected in (
+            ("~/x/c.db", f"{home}/x/c.db"),
+            ("/y/c.db", "/y/c.db"),
+            (" ", f"{home}/.glsi/cache.db"),
+        ):
+            self.set_environment(HOME=home, GLSI_DB_PATH=given)
+            self.assertEqual(PageStore().path, expected)
+
+    def test_may_be_relative_to_the_current_folder(self) -> None:
+        before = Path.cwd()
+        self.addCleanup(os.chdir, before)
+        os.chdir(self.folder)
+        store = self.open("cache.db")
+        os.chdir("/")
+        store.put_answer("key", {"query": "q", "urls": []})
+        self.assertEqual(store.warnings, [])
+        self.assertTrue((self.folder / "cache.db").is_file())
+
+    def test_may_hold_any_character(self) -> None:
+        for name in ("100% #1?.db", "file:x.db", "京都 ü.db", "a'b\".db"):
+            store = self.open(self.folder / name)
+            store.put_answer("key", {"query": "q", "urls": []})
+            self.assertTrue(store.get_answer("key", 60.0), name)
+            self.assertTrue((self.folder / name).is_file())
+
+    def test_in_memory_keeps_everything_until_it_is_closed_and_makes_no_file(self) -> None:
+        before = os.listdir()
+        store = self.open(":memory:")
+        self.assertIsNone(store.get_answer("key", None))
+        store.put_answer("key", {"query": "q", "urls": []})
+        store.put_pages([page("https://a.test/", "heron")])
+        self.assertTrue(store.get_answer("key", 60.0))
+        self.assertEqual(self.urls(store, "heron"), ["https://a.test/"])
+        self.assertEqual(store.clear(), {"answers": 1, "pages": 1})
+        self.assertEqual((store.warnings, os.listdir()), ([], before))
+
+    def test_without_a_home_is_a_warning_and_no_file(self) -> None:
+        for home in ("", None):
+            self.set_environment(HOME="")
+            if home is None:
+                del os.environ["HOME"]
+            store = PageStore()
+            self.assertIsNone(store.get_answer("key", None))
+            store.put_answer("key", {"query": "q", "urls": []})
+            (warning,) = store.warnings
+            self.assertIn("HOME is not set", warning)
+            self.assertIn("GLSI_DB_PATH", warning)
+        self.assertFalse(Path("/.glsi").exists())
+
+    def test_only_its_owner_can_read_it(self) -> None:
+        before = os.umask(0)
+        self.addCleanup(os.umask, before)
+        store = self.open()
+        store.put_answer("key", {"query": "q", "urls": []})
+        modes = {
+            path.name: stat.S_IMODE(path.stat().st_mode) for path in self.path.parent.iterdir()
+        }
+        names = ["cache.db", "cache.db-wal", "cache.db-shm"]
+        self.assertEqual(modes, dict.fromkeys(names, 0o600))
+        self.assertEqual(stat.S_IMODE(self.path.parent.stat().st_mode), 0o700)
+
+    def test_reading_makes_no_file(self) -> None:
+        store = self.open()
+        store.get_answer("key", None)
+        store.get_pages(["https://a.test/"], None)
+        store.recall("heron", 5)
+        found = store.stats()
+        self.assertEqual((found["bytes"], found["answers"], found["pages"]), (0, 0, 0))
+        self.assertIn(found["full_text"], ("fts5", "plain"))
+        self.assertEqual((store.warnings, list(self.folder.iterdir())), ([], []))
+
+
+class Unusable(StoreCase):
+    """A store that cannot be used is a miss and one warning; the work goes on."""
+
+    def use(self, store: Any) -> list[Any]:
+        """Call everything; return what came back."""
+        store.put_answer("new", {"query": "q", "urls": []})
+        store.put_pages([page("https://new.test/", "heron")])
+        return [
+            store.get_answer("new", None),
+            store.get_pages(["https://new.test/"], None),
+            store.recall("heron", 5),
+            store.claim("key", 60.0),
+            store.release("key"),
+            store.clear("q"),
+            store.clear(),
+            store.stats()["answers"],
+        ]
+
+    nothing = ({"answers": 0, "pages": 0},) * 2
+    missed = [None, {}, [], True, None, *nothing, 0]  # noqa: RUF012
+
+    def filled(self) -> None:
+        store = self.open()
+        store.put_answer("key", {"query": "kept", "urls": []})
+        store.put_pages([page("https://a.test/", "walrus")])
+        store.close()
+
+    def test_a_file_that_is_no_database_stays_as_it_is(self) -> None:
+        self.path.parent.mkdir()
+        for data in (
+            b"x",
+            b"notes of mine\n" * 1_000,
+            os.urandom(9_000),
+            b"SQLite format 3\0" + b"\xff" * 5_000,
+        ):
+            self.path.write_bytes(data)
+            store = self.open()
+            self.assertEqual(self.use(store), self.missed)
+            (warning,) = store.warnings
+            self.assertIn(str(self.path), warning)
+            self.assertIn("Move it away", warning)
+            store.close()
+            self.assertEqual(self.path.read_bytes(), data)
+
+    def test_a_database_of_another_program_or_a_later_version_stays_as_it_is(self) -> None:
+        self.path.parent.mkdir()
+        self.execute("CREATE TABLE bookmarks (url TEXT)")
+        for statement in ("PRAGMA user_version = 0", "PRAGMA user_version = 99"):
+            self.execute(statement)
+            before = self.path.read_bytes()
+            store = self.open()
+            self.assertEqual(self.use(store), self.missed)
+            self.assertEqual(len(store.warnings), 1)
+            self.assertIn("not a database", store.warnings[0])
+            store.close()
+            self.assertEqual(self.path.read_bytes(), before)
+
+    def test_damage_anywhere_in_the_file_never_raises(self) -> None:
+        self.filled()
+        good = self.path.read_bytes()
+        source = random.Random(SEED)
+        warned = 0
+        for _ in range(60):
+            damaged = bytearray(good)
+            start = source.randrange(len(good))
+            damaged[start : start + 4_096] = source.randbytes(len(damaged[start : start + 4_096]))
+            self.path.write_bytes(damaged)
+            store = self.open()
+            self.use(store)
+            warned += len(store.warnings)
+            store.close()
+            for name in ("cache.db-wal", "cache.db-shm"):
+                (self.path.parent / name).unlink(missing_ok=True)
+        self.assertGreater(warned, 20)
+
+    def test_a_folder_in_the_files_place_and_a_file_in_the_folders_place(self) -> None:
+        self.path.mkdir(parents=True)
+        below = self.folder / "file"
+        below.write_text("x")
+        for place in (self.path, below / "cache.db", below / "deep" / "cache.db"):
+            store = self.open(place)
+            self.assertEqual(self.use(store), self.missed, place)
+            self.assertEqual(len(store.warnings), 1)
+            self.assertIn(str(place), store.warnings[0])
+
+    def test_a_full_disk_keeps_what_was_there_and_is_told_once(self) -> None:
+        class Full(PageStore):  # type: ignore[misc,valid-type]
+            def _connect(self) -> Any:
+                db, version = super()._connect()
+                db.execute("PRAGMA max_page_count = 1")  # none more than there are
+                return db, version
+
+        self.filled()
+        store = Full(str(self.path))
+        self.addCleanup(store.close)
+        store.put_pages([page("https://big.test/", "x" * 400_000)])
+        self.assertIn("full", store.warnings[0])
+        self.assertIn("Free some space", store.warnings[0])
+        self.assertTrue(store.get_answer("key", None))
+        self.assertEqual(self.urls(store, "walrus"), ["https://a.test/"])
+        store.put_answer("new", {"query": "x" * 400_000, "urls": []})
+        self.assertIsNone(store.get_answer("new", None))
+        self.assertEqual(len(store.warnings), 1)
+
+    def test_locked_by_another_program_costs_a_bounded_wait_once(self) -> None:
+        self.filled()
+        with closing(sqlite3.connect(self.path, isolation_level=None)) as other:
+            other.execute("BEGIN IMMEDIATE")
+            store = self.open()
+            started = time.monotonic()
+            store.put_answer("new", {"query": "q", "urls": []})
+            self.assertTrue(store.claim("key", 60.0))
+            self.assertTrue(store.get_answer("key", None))  # reading goes on
+            self.assertLess(time.monotonic() - started, page_store.LOCK_SECONDS + SLACK)
+            self.assertEqual(len(store.warnings), 1)
+            self.assertIn("locked", store.warnings[0])
+
+    def test_a_read_only_folder_or_file_still_answers(self) -> None:
+        self.filled()
+        os.chmod(self.folder, 0o755)
+        for mode, folder_mode in ((0o444, 0o555), (0o444, 0o777), (0o644, 0o555)):
+            os.chmod(self.path, mode)
+            os.chmod(self.path.parent, folder_mode)
+            with self.subTest(file=oct(mode), folder=oct(folder_mode)):
+                found = unprivileged(self.read_and_write)
+                self.assertEqual(found[:3], ["kept", ["https://a.test/"], True], found)
+                self.assertEqual(len(found[3]), 1)
+                self.assertRegex(found[3][0], r"cannot be written: .*writable")
+        os.chmod(self.path.parent, 0o700)
+
+    def read_and_write(self) -> list[Any]:
+        store = PageStore(str(self.path))
+        content = store.get_answer("key", None)["content"]
+        urls = self.urls(store, "walrus")
+        claimed = store.claim("key", 60.0)
+        store.put_answer("new", {"query": "q", "urls": []})
+        store.close()
+        return [content["query"], urls, claimed, store.warnings]
+
+    def test_a_file_system_that_cannot_do_wal_gets_the_older_journal(self) -> None:
+        class WithoutWal(PageStore):  # type: ignore[misc,valid-type]
+            def _connect(self) -> Any:  # SQLite's dot-file locking stands for such a file system
+                return self._connect_to(f"file://{self.path}?vfs=unix-dotfile")
+
+        store = WithoutWal(str(self.path))
+        self.addCleanup(store.close)
+        store.put_answer("key", {"query": "q", "urls": []})
+        self.assertTrue(store.get_answer("key", 60.0))
+        self.assertEqual(store.warnings, [])
+        store.close()
+        self.assertEqual(self.execute("PRAGMA journal_mode"), [("delete",)])
+
+
+def unprivileged(action: Any) -> Any:
+    """Return what action returns in a process that file modes bind, also where this one is root."""
+    reading, writing = os.pipe()
+    process = os.fork()
+    if not process:
+        try:
+            if os.getuid() == 0:
+                os.setgroups([])
+                os.setgid(65_534)
+                os.setuid(65_534)
+            found = action()
+        except BaseException as error:  # noqa: BLE001  whatever it is, the test must see it
+            found = repr(error)
+        os.write(writing, json.dumps(found).encode())
+        os._exit(0)
+    os.close(writing)
+    with os.fdopen(reading, "rb") as pipe:
+        data = pipe.read()
+    os.waitpid(process, 0)
+    return json.loads(data)
+
+
+class Size(StoreCase):
+    def test_stays_within_its_bound_and_the_oldest_go_first(self) -> None:
+        source = random.Random(SEED)
+        bound = 2_000_000
+        store = self.open(max_bytes=bound)
+        for number in range(60):
+            text = " ".join(f"w{source.randrange(10**5)}" for _ in range(10_000))
+            store.put_pages([page(f"https://a.test/{number}", text, age=1_000 - number)])
+            self.assertLessEqual(self.path.stat().st_size, bound)
+        kept = store.get_pages([f"https://a.test/{number}" for number in range(60)], None)
+        numbers = sorted(int(url.rpartition("/")[2]) for url in kept)
+        self.assertEqual(numbers, list(range(60 - len(numbers), 60)))
+        self.assertGreaterEqual(len(numbers), 5)
+        self.assertEqual(store.warnings, [])
+
+    def test_old_answers_go_before_young_pages(self) -> None:
+        store = self.open(max_bytes=1_000_000)
+        store.put_answer("old", {"query": "q", "urls": [], "text": "x" * 300_000})
+        self.age(86_400)
+        store.put_pages([page(f"https://a.test/{n}", "heron " * 5_000) for n in range(12)])
+        store.put_answer("new", {"query": "q", "urls": [], "text": "x" * 300_000})
+        self.assertIsNone(store.get_answer("old", None))
+        self.assertTrue(store.get_answer("new", None))
+        self.assertGreater(store.stats()["pages"], 5)
+
+
+class Process(StoreCase):
+    def test_nothing_is_warned_of_and_nothing_heavy_is_imported(self) -> None:
+        code = f"""
+import sys
+sys.path.insert(0, {str(SCRIPTS)!r})
+before = set(sys.modules)
+from websearch import store as page_store
+heavy = {{"sqlite3", "hashlib", "urllib.parse", "random", "typing"}}
+assert not heavy & (set(sys.modules) - before)
+store = page_store.PageStore({str(self.path)!r})
+store.put_answer("key", {{"query": "q", "urls": []}})
+store.put_pages([{{"url": "https://a.test/", "text": "\\u6771\\u4eac heron"}}])
+assert store.get_answer("key", 60.0) and store.recall("heron", 5) and store.claim("key", 5.0)
+store.clear("q")
+store.close()
+store.close()
+assert not store.warnings, store.warnings
+for path in ("/dev/null/x", "/no/such/file"):
+    page_store.PageStore(path).get_answer("key", None)
+    page_store.PageStore(path).stats()
+"""
+        command = [sys.executable, "-W", "error", "-X", "dev", "-c", code]
+        run = subprocess.run(command, capture_output=True, check=False, env=clean_environment())
+        self.assertEqual((run.returncode, run.stderr.decode()), (0, ""))
+
+    def test_a_hit_reads_the_answer_and_no_index(self) -> None:
+        store = self.open()
+        store.put_answer("key", {"query": "q", "urls": []})
+        store.put_pages([page("https://a.test/", "heron")])
+        store.close()
+        self.execute("DROP TABLE pages")
+        reader = self.open()
+        statements: list[str] = []
+        reader._attempt(lambda db: db.set_trace_callback(statements.append), None)
+        self.assertTrue(reader.get_answer("key", 60.0))
+        self.assertEqual(len(statements), 1)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,661 @@
+"""scripts/doctor.py: each line true, each that is not ok with what to do, no key ever shown."""
+
+from __future__ import annotations
+
+import ast
+import json
+import os
+import pty
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tests.fake_server.server import FakeServer
+from tests.support import (
+    CANARY,
+    SCRIPTS,
+    SLACK,
+    CannedServer,
+    EnvironmentCase,
+    call_main,
+    clean_environment,
+    load_script,
+    run_script,
+)
+
+if TYPE_CHECKING:
+    from tests.support import Run
+
+doctor = load_script("websearch.doctor")
+command = load_script("doctor")
+keyless_search = load_script("websearch.engines.keyless")
+
+STATUSES = {"ok", "warning", "failed"}
+NO_ADDRESS = "http://127.0.0.1:9"  # nothing listens there
+
+
+def lines_of(document: dict[str, Any], name: str) -> list[dict[str, Any]]:
+    """The lines of a report that have a name."""
+    return [line for line in document["checks"] if line["name"] == name]
+
+
+class DoctorCase(EnvironmentCase):
+    """A test case with a home folder of its own."""
+
+    def setUp(self) -> None:
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.home = Path(folder.name)
+        super().setUp()
+        self.set_environment(HOME=str(self.home))
+
+    def check(self, *arguments: str, **variables: str) -> dict[str, Any]:
+        """Run the checks in this process with further variables; return the document."""
+        self.set_environment(**{"HOME": str(self.home), **variables})
+        run = call_main(command, *arguments)
+        self.assert_sound(run)
+        document: dict[str, Any] = run.document
+        return document
+
+    def assert_sound(self, run: Run) -> None:
+        """What every report keeps: one document, a hint for each line that is not ok, no key."""
+        self.assertNotIn(CANARY, run.stdout.decode() + run.stderr)
+        self.assertEqual(run.document["provider"], "doctor")
+        self.assertEqual(run.code == 0, run.document["ok"], run.document.get("error"))
+        for line in run.document["checks"]:
+            self.assertIn(line["status"], STATUSES)
+            self.assertTrue(line["message"].strip(), line)
+            self.assertEqual("hint" in line, line["status"] != "ok", line)
+            self.assertLessEqual(set(line), {"name", "status", "message", "hint"})
+
+    def line(self, name: str, *arguments: str, **variables: str) -> dict[str, Any]:
+        """The one line of a name."""
+        found = lines_of(self.check(*arguments, **variables), name)
+        self.assertEqual(len(found), 1, found)
+        return found[0]
+
+    def write_secrets(self, text: str, mode: int = 0o600) -> Path:
+        """Write secrets.yaml to where it is looked for."""
+        path = self.home / ".config/web-search/secrets.yaml"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+        path.chmod(mode)
+        return path
+
+
+class Report(DoctorCase):
+    def test_a_machine_without_keys_can_search_and_is_told_what_each_key_would_give(self) -> None:
+        run = run_script("doctor.py", env={"HOME": str(self.home)})
+        self.assert_sound(run)
+        self.assertEqual((run.code, run.stderr), (0, ""))
+        names = {line["name"] for line in run.document["checks"]}
+        self.assertLessEqual(
+            {"python", "uv", "skill folder", "installed", "default engine", "secrets file",
+             "brave key", "serper key", "gemini key", "addresses", "proxy", "certificates",
+             "keyless engines", "sqlite", "store"},
+            names,
+        )  # fmt: skip
+        self.assertIn("duckduckgo", lines_of(run.document, "default engine")[0]["message"])
+        self.assertIn("SERPER_API_KEY", lines_of(run.document, "serper key")[0]["hint"])
+        self.assertLess(len(run.stdout), 10_000)
+
+    def test_every_script_of_the_folder_is_known_to_it(self) -> None:
+        known = {f"{stem}.py" for stem in (*doctor.ESSENTIAL, *doctor.OTHERS)}
+        self.assertLessEqual({path.name for path in SCRIPTS.glob("*.py")}, known)
+
+    def test_key_names_are_those_that_the_scripts_read(self) -> None:
+        brave, gemini = load_script("brave_search"), load_script("gemini_search")
+        self.assertEqual(doctor.KEYS["brave"][0], brave.KEY_NAMES)
+        self.assertEqual(doctor.KEYS["serper"][0], (load_script("serper_search").KEY_NAME,))
+        self.assertEqual(doctor.KEYS["gemini"][0], gemini.KEY_NAMES)
+
+    def test_markdown_has_one_line_for_each_check_and_a_verdict(self) -> None:
+        text = call_main(command, "--format", "markdown").stdout.decode()
+        checks = self.check()["checks"]
+        self.assertEqual(len(re.findall(r"(?m)^- (?:ok|warning|failed) +\S", text)), len(checks))
+        self.assertRegex(text, r"(?m)^A search works: \d+ ok")
+        broken = {"GLSI_SEARCH_ENGINE": "altavista"}
+        run = run_script("doctor.py", "--format", "markdown", env=broken)
+        self.assertIn("No search works: ", run.stdout.decode())
+        self.assertIn("**Error (invalid_input):** GLSI_SEARCH_ENGINE", run.stdout.decode())
+
+    def test_a_terminal_gets_text_and_a_pipe_gets_json(self) -> None:
+        reading, writing = pty.openpty()
+        process = subprocess.Popen(
+            [sys.executable, str(SCRIPTS / "doctor.py")],
+            stdout=writing,
+            stderr=subprocess.DEVNULL,
+            stdin=subprocess.DEVNULL,
+            env=clean_environment(HOME=str(self.home)),
+        )
+        os.close(writing)
+        data = b""
+        while True:
+            try:
+                piece = os.read(reading, 65_536)
+            except OSError:  # Linux says EIO when the other end is closed
+                break
+            if not piece:
+                break
+            data += piece
+        os.close(reading)
+        self.assertEqual(process.wait(30), 0)
+        self.assertTrue(data.startswith(b"- ok       python: "), data[:100])
+
+    def test_words_and_unknown_flags_are_refused_as_by_every_script(self) -> None:
+        for arguments in (["python asyncio"], ["--lives"], ["--timeout", "never"]):
+            run = call_main(command, *arguments)
+            self.assertEqual(run.code, 2)
+            self.assertEqual(run.document["details"]["kind"], "invalid_input")
+            self.assertTrue(run.document["error"])
+
+
+class Keys(DoctorCase):
+    def test_names_the_variable_in_use_and_where_it_is_set(self) -> None:
+        self.write_secrets(f"GOOGLE_API_KEY: secret-{CANARY}\nSERPER_API_KEY: s-{CANARY}\n")
+        variables = {"BRAVE_API_KEY": f"b-{CANARY}", "SERPER_API_KEY": f"e-{CANARY}"}
+        document = self.check(**variables)
+        messages = {line["name"]: line["message"] for line in document["checks"]}
+        self.assertEqual(messages["brave key"], "set: BRAVE_API_KEY in the environment")
+        self.assertEqual(messages["gemini key"], "set: GOOGLE_API_KEY in secrets.yaml")
+        self.assertEqual(
+            messages["serper key"],
+            "set: SERPER_API_KEY in the environment; not used: SERPER_API_KEY in secrets.yaml",
+        )
+        self.assertIn("asks brave first, then serper", messages["default engine"])
+
+    def test_tells_nothing_of_a_key_not_even_its_length(self) -> None:
+        documents = [
+            self.check(BRAVE_SEARCH_API_KEY="k" * length, SERPER_API_KEY="q" * 2 * length)["checks"]
+            for length in (9, 41)
+        ]
+        self.assertEqual(*documents)
+
+    def test_names_what_cannot_be_a_key(self) -> None:
+        for value, status, said in (
+            (f"{CANARY} {CANARY}", "failed", "characters that no key has"),
+            (f"ä{CANARY}", "failed", "characters that no key has"),
+            (f'"{CANARY}"', "failed", "quotation marks"),
+            ("${SERPER_API_KEY}", "warning", "placeholder"),
+            ("<key>", "warning", "placeholder"),
+            ("your-api-key", "warning", "placeholder"),
+            (" ", "warning", "SERPER_API_KEY is empty"),
+        ):
+            with self.subTest(value):
+                line = self.line("serper key", SERPER_API_KEY=value)
+                self.assertEqual(line["status"], status)
+                self.assertIn(said, line["message"])
+                self.assertIn("SERPER_API_KEY", line["hint"])
+
+    def test_other_plans_and_providers_are_listed_where_their_keys_are_set(self) -> None:
+        line = self.line("brave answers key", BRAVE_ANSWERS_API_KEY=CANARY)
+        self.assertEqual(line["message"], "set: BRAVE_ANSWERS_API_KEY in the environment")
+        document = self.check(VERTEX_API_KEY=CANARY)
+        self.assertEqual(lines_of(document, "gemini key")[0]["status"], "ok")
+        self.assertIn("uses vertex", lines_of(document, "gemini key")[0]["message"])
+        self.assertEqual(lines_of(self.check(), "vertex key"), [])
+
+    def test_a_key_in_a_wrong_place_is_hidden_there_too(self) -> None:
+        key, folder = f"key-{CANARY}", self.home / f"key-{CANARY}"
+        for variable, value in (
+            ("BRAVE_SEARCH_BASE_URL", key), ("SEARXNG_BASE_URL", key), ("https_proxy", key),
+            ("WEB_SEARCH_LOG", f"{folder}/log"), ("WEB_SEARCH_ALLOW_PRIVATE", key),
+            ("GLSI_SEARCH_ENGINE", key), ("GLSI_RATE_LIMIT", key), ("SSL_CERT_FILE", key),
+            ("WEB_SEARCH_SECRETS", str(folder)), ("GLSI_DB_PATH", f"{folder}/cache.db"),
+        ):  # fmt: skip
+            with self.subTest(variable):
+                self.check(BRAVE_SEARCH_API_KEY=key, **{variable: value})
+
+
+class SecretsFile(DoctorCase):
+    def test_says_where_it_is_and_where_it_would_be(self) -> None:
+        path = self.home / ".config/web-search/secrets.yaml"
+        self.assertEqual(self.line("secrets file")["message"], f"none (it would be {path})")
+        self.write_secrets("# mine\n\nSERPER_API_KEY: 'abc'  # one\nBRAVE_API_KEY: \"\"\n")
+        self.assertEqual(self.line("secrets file")["message"], str(path))
+
+    def test_others_may_not_read_it(self) -> None:
+        path = self.write_secrets(f"SERPER_API_KEY: {CANARY}\n", 0o644)
+        run = run_script("doctor.py", env={"HOME": str(self.home)})
+        self.assert_sound(run)
+        line = lines_of(run.document, "secrets file")[0]
+        self.assertEqual((line["status"], line["hint"]), ("warning", f"Run: chmod 600 '{path}'"))
+        self.assertEqual(run.stderr, "")
+
+    def test_broken_lines_are_named_by_number_and_never_shown(self) -> None:
+        self.write_secrets(
+            f"SERPER_API_KEY={CANARY}\n{CANARY}\nSERPER_API_KEY: two words\n"
+            f"SERPER_APIKEY: {CANARY}\nBRAVE_API_KEY: a1\nBRAVE_API_KEY: a2\n{CANARY.upper()}: x\n"
+        )
+        message = self.line("secrets file")["message"]
+        for fault in (
+            "line 1 is no NAME: value", "line 2 is no", "line 3 is no",
+            "line 4 has a name that no script reads. The nearest name is SERPER_API_KEY",
+            "line 6 gives BRAVE_API_KEY again",
+        ):  # fmt: skip
+            self.assertIn(fault, message)
+        self.assertNotIn(CANARY.upper(), message)
+
+    def test_any_bytes_are_survived(self) -> None:
+        path = self.write_secrets("")
+        path.write_bytes(b"\xff\xfe\x00" * 500)
+        self.assertEqual(self.line("secrets file")["status"], "warning")
+
+    def test_a_folder_in_its_place_or_a_wrong_variable_is_said(self) -> None:
+        place = self.home / "folder"
+        place.mkdir()
+        line = self.line("secrets file", WEB_SEARCH_SECRETS=str(place))
+        self.assertIn("cannot be read: Is a directory", line["message"])
+        line = self.line("secrets file", WEB_SEARCH_SECRETS=str(place / "none.yaml"))
+        self.assertIn("which is not there", line["message"])
+
+
+class Addresses(DoctorCase):
+    def test_each_one_that_is_set_has_a_line(self) -> None:
+        for variable, value, status, said in (
+            ("BRAVE_SEARCH_BASE_URL", "https://mirror.example", "ok", "https://mirror.example"),
+            ("SERPER_BASE_URL", "http://127.0.0.1:8000", "warning", "go to this machine"),
+            ("GEMINI_BASE_URL", "http://mirror.example", "failed", "no address of an API"),
+            ("VERTEX_BASE_URL", "mirror.example", "failed", "no address of an API"),
+            ("WIKIPEDIA_BASE_URL", "https://u:pw-1@x.example", "failed", "https://[hidden]@x"),
+            ("SEARXNG_BASE_URL", "http://box.lan:8080", "ok", "http://box.lan:8080"),
+            ("SEARXNG_BASE_URL", "box.lan", "failed", "no address"),
+            ("SEARXNG_URL", "http://box.lan", "warning", "No script reads SEARXNG_URL"),
+        ):
+            with self.subTest(variable, value=value):
+                line = self.line(variable, **{variable: value})
+                self.assertEqual(line["status"], status)
+                self.assertIn(said, line["message"])
+                self.assertNotIn("pw-1", line["message"])
+
+    def test_every_address_that_a_script_reads_is_known(self) -> None:
+        read = set()
+        for path in SCRIPTS.rglob("*.py"):
+            read |= set(re.findall(r'base_url\(\s*"(\w+)"', path.read_text(encoding="utf-8")))
+        self.assertEqual(read - set(doctor.ADDRESSES), set())
+
+    def test_a_wrong_address_of_the_only_engine_means_that_no_search_works(self) -> None:
+        document = self.check(DUCKDUCKGO_BASE_URL="nowhere")
+        self.assertEqual(document["details"]["kind"], "invalid_input")
+        self.assertTrue(self.check(DUCKDUCKGO_BASE_URL="nowhere", SERPER_API_KEY=CANARY)["ok"])
+
+    def test_proxies_are_shown_without_their_credentials(self) -> None:
+        line = self.line("https_proxy", https_proxy="http://me:pw-1@proxy.example:3128")
+        self.assertEqual(line["message"], "requests go through http://[hidden]@proxy.example:3128")
+        document = self.check(http_proxy="me:pw-1@proxy.example", no_proxy="localhost,.lan")
+        self.assertNotIn("pw-1", json.dumps(document))
+        self.assertIn("localhost,.lan", lines_of(document, "no_proxy")[0]["message"])
+        self.assertEqual(lines_of(document, "http_proxy")[0]["status"], "ok")
+
+    def test_proxies_that_cannot_work_are_named(self) -> None:
+        for name, value, status in (
+            ("https_proxy", "socks5://proxy.example:1080", "failed"),
+            ("https_proxy", "http://proxy.example:port", "failed"),
+            ("https_proxy", "http://", "failed"),
+            ("all_proxy", "http://proxy.example:1", "warning"),
+        ):
+            with self.subTest(value):
+                self.assertEqual(self.line(name, **{name: value})["status"], status)
+
+    def test_the_log_and_private_addresses_are_said_where_they_are_set(self) -> None:
+        line = self.line("log", WEB_SEARCH_LOG=str(self.home / "log.jsonl"))
+        self.assertIn("every query is written to", line["message"])
+        self.assertEqual(self.line("log", WEB_SEARCH_LOG="/dev/null/log")["status"], "warning")
+        line = self.line("private addresses", WEB_SEARCH_ALLOW_PRIVATE="127.0.0.1:8080")
+        self.assertEqual(line["status"], "ok")
+        line = self.line("private addresses", WEB_SEARCH_ALLOW_PRIVATE="127.0.0.1")
+        self.assertEqual(line["status"], "warning")
+
+
+class Engines(DoctorCase):
+    def test_the_engine_that_web_search_would_ask_stands_in_one_line(self) -> None:
+        line = self.line("default engine", SERPER_API_KEY=CANARY, GLSI_SEARCH_ENGINE="wikipedia")
+        self.assertEqual(line["message"], "web_search.py asks wikipedia first, then duckduckgo")
+        line = self.line("default engine", SEARXNG_BASE_URL="http://box.lan")
+        self.assertEqual(line["message"], "web_search.py asks searxng first, then duckduckgo")
+
+    def test_an_unknown_engine_keeps_every_search_from_working(self) -> None:
+        run = run_script("doctor.py", env={"GLSI_SEARCH_ENGINE": "altavista"})
+        self.assert_sound(run)
+        self.assertEqual((run.code, run.document["details"]["kind"]), (2, "invalid_input"))
+        self.assertIn("altavista", run.document["error"])
+
+    def test_settings_that_no_keyless_engine_can_use_are_named(self) -> None:
+        for variable, value in (("GLSI_RATE_LIMIT", "often"), ("GLSI_USER_AGENT", "a\x07b")):
+            with self.subTest(variable):
+                document = self.check(**{variable: value})
+                self.assertIn(variable, lines_of(document, "keyless engines")[0]["message"])
+                self.assertEqual(document["details"]["kind"], "invalid_input")
+                self.assertTrue(self.check(SERPER_API_KEY=CANARY, **{variable: value})["ok"])
+
+    def test_an_engine_that_rests_is_named_with_what_to_use_instead(self) -> None:
+        self.set_environment(HOME=str(self.home))
+        block = {"blocks": 1, "signal": "a challenge"}
+        keyless_search.change_state(
+            "duckduckgo", lambda state, now: state.update(block, rest_until=now + 600), []
+        )
+        document = self.check(SERPER_API_KEY=CANARY)
+        line = lines_of(document, "keyless engines")[0]
+        self.assertRegex(line["message"], r"DuckDuckGo rests for (10 min|9 min \d+ s) more")
+        self.assertIn("a challenge", line["message"])
+        self.assertIn("wikipedia", line["hint"])
+        self.assertTrue(document["ok"])
+        document = self.check()
+        self.assertEqual(document["details"]["kind"], "blocked")
+        self.assertIn("SERPER_API_KEY", document["details"]["hint"])
+
+
+class Machine(DoctorCase):
+    def run_code(self, code: str, **variables: str) -> Run:
+        """Run the doctor as a process after some lines that change its interpreter."""
+        script = self.home / "changed.py"
+        script.write_text(
+            f"import sys\nsys.path.insert(0, {str(SCRIPTS)!r})\n{code}\n"
+            "import doctor\nsys.exit(doctor.main([]))\n",
+            encoding="utf-8",
+        )
+        run = run_script(str(script), env={"HOME": str(self.home), **variables})
+        self.assert_sound(run)
+        return run
+
+    def test_uv_is_found_or_told_how_to_do_without(self) -> None:
+        folder = self.home / "bin"
+        folder.mkdir()
+        self.assertIn("python3", self.line("uv", PATH=str(folder))["hint"])
+        program = folder / "uv"
+        for text, status, said in (
+            ("echo uv 9.8.7 '(abc)'", "ok", "9.8.7 at "),
+            ("exit 2", "warning", "does not run"),
+        ):
+            program.write_text(f"#!/bin/sh\n{text}\n", encoding="utf-8")
+            program.chmod(0o755)
+            line = self.line("uv", PATH=f"{folder}:/usr/bin:/bin")
+            self.assertEqual(line["status"], status)
+            self.assertIn(said, line["message"])
+        outside = self.home / ".local/bin"
+        outside.mkdir(parents=True)
+        program.rename(outside / "uv")
+        line = self.line("uv", PATH=str(folder))
+        self.assertIn("not in PATH", line["message"])
+
+    def test_certificates_that_are_missing_are_a_failure_of_every_search(self) -> None:
+        line = self.line("certificates", SSL_CERT_FILE="/no/such.pem")
+        self.assertIn("SSL_CERT_FILE names /no/such.pem", line["message"])
+        empty = self.home / "empty"
+        empty.mkdir()
+        run = self.run_code(
+            "from websearch import common; common.CA_BUNDLES = ()",
+            SSL_CERT_FILE="/dev/null",
+            SSL_CERT_DIR=str(empty),
+        )
+        self.assertEqual((run.code, run.document["details"]["kind"]), (5, "network"))
+        self.assertIn("ca-certificates", run.document["details"]["hint"])
+
+    def test_a_python_without_ssl_is_said_and_one_without_sqlite_still_searches(self) -> None:
+        run = self.run_code("sys.modules['ssl'] = sys.modules['_ssl'] = None")
+        self.assertEqual(run.code, 5)
+        self.assertIn("no ssl module", run.document["error"])
+        run = self.run_code("sys.modules['sqlite3'] = None")
+        self.assertEqual(run.code, 0)
+        self.assertIn("no sqlite3", lines_of(run.document, "sqlite")[0]["message"])
+
+    def test_an_old_python_can_read_the_script_and_is_told_so(self) -> None:
+        source = (SCRIPTS / "doctor.py").read_text(encoding="utf-8")
+        ast.parse(source, feature_version=(3, 7))
+        script = self.home / "old.py"
+        script.write_text(
+            "import runpy, sys\nsys.version_info = (3, 9, 2, 'final', 0)\nsys.version = '3.9.2 (x)'"
+            f"\nrunpy.run_path({str(SCRIPTS / 'doctor.py')!r}, run_name='__main__')\n",
+            encoding="utf-8",
+        )
+        run = run_script(str(script))
+        self.assert_sound(run)
+        self.assertEqual((run.code, run.stderr), (5, ""))
+        self.assertIn("Python 3.9.2 is too old", run.document["error"])
+
+    def test_a_home_that_is_missing_or_no_folder_costs_no_answer(self) -> None:
+        environment = clean_environment()
+        del environment["HOME"]
+        command = [sys.executable, str(SCRIPTS / "doctor.py")]
+        for home in ({}, {"HOME": "/dev/null"}, {"HOME": "relative"}):
+            run = subprocess.run(
+                command, env={**environment, **home}, capture_output=True, check=False
+            )
+            with self.subTest(home):
+                document = json.loads(run.stdout)
+                self.assertEqual((run.returncode, run.stderr), (0, b""))
+                self.assertTrue(document["ok"])
+        self.assertEqual(lines_of(self.check(HOME="/dev/null"), "store")[0]["status"], "warning")
+        line = lines_of(self.check(HOME="/dev/null"), "keyless engines")[0]
+        self.assertIn("pacing cannot be kept", line["message"])
+
+    def test_a_store_that_is_no_database_is_a_warning_and_stays_as_it_is(self) -> None:
+        path = self.home / "cache.db"
+        path.write_bytes(b"no database " * 1_000)
+        document = self.check(GLSI_DB_PATH=str(path))
+        line = lines_of(document, "store")[0]
+        self.assertEqual(line["status"], "warning")
+        self.assertIn(str(path), line["message"])
+        self.assertEqual(path.read_bytes(), b"no database " * 1_000)
+        self.assertTrue(document["ok"])
+
+    def test_the_store_is_told_by_path_and_size(self) -> None:
+        path = self.home / "cache.db"
+        line = self.line("store", GLSI_DB_PATH=str(path))
+        self.assertEqual(line["message"], f"nothing kept yet (it would be {path})")
+        self.assertEqual(list(self.home.iterdir()), [], "a check leaves nothing behind")
+        line = self.line("store", GLSI_DB_PATH=":memory:")
+        self.assertIn("kept nowhere", line["message"])
+        store = load_script("websearch.store").PageStore(str(path))
+        store.put_answer("key", {"query": "q", "urls": []})
+        store.close()
+        line = self.line("store", GLSI_DB_PATH=str(path))
+        self.assertEqual(line["status"], "ok")
+        self.assertRegex(line["message"], rf"^{path} \(\d+\.\d MB, 1 answers, 0 pages\)$")
+
+
+class SkillFolder(DoctorCase):
+    def copy_of_the_skill(self) -> Path:
+        """A copy of the scripts and SKILL.md as agents have it."""
+        folder = self.home / "skill"
+        shutil.copytree(SCRIPTS, folder / "scripts", ignore=shutil.ignore_patterns("__pycache__"))
+        shutil.copy(SCRIPTS.parent / "SKILL.md", folder)
+        return folder
+
+    def run_copy(self, folder: Path) -> Run:
+        """Run a copy's doctor, from a home without a skill."""
+        home = self.home / "home"
+        home.mkdir(exist_ok=True)
+        run = run_script(str(folder / "scripts/doctor.py"), env={"HOME": str(home)})
+        self.assert_sound(run)
+        return run
+
+    def test_a_complete_copy_says_its_version(self) -> None:
+        line = lines_of(self.run_copy(self.copy_of_the_skill()).document, "skill folder")[0]
+        self.assertEqual(line["status"], "ok", line)
+        self.assertIn(f"version {load_script('websearch.common').VERSION}", line["message"])
+
+    def test_a_missing_script_is_named_and_fatal_if_searches_need_it(self) -> None:
+        folder = self.copy_of_the_skill()
+        (folder / "scripts/serper_search.py").unlink()
+        run = self.run_copy(folder)
+        self.assertEqual(run.code, 0)
+        line = lines_of(run.document, "skill folder")[0]
+        self.assertEqual(line["status"], "failed")
+        self.assertIn("lacks serper_search.py", line["message"])
+        (folder / "scripts/web_search.py").unlink()
+        run = self.run_copy(folder)
+        self.assertEqual((run.code, run.document["details"]["kind"]), (70, "internal"))
+        for content in (None, "def broken("):
+            (folder / "scripts/websearch/common.py").unlink()
+            if content:
+                (folder / "scripts/websearch/common.py").write_text(content, encoding="utf-8")
+            run = self.run_copy(folder)
+            self.assertEqual((run.code, run.stderr), (70, ""))
+            self.assertIn("websearch/", run.document["error"])
+            (folder / "scripts/websearch/common.py").touch()
+
+    def test_files_of_different_versions_and_without_permission_are_named(self) -> None:
+        folder = self.copy_of_the_skill()
+        script = folder / "scripts/brave_search.py"
+        text = script.read_text(encoding="utf-8")
+        text = re.sub(r'(?m)^VERSION = ".*"', 'VERSION = "0.0.9"', text)
+        script.write_text(text, encoding="utf-8")
+        script.chmod(0o644)
+        (folder / "SKILL.md").unlink()
+        lines = lines_of(self.run_copy(folder).document, "skill folder")
+        messages = " ".join(line["message"] for line in lines)
+        self.assertIn("brave_search.py 0.0.9", messages)
+        self.assertIn("may not be executed: brave_search.py", messages)
+        self.assertIn("no SKILL.md", messages)
+
+    def test_copies_that_agents_find_are_listed(self) -> None:
+        self.assertIn("make install", self.line("installed")["hint"])
+        folder = self.copy_of_the_skill()
+        project = self.home / "project/.claude/skills/web-search"
+        project.parent.mkdir(parents=True)
+        folder.rename(project)
+        line = lines_of(self.run_copy(project).document, "installed")[0]
+        self.assertEqual(line["message"], f"{os.path.realpath(project)} (this copy)")
+        folder = project
+        agents, claude = self.home / ".agents/skills", self.home / ".claude/skills"
+        agents.mkdir(parents=True)
+        claude.mkdir(parents=True)
+        shutil.copytree(folder, agents / "web-search")
+        (claude / "web-search").symlink_to(agents / "web-search")
+        document = self.check()
+        self.assertEqual(lines_of(document, "installed"), [])
+        line = lines_of(document, "installed for Claude Code")[0]
+        self.assertEqual(line["status"], "ok")
+        self.assertIn(f"a link to {agents}/web-search", line["message"])
+        skill = agents / "web-search/SKILL.md"
+        text = skill.read_text(encoding="utf-8")
+        skill.write_text(re.sub(r'version: ".*"', 'version: "0.1"', text), encoding="utf-8")
+        self.assertIn("(0.1", self.line("installed for Claude Code")["message"])
+        self.assertEqual(self.line("installed for Claude Code")["status"], "warning")
+        skill.write_text("---\nname: other\n---\n", encoding="utf-8")
+        self.assertIn("does not hold", self.line("installed for Claude Code")["message"])
+        tool = self.home / ".config/opencode/tool/google_search.ts"
+        tool.parent.mkdir(parents=True)
+        tool.touch()
+        self.assertIn(str(tool), self.line("installed for opencode")["message"])
+
+
+class Live(DoctorCase):
+    """What --live asks, and what it makes of the answers."""
+
+    server: FakeServer
+    searxng: CannedServer
+
+    @classmethod
+    def setUpClass(cls) -> None:
+        super().setUpClass()
+        cls.server = FakeServer()
+        cls.addClassCleanup(cls.server.close)
+        cls.searxng = CannedServer()
+        cls.addClassCleanup(cls.searxng.close)
+
+    def setUp(self) -> None:
+        super().setUp()
+        self.server.clear()
+        self.searxng.status, self.searxng.delay = 200, 0.0
+        engines = [{"name": "a", "enabled": True}, {"name": "b", "enabled": False}]
+        self.searxng.body = {"version": "2026.8.22+abc", "engines": engines}
+
+    def live(self, *arguments: str, key: str = "good", **variables: str) -> dict[str, Any]:
+        """The lines of --live by provider, each provider with the key."""
+        addresses = ("BRAVE_SEARCH_BASE_URL", "SERPER_BASE_URL", "GEMINI_BASE_URL")
+        names = ("BRAVE_SEARCH_API_KEY", "SERPER_API_KEY", "GEMINI_API_KEY")
+        environment = {
+            **dict.fromkeys(addresses, self.server.url),
+            **dict.fromkeys(names, f"{key}-{CANARY}"),
+            "SEARXNG_BASE_URL": self.searxng.url,
+            **variables,
+        }
+        document = self.check(*arguments, **environment)
+        self.assertTrue(document["ok"])
+        return {
+            line["name"].removesuffix(" live"): line
+            for line in document["checks"]
+            if line["name"].endswith(" live")
+        }
+
+    def test_nothing_is_sent_without_live_nor_with_dry_run(self) -> None:
+        self.assertEqual(self.live(), {})
+        self.assertEqual(self.server.requests, [])
+        names = {"SERPER_API_KEY": CANARY, "GEMINI_API_KEY": CANARY, "BRAVE_API_KEY": CANARY}
+        self.set_environment(SERPER_BASE_URL=self.server.url, **names)
+        run = call_main(command, "--live", "--dry-run")
+        self.assertEqual([item["method"] for item in run.document["request"]], ["GET", "GET"])
+        self.assertEqual(run.document["request"][0]["url"], f"{self.server.url}/account")
+        self.assertNotIn(CANARY, run.stdout.decode())
+        self.assertEqual(self.server.requests, [])
+        self.assertEqual(call_main(command, "--dry-run").document["request"], [])
+
+    def test_asks_only_what_costs_nothing(self) -> None:
+        lines = self.live("--live")
+        asked = [(request.method, request.path) for request in self.server.requests]
+        self.assertEqual(set(asked), {("GET", "/account"), ("GET", "/v1beta/models")})
+        for request in self.server.requests:
+            self.assertNotIn(CANARY, request.target)
+        self.assertRegex(lines["serper"]["message"], r"accepted; \d+ credits left, \d+ requests")
+        self.assertRegex(lines["gemini"]["message"], r"accepted; \d+ models, the default \S+ among")
+        self.assertEqual(lines["searxng"]["message"], "SearXNG 2026.8.22+abc, 1 engines enabled.")
+        self.assertIn("no request that costs nothing", lines["brave"]["message"])
+        self.assertEqual(list(lines), ["brave", "serper", "gemini", "searxng"])
+
+    def test_a_provider_without_a_key_is_not_asked(self) -> None:
+        document = self.check("--live", SERPER_BASE_URL=self.server.url)
+        self.assertEqual(self.server.requests, [])
+        self.assertEqual([one for one in document["checks"] if one["name"].endswith("live")], [])
+
+    def test_a_refused_key_an_empty_account_and_a_fault_are_told_apart(self) -> None:
+        refused = self.live("--live", key="bad")
+        self.assertIn("refused the key", refused["serper"]["message"])
+        self.assertIn("serper.dev", refused["serper"]["hint"])
+        self.assertEqual(refused["gemini"]["status"], "failed")
+        empty = self.live("--live", key="empty")["serper"]
+        self.assertEqual(empty["status"], "failed")
+        self.assertIn("0 credits left", empty["message"])
+        self.assertIn("Buy credits", empty["hint"])
+        nobody = self.live("--live", SERPER_BASE_URL=NO_ADDRESS, SEARXNG_BASE_URL=NO_ADDRESS)
+        self.assertIn("refused the connection", nobody["serper"]["message"])
+        self.assertIn("Start your SearXNG", nobody["searxng"]["hint"])
+
+    def test_a_model_that_the_key_cannot_ask_is_a_warning(self) -> None:
+        line = self.live("--live", GEMINI_MODEL="gemini-0.1-none")["gemini"]
+        self.assertEqual(line["status"], "warning")
+        self.assertIn("gemini-0.1-none is not among them", line["message"])
+
+    def test_what_is_no_searxng_is_a_warning_and_one_without_engines_a_failure(self) -> None:
+        for status, body in (
+            (200, b"<html>"), (200, []), (200, {"engines": 3, "version": "1"}), (403, {}),
+            (200, {"engines": [3], "version": "1"}), (404, {}),
+        ):  # fmt: skip
+            self.searxng.status, self.searxng.body = status, body
+            with self.subTest(body):
+                line = self.live("--live")["searxng"]
+                self.assertEqual(line["status"], "warning")
+                self.assertIn(f"answers {status} to /config", line["message"])
+        self.searxng.status, self.searxng.body = 200, {"engines": [], "version": "\x1b[31m1"}
+        line = self.live("--live")["searxng"]
+        self.assertEqual(line["message"], "SearXNG 1 has no engine enabled.")
+
+    def test_the_timeout_holds_for_all_of_them(self) -> None:
+        self.searxng.delay = 5.0
+        started = time.monotonic()
+        lines = self.live("--live", "--timeout", "1", key="hang")
+        self.assertLess(time.monotonic() - started, 1 + SLACK)
+        self.assertEqual(lines["serper"]["status"], "failed")
+        self.assertIn("did not answer in time", lines["serper"]["message"])
+        self.assertIn("no time left", lines["searxng"]["message"])
+
+
+if __name__ == "__main__":
+    unittest.main()

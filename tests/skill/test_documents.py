@@ -1,0 +1,206 @@
+"""The documents agents and people read: the skill's format, links, sizes, and every command."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+import subprocess
+import sys
+import tempfile
+import unittest
+from typing import TYPE_CHECKING
+
+from tests.fake_server.server import FakeServer
+from tests.support import CANARY, ROOT, clean_environment, load_script, run_script
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+SKILL = (ROOT / "SKILL.md").read_text(encoding="utf-8")
+DOCUMENTS = [ROOT / "SKILL.md", ROOT / "README.md", *sorted((ROOT / "references").glob("*.md"))]
+SKILL_FIELDS = {"name", "description", "license", "compatibility", "metadata", "allowed-tools"}
+PLACE = "/path/to/web-search/"
+# Environment that leads every script to the fake server.
+KEYS = (
+    "BRAVE_SEARCH_API_KEY", "SERPER_API_KEY", "GEMINI_API_KEY",
+)  # fmt: skip
+ADDRESSES = (
+    "BRAVE_SEARCH_BASE_URL", "SERPER_BASE_URL", "SERPER_SCRAPE_BASE_URL", "GEMINI_BASE_URL",
+    "VERTEX_BASE_URL", "CODE_ASSIST_BASE_URL", "DUCKDUCKGO_BASE_URL", "GOOGLE_BASE_URL",
+    "SEARXNG_BASE_URL", "WIKIPEDIA_BASE_URL",
+)  # fmt: skip
+
+
+def frontmatter() -> dict[str, str]:
+    """Return the fields of SKILL.md's frontmatter that are one line each."""
+    block = SKILL.split("---\n")[1]
+    return dict(re.findall(r"^([\w-]+): ?(.*)$", block, re.MULTILINE))
+
+
+def commands(path: Path) -> list[str]:
+    """Return the commands of a document's bash blocks."""
+    blocks = re.findall(r"```bash\n(.*?)```", path.read_text(encoding="utf-8"), re.DOTALL)
+    return [line for block in blocks for line in block.splitlines() if line.strip()]
+
+
+class SkillFormat(unittest.TestCase):
+    """The six rules of the agentskills.io specification, and the project's own limits."""
+
+    def test_frontmatter_has_only_the_six_fields_of_the_specification(self) -> None:
+        self.assertTrue(SKILL.startswith("---\n"))
+        self.assertLessEqual(set(frontmatter()), SKILL_FIELDS)
+
+    def test_name_fits_its_rule_and_the_folder(self) -> None:
+        self.assertEqual(frontmatter()["name"], "web-search")
+        self.assertRegex(frontmatter()["name"], r"^(?=.{1,64}$)[a-z0-9]+(-[a-z0-9]+)*$")
+
+    def test_description_says_when_within_1024_characters_and_without_tags(self) -> None:
+        description = frontmatter()["description"]
+        self.assertTrue(0 < len(description) <= 1024)
+        self.assertNotRegex(description, r"[<>]")
+        self.assertIn("Use it for", description)
+
+    def test_compatibility_is_within_500_characters(self) -> None:
+        self.assertTrue(0 < len(frontmatter()["compatibility"]) <= 500)
+
+    def test_metadata_is_text_and_its_version_that_of_the_scripts(self) -> None:
+        version = re.search(r'^  version: "(.*)"$', SKILL, re.MULTILINE)
+        assert version is not None
+        self.assertEqual(version[1], load_script("websearch.common").VERSION)
+
+    def test_body_is_within_150_lines_and_10000_bytes(self) -> None:
+        self.assertLess(len(SKILL.splitlines()), 150)
+        self.assertLess(len(SKILL.encode()), 10_000)
+
+    def test_it_has_the_parts_that_an_agent_needs(self) -> None:
+        for heading in (
+            "Purpose", "When to use", "Configuration", "Workflows", "Errors and fallbacks",
+            "References",
+        ):  # fmt: skip
+            self.assertIn(f"\n## {heading}\n", SKILL)
+        for code in sorted(set(load_script("websearch.common").EXIT_CODES.values()) - {130}):
+            self.assertRegex(SKILL, rf"(?m)^\| {code} \|")
+
+    def test_every_reference_is_named_with_when_to_read_it(self) -> None:
+        for path in sorted((ROOT / "references").glob("*.md")):
+            with self.subTest(path.name):
+                self.assertRegex(SKILL, rf"\]\(references/{path.name}\): \w+")
+
+
+class EveryDocument(unittest.TestCase):
+    def test_links_lead_to_files_that_exist(self) -> None:
+        for path in DOCUMENTS:
+            text = path.read_text(encoding="utf-8")
+            for link in re.findall(r"\]\(([^)#\s]+)\)", text):
+                if not link.startswith(("http://", "https://", "url")):
+                    with self.subTest(path.name, link=link):
+                        self.assertTrue((path.parent / link).exists())
+
+    def test_nothing_that_agents_replace_stands_in_a_code_block(self) -> None:
+        for path in DOCUMENTS:
+            with self.subTest(path.name):
+                text = path.read_text(encoding="utf-8")
+                self.assertNotRegex(text, r"\$\d|\$ARGUMENTS|\$\{CLAUDE|!`")
+
+    def test_commands_begin_with_uv_run_and_one_literal_path(self) -> None:
+        for path in DOCUMENTS:
+            if path.name == "README.md":
+                continue
+            for command in commands(path):
+                with self.subTest(command):
+                    self.assertRegex(command, rf"^uv run {PLACE}scripts/\w+\.py ")
+                    self.assertNotRegex(command, r'"[^"]*\$|`|\\$')
+
+    def test_long_references_open_with_their_contents(self) -> None:
+        for path in sorted((ROOT / "references").glob("*.md")):
+            text = path.read_text(encoding="utf-8")
+            if len(text.splitlines()) > 100:
+                with self.subTest(path.name):
+                    self.assertRegex(text[:400], r"\nContents: |\n## Contents\n")
+
+
+class EveryCommand(unittest.TestCase):
+    """Each command of each document works as it stands, from any directory."""
+
+    server: FakeServer
+    environment: dict[str, str]
+    placeholders: dict[str, str]  # what an agent replaces by what it read before
+
+    @classmethod
+    def setUpClass(cls) -> None:
+        super().setUpClass()
+        cls.server = FakeServer(local_links=True)
+        cls.addClassCleanup(cls.server.close)
+        variables = dict.fromkeys(KEYS, f"good-{CANARY}") | dict.fromkeys(ADDRESSES, cls.server.url)
+        variables["WEB_SEARCH_ALLOW_PRIVATE"] = cls.server.url.removeprefix("http://")
+        variables["GLSI_RATE_LIMIT"] = "0s"
+        cls.environment = clean_environment(**variables)
+        live = run_script("brave_search.py", "weather", "--enable-rich-callback", env=variables)
+        summary = run_script("brave_search.py", "python", "--summary", env=variables)
+        cls.placeholders = {
+            "CALLBACK_KEY": live.document["rich"]["hint"]["callback_key"],
+            '"KEY"': json.dumps(summary.document["summarizer_key"]),
+            "https://docs.python.org/3/library/asyncio-task.html": (
+                f"{cls.server.url}/site/docs/timeouts"
+            ),
+            "docs.python.org": "python.example.org",  # the fake server's documents are made up
+            "https://kettle.example.org": f"{cls.server.url}/site",
+        }
+
+    def filled(self, command: str) -> list[str]:
+        """Return a command's words as an agent would run it: the path and keys filled in."""
+        words = shlex.split(command)
+        for placeholder, value in self.placeholders.items():
+            words = [word.replace(placeholder, value) for word in words]
+        script = words[2].replace(PLACE, f"{ROOT}/")
+        return [sys.executable, script, *words[3:]]
+
+    def test_it_ends_with_exit_code_0_and_a_document(self) -> None:
+        seen = 0
+        with tempfile.TemporaryDirectory() as folder:
+            for path in DOCUMENTS:
+                for command in commands(path):
+                    if not command.startswith(f"uv run {PLACE}"):
+                        continue
+                    seen += 1
+                    run = subprocess.run(
+                        self.filled(command),
+                        capture_output=True,
+                        check=False,
+                        cwd=folder,
+                        env=self.environment,
+                    )
+                    with self.subTest(path.name, command=command):
+                        self.assertEqual(run.returncode, 0, run.stdout.decode())
+                        self.assertTrue(run.stdout.strip())
+                        self.assertEqual(run.stderr, b"")
+        self.assertGreater(seen, 20)
+
+
+class Readme(unittest.TestCase):
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+
+    def test_every_script_stands_in_it(self) -> None:
+        names = {path.name for path in (ROOT / "scripts").glob("*.py")}
+        self.assertEqual({name for name in names if name not in self.text}, set())
+
+    def test_every_environment_variable_that_a_script_reads_is_in_its_table(self) -> None:
+        names: set[str] = set()
+        for path in sorted((ROOT / "scripts").glob("*.py")):
+            source = path.read_text(encoding="utf-8")
+            names |= set(re.findall(r'environ(?:\.get\(|\[)"([A-Z_]+)"', source))
+            names |= set(re.findall(r'"([A-Z][A-Z_]*_(?:API_KEY|BASE_URL|TOKEN))"', source))
+        names -= {"HOME", "COMPUTERNAME"}  # the system's, not the user's to set
+        self.assertIn("BRAVE_SEARCH_API_KEY", names)
+        self.assertEqual({name for name in names if f"`{name}`" not in self.text}, set())
+
+    def test_its_make_targets_exist(self) -> None:
+        makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+        for target in set(re.findall(r"make ([a-z][a-z0-9-]*)", self.text)) - {"it"}:
+            with self.subTest(target):
+                self.assertRegex(makefile, rf"(?m)^{target}:")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,248 @@
+"""The opencode files and their installer, as far as that shows without opencode.
+
+What the real opencode makes of them is checked by tests/e2e/opencode.py.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+from tests.support import ROOT, clean_environment
+
+SOURCE = ROOT / "assets/opencode"
+FILES = {
+    "plugin/index.ts",
+    "tool/google_search.ts",
+    "tool/shared/search_tools.ts",
+}
+# Tools of opencode: one of the same name would replace it, or be hidden (websearch).
+BUILT_IN = (
+    "bash edit glob grep list read skill task todoread todowrite webfetch websearch write question"
+).split()
+REFERENCE = (ROOT / "references/opencode.md").read_text(encoding="utf-8")
+
+
+def source(name: str) -> str:
+    """Return the text of a file of assets/opencode without its comments."""
+    text = (SOURCE / name).read_text(encoding="utf-8")
+    return re.sub(r"(?s:/\*\*.*?\*/)|(?<!\S)//.*", "", text)
+
+
+def tool_names() -> list[str]:
+    """Return the names of the tools in the table."""
+    table = source("tool/shared/search_tools.ts").split("SEARCH_TOOLS:")[1].split("\n}\n")[0]
+    return re.findall(r"(?m)^  (\w+): \{$", table)
+
+
+class Form(unittest.TestCase):
+    """What opencode wants of the files, whose breach shows as a broken session or not at all."""
+
+    def test_the_folders_hold_these_files_and_no_other(self) -> None:
+        found = {str(path.relative_to(SOURCE)) for path in SOURCE.rglob("*.ts")}
+        self.assertEqual(found, FILES)
+
+    def test_the_tool_folder_itself_holds_one_file_so_no_tool_is_listed_twice(self) -> None:
+        found = [path.name for path in (SOURCE / "tool").iterdir() if path.is_file()]
+        self.assertEqual(found, ["google_search.ts"])
+
+    def test_the_tool_file_has_a_default_export_and_no_other(self) -> None:
+        exports = re.findall(r"(?m)^export .*$", source("tool/google_search.ts"))
+        self.assertEqual(exports, ['export default searchTool("google_search")'])
+
+    def test_the_plugin_file_exports_one_function_and_no_other(self) -> None:
+        exports = re.findall(r"(?m)^export .*$", source("plugin/index.ts"))
+        self.assertEqual(len(exports), 1)
+        self.assertRegex(exports[0], r"^export const WebSearch: Plugin = async \(.*\) => ")
+
+    def test_no_tool_has_the_name_of_one_of_opencodes_own(self) -> None:
+        self.assertIn("google_search", tool_names())
+        self.assertEqual(len(tool_names()), 5)
+        self.assertEqual(set(tool_names()) & set(BUILT_IN), set())
+
+    def test_the_schema_has_no_defaults_because_opencode_ignores_them(self) -> None:
+        for name in FILES:
+            self.assertNotIn(".default(", source(name))
+
+    def test_imports_are_nodes_own_the_plugin_package_or_files_with_their_extension(self) -> None:
+        for name in FILES:
+            for place in re.findall(r'from "(.*)"', source(name)):
+                with self.subTest(name, place=place):
+                    self.assertRegex(
+                        place, r"^(node:\w+|@opencode-ai/plugin(/tool)?|\.\.?/.*\.ts)$"
+                    )
+
+    def test_the_plugin_package_is_imported_by_its_light_part_alone(self) -> None:
+        for name in FILES:
+            for line in re.findall(r'import .* from "@opencode-ai/plugin"', source(name)):
+                self.assertTrue(line.startswith("import type "), line)
+
+    def test_each_file_begins_with_the_mark_that_the_installer_knows_it_by(self) -> None:
+        for name in FILES:
+            text = (SOURCE / name).read_text(encoding="utf-8")
+            self.assertTrue(text.startswith("// Part of the web-search skill"), name)
+
+
+class Reference(unittest.TestCase):
+    def test_it_names_every_tool_with_its_script_and_its_arguments(self) -> None:
+        text = source("tool/shared/search_tools.ts")
+        scripts = re.findall(r'script: "(\w+\.py)"', text)
+        for name, script in zip(tool_names(), scripts, strict=True):
+            self.assertRegex(REFERENCE, rf"(?m)^\| `{name}` \| `{script}` \|")
+            self.assertRegex(REFERENCE, rf"(?m)^\| `{name}` \| `(query|urls)`")
+
+    def test_its_json_examples_are_json(self) -> None:
+        blocks = re.findall(r"```json\n(.*?)```", REFERENCE, re.DOTALL)
+        self.assertTrue(blocks)
+        for block in blocks:
+            json.loads(block)
+
+
+class Installer(unittest.TestCase):
+    """tests/tools/install_opencode.py, run as `make install-opencode` runs it."""
+
+    def setUp(self) -> None:
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.home = Path(folder.name) / "home"
+        self.project = Path(folder.name) / "a project"
+        self.config = self.home / ".config/opencode"
+        for path in (self.home, self.project):
+            path.mkdir()
+
+    def run_installer(self, *arguments: str, **variables: str) -> tuple[int, str, str]:
+        """Run the installer; return its exit code and what it said on stdout and stderr."""
+        environment = clean_environment(HOME=str(self.home))
+        environment.pop("OPENCODE_CONFIG_DIR", None)
+        finished = subprocess.run(
+            [sys.executable, str(ROOT / "tests/tools/install_opencode.py"), *arguments],
+            env={**environment, **variables},
+            cwd=self.home,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        return finished.returncode, finished.stdout, finished.stderr
+
+    def assert_installed(self, folder: Path) -> None:
+        """The folder holds the files, as files of its own."""
+        for name in FILES:
+            path = folder / name
+            self.assertFalse(path.is_symlink(), path)
+            self.assertEqual(path.read_bytes(), (SOURCE / name).read_bytes())
+            self.assertNotEqual(path.stat().st_ino, (SOURCE / name).stat().st_ino)
+
+    def all_paths(self) -> set[Path]:
+        """Every path below the home and the project."""
+        return {*self.home.rglob("*"), *self.project.rglob("*")}
+
+    def test_it_copies_into_the_users_folder_and_says_so(self) -> None:
+        code, said, _ = self.run_installer()
+        self.assertEqual(code, 0)
+        self.assert_installed(self.config)
+        for name in FILES:
+            self.assertIn(f"copied: {self.config / name}\n", said)
+        self.assertIn(f"export WEB_SEARCH_SKILL_DIR='{ROOT}'", said)
+
+    def test_it_heeds_the_variables_that_move_the_users_folder(self) -> None:
+        self.run_installer(XDG_CONFIG_HOME=str(self.home / "xdg"))
+        self.assert_installed(self.home / "xdg/opencode")
+        self.run_installer(OPENCODE_CONFIG_DIR=str(self.home / "own"))
+        self.assert_installed(self.home / "own")
+        self.assertFalse(self.config.exists())
+
+    def test_with_dir_it_copies_into_the_projects_opencode_folder(self) -> None:
+        self.assertEqual(self.run_installer("--dir", str(self.project))[0], 0)
+        self.assert_installed(self.project / ".opencode")
+        self.assertFalse(self.config.exists())
+        again = self.run_installer("--dir", str(self.project / ".opencode"))[1]
+        self.assertNotIn("copied", again)
+
+    def test_a_second_run_changes_nothing_and_says_so(self) -> None:
+        self.run_installer()
+        before = {path: path.stat().st_mtime_ns for path in self.all_paths()}
+        code, said, _ = self.run_installer()
+        self.assertEqual(code, 0)
+        self.assertEqual(said.count("unchanged: "), len(FILES))
+        self.assertNotRegex(said, "copied|updated")
+        self.assertEqual({path: path.stat().st_mtime_ns for path in self.all_paths()}, before)
+
+    def test_an_older_copy_of_ours_is_updated(self) -> None:
+        self.run_installer()
+        path = self.config / "plugin/index.ts"
+        path.write_text("// Part of the web-search skill: older\n", encoding="utf-8")
+        self.assertIn(f"updated: {path}\n", self.run_installer()[1])
+        self.assert_installed(self.config)
+
+    def test_a_link_to_our_file_is_replaced_by_a_copy_and_its_target_stays(self) -> None:
+        path = self.config / "tool/google_search.ts"
+        path.parent.mkdir(parents=True)
+        path.symlink_to(SOURCE / "tool/google_search.ts")
+        self.assertEqual(self.run_installer()[0], 0)
+        self.assert_installed(self.config)
+
+    def test_a_link_to_nothing_is_replaced_too(self) -> None:
+        path = self.config / "tool/google_search.ts"
+        path.parent.mkdir(parents=True)
+        path.symlink_to(self.home / "gone.ts")
+        self.assertEqual(self.run_installer()[0], 0)
+        self.assert_installed(self.config)
+
+    def test_a_linked_folder_is_refused_because_opencode_finds_no_packages_through_it(self) -> None:
+        self.config.mkdir(parents=True)
+        (self.home / "elsewhere").mkdir()
+        (self.config / "tool").symlink_to(self.home / "elsewhere")
+        before = self.all_paths()
+        code, _, said = self.run_installer()
+        self.assertEqual(code, 2)
+        self.assertIn("is a link", said)
+        self.assertEqual(self.all_paths(), before)
+
+    def test_a_file_of_somebody_else_is_neither_replaced_nor_removed(self) -> None:
+        path = self.config / "plugin/index.ts"
+        path.parent.mkdir(parents=True)
+        path.write_text("export const Mine = async () => ({})\n", encoding="utf-8")
+        before = self.all_paths()
+        code, _, said = self.run_installer()
+        self.assertEqual(code, 2)
+        self.assertIn(f"{path} belongs to somebody else", said)
+        self.assertEqual(self.all_paths(), before)
+        self.assertIn(
+            f"left, it belongs to somebody else: {path}", self.run_installer("--uninstall")[1]
+        )
+        self.assertIn("Mine", path.read_text(encoding="utf-8"))
+
+    def test_uninstall_removes_what_was_copied_and_leaves_the_rest(self) -> None:
+        self.run_installer()
+        other = self.config / "tool/weather.ts"
+        other.write_text("export default {}\n", encoding="utf-8")
+        code, said, _ = self.run_installer("--uninstall")
+        self.assertEqual(code, 0)
+        self.assertEqual(said.count("removed: "), len(FILES))
+        left = {str(path.relative_to(self.config)) for path in self.config.rglob("*")}
+        self.assertEqual(left, {"tool", "tool/weather.ts"})
+        self.assertIn("nothing to remove", self.run_installer("--uninstall")[1])
+
+    def test_a_folder_that_does_not_exist_is_an_error_that_names_it(self) -> None:
+        for name in ("/no/such/project", ""):
+            with self.subTest(name):
+                code, said, complaint = self.run_installer("--dir", name)
+                self.assertEqual((code, said), (2, ""))
+                self.assertIn(f"{name!r} is no folder", complaint)
+                self.assertNotIn("Traceback", complaint)
+
+    def test_a_folder_that_cannot_be_made_is_an_error_without_a_traceback(self) -> None:
+        (self.project / ".opencode").write_text("a file\n", encoding="utf-8")
+        code, _, complaint = self.run_installer("--dir", str(self.project))
+        self.assertEqual(code, 2)
+        self.assertIn(f"{self.project}/.opencode", complaint)
+        self.assertNotIn("Traceback", complaint)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,130 @@
+"""Copy what is written once into the files that carry a copy: `make sync`.
+
+- The shared blocks of scripts/websearch/common.py, into the standalone scripts.
+- The parameter tables made from each script's COMMANDS, into references/*.md.
+
+With --check nothing is written; the exit code is 1 if a copy differs.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+import sys
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+MAIN_GUARD = 'if __name__ == "__main__":\n'
+# Standalone script -> the blocks that it carries.
+STANDALONE = {
+    "brave_search.py": ("core", "http"),
+    "gemini_search.py": ("core", "http"),
+    "serper_search.py": ("core", "http", "sites"),
+}
+LONG_LIST = 12  # choices
+TABLE = re.compile(
+    r"(<!-- parameters: (\w+) (\w+) -->\n).*?(<!-- end of parameters -->)", re.DOTALL
+)
+
+
+def shared_block(name: str) -> str:
+    """Return a marked block of scripts/websearch/common.py, markers included."""
+    source = (ROOT / "scripts/websearch/common.py").read_text(encoding="utf-8")
+    start = source.index(f"# ===== shared block: {name} ")
+    end = source.index(f"# ===== end of shared block: {name} ")
+    return source[start : source.index("\n", end) + 1]
+
+
+def synced_script(name: str) -> str:
+    """Return a standalone script with fresh copies of its blocks at its end."""
+    source = (ROOT / "scripts" / name).read_text(encoding="utf-8")
+    banner = source.index("\n# ===== shared blocks ") + 1
+    own = source[: source.index("\n", banner) + 1]
+    blocks = [shared_block(block) for block in STANDALONE[name]]
+    guard = source[source.rindex(MAIN_GUARD) :]
+    return own + "\n" + "\n\n".join([*blocks, guard])
+
+
+def parameter_table(script: str, command: str) -> str:
+    """Return a Markdown table of a command's parameters.
+
+    Those that are the default command's are only named: an agent pays for every line.
+    """
+    commands = load_commands(script)
+    default = next(iter(commands))
+    known = commands[default]["params"] if command != default else []
+    shared = [f"`{item['name']}`" for item in commands[command]["params"] if item in known]
+    rows = []
+    for parameter in commands[command]["params"]:
+        if parameter in known:
+            continue
+        names = [parameter["name"], *parameter.get("aliases", ())]
+        flags = [*parameter.get("flags", ()), "--" + names[0].replace("_", "-")]
+        sent = parameter.get("wire") or parameter.get("header") or ""
+        cells = [
+            ", ".join(f"`{name}`" for name in names),
+            ("`QUERY` or " if parameter.get("positional") else "") + f"`{', '.join(flags)}`",
+            allowed_values(parameter, brief=command != default),
+            "required" if parameter.get("required") else str(parameter.get("default", "")),
+            f"`{sent}`" if sent else "",
+            parameter["help"],
+        ]
+        rows.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
+    head = (
+        "| parameter | flag | values | default | sent as | meaning |\n|---|---|---|---|---|---|\n"
+    )
+    table = head + "\n".join(rows) + "\n" if rows else ""
+    as_default = f"As for `{default}`: {', '.join(shared)}.\n" if shared else ""
+    return table + ("\n" if rows and shared else "") + as_default
+
+
+def allowed_values(parameter: dict[str, Any], brief: bool) -> str:
+    """Return what a parameter takes; a long list only once, with the default command."""
+    if brief and len(parameter.get("choices", ())) > LONG_LIST:
+        return "as for the default command"
+    if parameter["type"] == "since":
+        return ", ".join(parameter["choices"]) + ", range of dates"
+    if "choices" in parameter:
+        return ", ".join(parameter["choices"])
+    if "min" in parameter:
+        return f"{parameter['min']} to {parameter['max']}"
+    names = {"str": "text", "bool": "true, false", "csv": "list or text with commas"}
+    return names.get(parameter["type"], "list")
+
+
+def load_commands(script: str) -> dict[str, Any]:
+    """Return the COMMANDS table of a script."""
+    path = ROOT / "scripts" / f"{script}.py"
+    spec = importlib.util.spec_from_file_location(script, path)
+    if spec is None or spec.loader is None:
+        raise ImportError(path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    commands: dict[str, Any] = module.COMMANDS
+    return commands
+
+
+def synced_reference(path: Path) -> str:
+    """Return a reference with fresh parameter tables."""
+    return TABLE.sub(
+        lambda match: match[1] + parameter_table(match[2], match[3]) + match[4],
+        path.read_text(encoding="utf-8"),
+    )
+
+
+def main() -> int:
+    """Write the copies, or with --check only compare them."""
+    wanted = {ROOT / "scripts" / name: synced_script(name) for name in STANDALONE}
+    wanted |= {path: synced_reference(path) for path in sorted(ROOT.glob("references/*.md"))}
+    differing = [path for path, text in wanted.items() if path.read_text(encoding="utf-8") != text]
+    for path in differing:
+        print(f"{'differs' if '--check' in sys.argv else 'written'}: {path.relative_to(ROOT)}")
+        if "--check" not in sys.argv:
+            path.write_text(wanted[path], encoding="utf-8")
+    return 1 if differing and "--check" in sys.argv else 0
+
+
+if __name__ == "__main__":
+    sys.path.insert(0, str(ROOT / "scripts"))
+    raise SystemExit(main())
