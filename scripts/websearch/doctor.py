@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-    from websearch.common import Document, Report
+    from websearch.common import Document, ProgressCallback
 
     Check = dict[str, Any]  # name, status (ok, warning, failed), message, hint; kind: see check
 
@@ -796,12 +796,15 @@ def guarded(name: str, work: Callable[[], list[Check]]) -> list[Check]:
         message, hint = f"It could not be checked: {error.name} cannot be loaded.", INSTALL_HINT
     except Exception as error:  # noqa: BLE001  a broken machine is what this script is run on
         place = common.internal_error(error, verbose=False)["error"]
-        message, hint = f"It could not be checked. {place}", "Report it, with what stands here."
+        message, hint = (
+            f"It could not be checked. {place}",
+            "ProgressCallback it, with what stands here.",
+        )
     kind = "internal" if name == "default engine" else ""
     return [check(name, "failed", message, hint, kind)]
 
 
-def run_check(params: dict[str, Any], report: Report = None) -> Document:
+def run_check(params: dict[str, Any], report: ProgressCallback = None) -> Document:
     """Check everything; the document holds a line for each check. Never raises.
 
     ok is false only if no search works; error and details then say why.

@@ -11,14 +11,14 @@ import re
 import time
 
 from websearch import common
-from websearch.common import SearchError, dump_json, part
+from websearch.common import SearchError, dump_json, object_field
 
 TYPE_CHECKING = False  # typing.TYPE_CHECKING without its import, which costs 5 ms
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-    from websearch.common import Document, Report
+    from websearch.common import Document, ProgressCallback
     from websearch.store import PageStore
 
 DEFAULT_COUNT = 5  # pages that are read: GLSI's default
@@ -252,7 +252,7 @@ def with_texts(document: Document, texts: dict[str, str], max_chars: int) -> Non
 # ===== asking an engine ===========================================================================
 
 
-def ask_engine(engine: str, params: dict[str, Any], report: Report = None) -> Document:
+def ask_engine(engine: str, params: dict[str, Any], report: ProgressCallback = None) -> Document:
     """Return an engine's own document for a query; params may hold dry_run and timeout."""
     wanted = {
         name: params[name]
@@ -284,7 +284,7 @@ def engine_results(engine: str, document: Document, count: int) -> list[dict[str
     found = as_results(document)[:count]
     names = ("title", "url", "snippet", "date")
     return [
-        {"position": place, **common.without_empty({name: item.get(name) for name in names})}
+        {"position": place, **common.drop_empty({name: item.get(name) for name in names})}
         for place, item in enumerate(found, 1)
     ]
 
@@ -332,7 +332,7 @@ def attempt(engine: str, error: SearchError) -> dict[str, Any]:
 class Call:
     """One search: its checked parameters, the store, the deadline, and what was tried."""
 
-    def __init__(self, params: dict[str, Any], store: PageStore, report: Report) -> None:
+    def __init__(self, params: dict[str, Any], store: PageStore, report: ProgressCallback) -> None:
         self.params = params
         self.store = store
         self.report = report
@@ -348,12 +348,12 @@ class Call:
         return self.deadline - time.monotonic()
 
     def progress(self, text: str, done: int, total: int) -> None:
-        """Report progress to the caller, if he wants to know."""
+        """ProgressCallback progress to the caller, if he wants to know."""
         if self.report:
             self.report(text, done, total)
 
 
-def run_search(params: dict[str, Any], report: Report = None) -> Document:
+def run_search(params: dict[str, Any], report: ProgressCallback = None) -> Document:
     """Search, read the pages found and return the passages that answer. Never raises.
 
     params: those of COMMANDS["search"], and timeout, max_chars, dry_run, verbose. Returns {ok,
@@ -404,7 +404,7 @@ def answer(call: Call, order: list[str]) -> Document:
         if kept:
             hint = f"An answer of {kept['fetched_at']} is kept: --stale gives it."
             failure.details["hint"] = f"{failure.details['hint']} {hint}".strip()
-    failure.details |= common.without_empty({"warnings": call.store.warnings})
+    failure.details |= common.drop_empty({"warnings": call.store.warnings})
     raise failure
 
 
@@ -416,7 +416,7 @@ def with_warnings(call: Call, document: Document) -> Document:
     warnings = [*document.get("warnings", []), *call.warnings, *call.store.warnings]
     return {
         **document,
-        **common.without_empty({"attempts": attempts, "warnings": list(dict.fromkeys(warnings))}),
+        **common.drop_empty({"attempts": attempts, "warnings": list(dict.fromkeys(warnings))}),
     }
 
 
@@ -511,14 +511,14 @@ def kept_content(call: Call, key: str, max_age: float | None) -> Document | None
     """
     kept = call.store.get_answer(key, max_age)
     content: Document = kept["content"] if kept else {}
-    fields = part(part(content, "document"), "fields")
+    fields = object_field(object_field(content, "document"), "fields")
     whole = (
         all(isinstance(content.get(name), str) for name in ("query", "engine", "fetched_at"))
         and isinstance(content.get("urls"), list)
         and all(isinstance(url, str) for url in content["urls"])
         and are_results(content.get("results"))
         and ("document" not in content or are_results(fields.get("results")))
-        and isinstance(part(fields, "truncated").get("hint", ""), str)
+        and isinstance(object_field(fields, "truncated").get("hint", ""), str)
         and isinstance(fields.get("truncated", {}), dict)
     )
     return content if whole else None
@@ -538,7 +538,7 @@ def are_results(value: Any) -> bool:
 def kept_answer(call: Call, key: str, content: Document) -> Document:
     """Return the document of a kept answer; the finished one if its limit was the same."""
     finished = content.get("document")
-    same = part(content, "document").get("max_chars") == call.max_chars
+    same = object_field(content, "document").get("max_chars") == call.max_chars
     if finished and same and not call.params.get("no_pages"):
         return {**shell_of(content, from_cache=True), **finished["fields"]}
     return finished_answer(call, key, content, from_cache=True)
@@ -672,7 +672,7 @@ def fetch_pages(call: Call, urls: list[str], done: int, total: int) -> list[Docu
 # ===== the other commands =========================================================================
 
 
-def run_recall(params: dict[str, Any], report: Report = None) -> Document:
+def run_recall(params: dict[str, Any], report: ProgressCallback = None) -> Document:
     """Search the pages that were read before, offline. Never raises.
 
     params: those of COMMANDS["recall"]. Returns {ok, query, results: [{position, title, url,
@@ -698,13 +698,13 @@ def run_recall(params: dict[str, Any], report: Report = None) -> Document:
             "results": [
                 {
                     "position": place,
-                    **common.without_empty({"title": page["title"]}),
+                    **common.drop_empty({"title": page["title"]}),
                     "url": page["url"],
                     "fetched_at": utc_time(page["fetched_at"]),
                 }
                 for place, page in enumerate(pages, 1)
             ],
-            **common.without_empty({"warnings": store.warnings}),
+            **common.drop_empty({"warnings": store.warnings}),
         }
         texts = {page["url"]: page["text"] for page in pages}
         with_texts(document, texts, params.get("max_chars", common.DEFAULT_MAX_CHARS))
@@ -713,7 +713,7 @@ def run_recall(params: dict[str, Any], report: Report = None) -> Document:
     return common.run_operation("web_search.recall", COMMANDS["recall"], params, operation)
 
 
-def run_cache(params: dict[str, Any], report: Report = None) -> Document:
+def run_cache(params: dict[str, Any], report: ProgressCallback = None) -> Document:
     """Tell what the store holds (action stats) or remove it (action clear). Never raises.
 
     Returns {ok, action, ...}: the fields of the store's stats, or how many answers and pages went.
@@ -729,7 +729,7 @@ def run_cache(params: dict[str, Any], report: Report = None) -> Document:
         store = PageStore()
         if params["action"] == "clear" and params.get("dry_run"):
             asked = {"action": "clear", "query": query, "path": store.path}
-            raise common.DryRun(common.without_empty(asked))
+            raise common.DryRun(common.drop_empty(asked))
         try:
             found = store.clear(query) if params["action"] == "clear" else store.stats()
         finally:
@@ -739,7 +739,7 @@ def run_cache(params: dict[str, Any], report: Report = None) -> Document:
             message = f"Nothing was cleared. {store.warnings[0]}"
             raise SearchError("invalid_input", message, hint)
         head = {"ok": True, "provider": "web_search", "action": params["action"]}
-        notes = common.without_empty({"query": query, "warnings": store.warnings})
+        notes = common.drop_empty({"query": query, "warnings": store.warnings})
         return {**head, **notes, **found}
 
     return common.run_operation("web_search.cache", COMMANDS["cache"], params, operation)

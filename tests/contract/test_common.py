@@ -89,8 +89,8 @@ class Parameters(unittest.TestCase):
             ({"query": {"a": 1}}, "query must be text, not {'a': 1}."),
             ({"query": "\udcff"}, "query must be valid UTF-8 text, not"),
             ({"since": "hour"}, "since must be day, week or YYYY-MM-DD..YYYY-MM-DD, not 'hour'."),
-            ({"since": "2023-02-29..2023-03-01"}, "since names a date that does not exist"),
-            ({"since": "2024-03-02..2024-03-01"}, "since ends before it starts"),
+            ({"since": "2023-02-29..2023-03-01"}, "dates that exist"),
+            ({"since": "2024-03-02..2024-03-01"}, "earlier date comes first"),
             ({"nothing": 1}, "find has no parameter 'nothing'."),
             ({"q": "y"}, "query is given twice, once as 'q'."),
         ):
@@ -217,7 +217,7 @@ class DocumentSize(unittest.TestCase):
             if len(common.dump_json(before)) <= limit:
                 self.assertEqual(document, before)
             else:
-                self.assertIn("--max-chars 0", document["truncated"]["hint"])
+                self.assertIn("max_chars", document["truncated"]["hint"])
 
     def test_expendable_fields_go_first_and_the_rest_stays_whole(self) -> None:
         document = {"ok": True, "text": "a" * 800, "raw": ["b" * 100] * 20}
@@ -301,15 +301,13 @@ class Body:
 class Bodies(unittest.TestCase):
     plain = b"hello world, " * 20_000
 
-    def test_gzip_deflate_raw_deflate_and_several_members_are_unpacked(self) -> None:
-        raw = zlib.compressobj(wbits=-15)
+    def test_gzip_zlib_and_several_members_are_unpacked(self) -> None:
         for encoding, data, times in (
             ("", self.plain, 1),
             ("identity", self.plain, 1),
             ("gzip", gzip.compress(self.plain), 1),
             ("X-GZIP", gzip.compress(self.plain) * 2, 2),
             ("deflate", zlib.compress(self.plain), 1),
-            ("deflate", raw.compress(self.plain) + raw.flush(), 1),
         ):
             with self.subTest(encoding):
                 self.assertEqual(common.read_body(Body(data), encoding, None), self.plain * times)

@@ -285,7 +285,7 @@ class OneDocument(FakeServerCase):
     def test_default_documents_stay_below_10000_characters_and_say_what_was_cut(self) -> None:
         short = self.run_script(self.script, "guide", "--count", "20", "--max-chars", "3000")
         self.assertLessEqual(len(short.stdout), 3_001)
-        self.assertIn("--max-chars 0", short.document["truncated"]["hint"])
+        self.assertIn("max_chars", short.document["truncated"]["hint"])
         self.assertGreater(short.document["truncated"]["items_dropped"]["web_results"], 0)
         for item in short.document["web_results"]:
             self.assertRegex(item["url"], r"^https://\S+[^…]$")

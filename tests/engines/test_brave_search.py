@@ -733,12 +733,12 @@ class ValidationTest(FakeServerCase):
 
     def test_dates_that_do_not_exist_are_refused(self) -> None:
         for text in ("2026-02-29..2026-03-01", "2026-01-01to2026-06-31", "2022-99-99..2022-99-99"):
-            message = f"since names a date that does not exist: {text!r}."
+            message = f"since must be a range of dates that exist, not {text!r}."
             self.refused("web", {"query": "a", "since": text}, message, hint="Months have")
 
     def test_a_period_that_ends_before_it_starts_is_refused(self) -> None:
         text = "2026-03-02..2026-03-01"
-        message = f"since ends before it starts: {text!r}."
+        message = f"since must be a range whose earlier date comes first, not {text!r}."
         self.refused("news", {"query": "a", "freshness": text}, message, hint="earlier date first")
 
     def test_a_period_in_another_form_is_refused_with_the_allowed_forms(self) -> None:

@@ -387,7 +387,7 @@ REFUSED = {
     ("guide", "--language", "german"): "language must be .* not 'german'",
     ("guide", "--since", "fortnight"): "since must be hour, day, .* not 'fortnight'",
     ("guide", "--since", "2026-02-30..2026-03-01"): "date that does not exist",
-    ("guide", "--since", "2026-03-01..2026-02-01"): "ends before it starts",
+    ("guide", "--since", "2026-03-01..2026-02-01"): "earlier date comes first",
     ("guide", "--since", "day", "--tbs", "isz:l,qdr:w"): "both name a period",
     ("guide", "--count", "0"): "count must be a whole number from 1 to 100",
     ("guide", "--count", "101"): "from 1 to 100, not '101'",

@@ -99,7 +99,7 @@ class FromQuestionToPassages(WebSearchCase):
         document = self.search(max_chars=4_000)
         lengths = [len(one.get("text", "")) for one in document["results"]]
         self.assertGreater(lengths[0], lengths[-1])
-        self.assertIn("--max-chars 0", document["truncated"]["hint"])
+        self.assertIn("max_chars", document["truncated"]["hint"])
         self.assertTrue(document["results"][0]["truncated"])
 
     def test_without_a_limit_whole_pages_come(self) -> None:

@@ -402,7 +402,7 @@ class Parameters(ServerCase):
             ("/search?q=100%", "holds a % that begins no percent-encoding"),
             ("/search?q=%ff", "no percent-encoded UTF-8"),
             ("/search?q=a&engine=gogle", "engine must be one of auto"),
-            ("/search?q=a&since=2026-02-30..2026-03-01", "a date that does not exist"),
+            ("/search?q=a&since=2026-02-30..2026-03-01", "dates that exist"),
             ("/search?q=a&ttl=soon", "ttl must be a duration"),
             ("/cache?action=stats", "no parameter 'action'"),
             ("/read", "url is missing"),

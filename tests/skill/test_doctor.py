@@ -89,7 +89,7 @@ class DoctorCase(EnvironmentCase):
         return path
 
 
-class Report(DoctorCase):
+class ProgressCallback(DoctorCase):
     def test_a_machine_without_keys_can_search_and_is_told_what_each_key_would_give(self) -> None:
         run = run_script("doctor.py", env={"HOME": str(self.home)})
         self.assert_sound(run)

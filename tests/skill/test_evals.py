@@ -287,7 +287,8 @@ class ErrorsReference(unittest.TestCase):
         shown = [error["details"]["kind"] for error in errors if "details" in error]
         self.assertEqual(
             set(shown),
-            set(load_script("websearch.common").EXIT_CODES) - {"internal", "interrupted"},
+            set(load_script("websearch.common").EXIT_CODES)
+            - {"internal", "interrupted", "terminated"},
         )
 
 

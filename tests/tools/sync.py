@@ -18,9 +18,17 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 MAIN_GUARD = 'if __name__ == "__main__":\n'
 # Standalone script -> the blocks that it carries.
 STANDALONE = {
-    "brave_search.py": ("core", "http"),
-    "gemini_search.py": ("core", "http"),
-    "serper_search.py": ("core", "http", "sites"),
+    "brave_search.py": ("core", "parameters", "documents", "command line", "http"),
+    "gemini_search.py": ("core", "parameters", "documents", "command line", "http", "batch"),
+    "serper_search.py": (
+        "core",
+        "parameters",
+        "documents",
+        "command line",
+        "http",
+        "filters",
+        "batch",
+    ),
 }
 LONG_LIST = 12  # choices
 TABLE = re.compile(

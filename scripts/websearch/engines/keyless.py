@@ -14,6 +14,7 @@ from websearch.common import (
     clean_text,
     clean_tree,
     deadline_of,
+    drop_empty,
     dump_json,
     error_document,
     error_markdown,
@@ -25,7 +26,6 @@ from websearch.common import (
     shorten,
     site_filter,
     status_error,
-    without_empty,
 )
 
 TYPE_CHECKING = False  # typing.TYPE_CHECKING without its import, which costs 5 ms
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from typing import Any
 
-    from websearch.common import Document, Report, Response
+    from websearch.common import Document, ProgressCallback, Response
 
 DEFAULT_COUNT = 10
 MAX_COUNT = 50  # four pages of DuckDuckGo: more draws its challenge, and nobody reads further
@@ -303,7 +303,7 @@ def accept_language(params: dict[str, Any]) -> str:
 def duckduckgo_request(params: dict[str, Any]) -> dict[str, Any]:
     """Return the POST of DuckDuckGo's html form."""
     form = {"q": engine_query(params), "b": "", "kl": duckduckgo_region(params)}
-    form |= without_empty(
+    form |= drop_empty(
         {
             "df": DUCKDUCKGO_PERIODS.get(params.get("since", "")),
             "kp": SAFE["duckduckgo"].get(params.get("safe", "")),
@@ -368,7 +368,7 @@ def google_request(params: dict[str, Any]) -> dict[str, Any]:
     }
     address = engine_address("google")
     headers = browser_headers(params, address)
-    return get_request(f"{address}/search", without_empty(fields), headers)
+    return get_request(f"{address}/search", drop_empty(fields), headers)
 
 
 def google_period(since: str) -> str:
@@ -398,7 +398,7 @@ def searxng_request(params: dict[str, Any]) -> dict[str, Any]:
         "Accept-Language": accept_language(params),
     }
     url = f"{engine_address('searxng')}/search"
-    page = get_request(url, without_empty(fields), headers)
+    page = get_request(url, drop_empty(fields), headers)
     return {**get_request(url, {**page["fields"], "format": "json"}, headers), "otherwise": page}
 
 
@@ -1482,7 +1482,7 @@ class Call:
     """One call: its engine, its deadline, its warnings, and where progress is reported."""
 
     def __init__(
-        self, engine: str, deadline: float, warnings: list[str], report: Report = None
+        self, engine: str, deadline: float, warnings: list[str], report: ProgressCallback = None
     ) -> None:
         self.engine = engine
         self.deadline = deadline
@@ -1565,7 +1565,7 @@ def is_fault(error: SearchError) -> bool:
     return error.retryable and (passing or waits or error.kind == "network")
 
 
-def run_search(params: dict[str, Any], report: Report = None) -> Document:
+def run_search(params: dict[str, Any], report: ProgressCallback = None) -> Document:
     """Search with one engine; return the document of its results, or an error document.
 
     Never raises. params: those of COMMANDS["search"], and timeout, max_chars, dry_run, verbose.
@@ -1619,7 +1619,7 @@ def merged_results(pages: list[dict[str, Any]]) -> list[dict[str, Any]]:
     results: dict[str, dict[str, Any]] = {}
     for page in pages:
         for result in page["results"]:
-            results.setdefault(canonical_url(result["url"]), without_empty(result))
+            results.setdefault(canonical_url(result["url"]), drop_empty(result))
     return list(results.values())
 
 
@@ -1640,7 +1640,7 @@ def results_document(
     if failure:
         text = f"Only {len(found)} of {params['count']} results: {failure.message}"
         warnings.append(f"{text} {failure.details['hint']}".strip())
-    document = without_empty(
+    document = drop_empty(
         {
             "ok": True,
             "provider": params["engine"],

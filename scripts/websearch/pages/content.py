@@ -122,7 +122,7 @@ _NAME_WORD = r"[A-Z]?[a-z0-9]+|[A-Z0-9]+(?![a-z])"
 _HIDDEN_STYLE = r"(?i)display\s*:\s*none|visibility\s*:\s*hidden"
 # What a page says about itself: schema.org types, Open Graph, microdata.
 _SAYS_ARTICLE = (
-    r'(?i)"@type"\s{0,9}:\s{0,9}\[?\s{0,9}"(?:News|Blog|Tech|Scholarly|Report|Reportage|Opinion|Social)?'
+    r'(?i)"@type"\s{0,9}:\s{0,9}\[?\s{0,9}"(?:News|Blog|Tech|Scholarly|ProgressCallback|Reportage|Opinion|Social)?'
     r'(?:Article|MediaPosting|Posting)"|property=["\']?og:type["\']? content=["\']?article'
     r'|content=["\']article["\'] property=["\']og:type|itemprop=["\']articleBody'
 )

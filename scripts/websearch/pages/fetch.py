@@ -6,7 +6,7 @@ import os
 import re
 import time
 
-from websearch.common import SearchError, exchange, is_loopback, retry_after, shorten, without_empty
+from websearch.common import SearchError, drop_empty, exchange, is_loopback, retry_after, shorten
 
 TYPE_CHECKING = False  # typing.TYPE_CHECKING without its import, which costs 5 ms
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ PAGE_HEADERS = {
     "User-Agent": f"Mozilla/5.0 (compatible; {PAGE_AGENT}/1.0)",
     "Accept": "text/markdown,text/html;q=0.9,text/plain;q=0.8,*/*;q=0.5",
     "Accept-Language": "en,*;q=0.5",
-    "Accept-Encoding": "gzip, deflate",
+    "Accept-Encoding": "gzip",
 }
 
 
@@ -244,7 +244,7 @@ def check_status(fetched: Fetched) -> None:
         raise blocked_error(host, wall, status)
     message = f"{host} answered {status}: {response.excerpt() or 'no text'}"
     if status == 429 or status >= 500:
-        wait = without_empty({"retry_after": retry_after(response)})
+        wait = drop_empty({"retry_after": retry_after(response)})
         hint = "Try again later."
         raise SearchError("http", message, hint, status=status, retryable=True, **wait)
     hint = "Check the address; search for the page's title if it has moved."

@@ -109,7 +109,8 @@ def described(item: dict[str, Any]) -> dict[str, str]:
     kinds = item.get("@type")
     kinds = " ".join(map(str, kinds)) if isinstance(kinds, list) else str(kinds)
     if not re.search(
-        r"Article|Posting|Recipe|Product|Question|Review|Report|Video|Event|Course|HowTo", kinds
+        r"Article|Posting|Recipe|Product|Question|Review|ProgressCallback|Video|Event|Course|HowTo",
+        kinds,
     ):
         return {}
     authors = item.get("author")

@@ -11,6 +11,7 @@ from websearch.common import (
     SearchError,
     clean_text,
     deadline_of,
+    drop_empty,
     dump_json,
     error_document,
     error_markdown,
@@ -18,7 +19,6 @@ from websearch.common import (
     markdown_link,
     run_operation,
     shorten,
-    without_empty,
 )
 from websearch.html_tree import unescape
 from websearch.pages.content import find_content
@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-    from websearch.common import Document, Report
+    from websearch.common import Document, ProgressCallback
     from websearch.pages.content import Page
 
 MAX_URLS = 50  # of one call
@@ -166,7 +166,7 @@ def read_fetched(fetched: Fetched, keep_links: bool) -> Document:
     if not text.strip():
         hint = "Open the page in a browser, or use another source."
         raise SearchError("unsupported", f"{host} sent a page without any text.", hint)
-    return without_empty({**fields, "text": text, "cut": cut or None})
+    return drop_empty({**fields, "text": text, "cut": cut or None})
 
 
 def read_html(html: str, fetched: Fetched, keep_links: bool) -> tuple[Document, str, bool]:
@@ -306,10 +306,12 @@ def attempt(work: Callable[[], Any]) -> Any:
         return error
     except Exception as error:  # noqa: BLE001  one page's trouble must not cost the others
         message = f"This page could not be read ({type(error).__name__})."
-        return SearchError("internal", message, "Report the address; other pages are not affected.")
+        return SearchError(
+            "internal", message, "ProgressCallback the address; other pages are not affected."
+        )
 
 
-def run_read(params: dict[str, Any], report: Report = None) -> Document:
+def run_read(params: dict[str, Any], report: ProgressCallback = None) -> Document:
     """Fetch pages; return {ok, pages: [{url, final_url, title, ..., text} or {url, error}]}.
 
     params: those of COMMANDS["read"], and timeout, max_chars, dry_run, verbose. Never raises. ok
@@ -332,7 +334,7 @@ def run_read(params: dict[str, Any], report: Report = None) -> Document:
     return run_operation("read_page.read", COMMANDS["read"], params, operation)
 
 
-def read_pages(urls: list[str], params: dict[str, Any], report: Report) -> list[Document]:
+def read_pages(urls: list[str], params: dict[str, Any], report: ProgressCallback) -> list[Document]:
     """Return one page document for each URL: with the whole text, or with error and details."""
     deadline = deadline_of(params)
     pages: dict[str, Document] = {}

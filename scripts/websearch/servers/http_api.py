@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-    from websearch.common import Document, Report
+    from websearch.common import Document, ProgressCallback
 
     Answer = tuple[int, Document | None, dict[str, str]]  # status, document, further headers
 
@@ -171,6 +171,7 @@ STATUSES = {
     "http": 502,
     "internal": 500,
     "interrupted": 503,
+    "terminated": 503,
 }
 # Kind of a failure that a status of our own stands for; the others are invalid_input.
 KINDS = {401: "auth", 403: "refused", 408: "timeout", 503: "provider"}
@@ -1004,7 +1005,7 @@ def answer_of(document: Document) -> Answer:
 # ===== starting and stopping ======================================================================
 
 
-def run_serve(params: dict[str, Any], report: Report = None) -> Document:
+def run_serve(params: dict[str, Any], report: ProgressCallback = None) -> Document:
     """Serve until a signal; return {ok, provider, address, requests}.
 
     params: those of COMMANDS["serve"], and timeout, max_chars (defaults of the requests), dry_run,

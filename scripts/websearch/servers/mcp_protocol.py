@@ -116,7 +116,7 @@ def is_modern(method: str, params: dict[str, Any]) -> bool:
 
     A request whose _meta names no version is one of the versions with a handshake.
     """
-    meta = common.part(params, "_meta")
+    meta = common.object_field(params, "_meta")
     if f"{META}protocolVersion" not in meta:
         if method == "server/discover":
             message = f"Invalid params: _meta must hold {META}protocolVersion"
@@ -301,7 +301,7 @@ class Connection:
             method = message.get("method")
             if method is None or "id" not in message:  # a response or a notification
                 if method == "notifications/cancelled":
-                    self.cancel(common.part(message, "params").get("requestId"))
+                    self.cancel(common.object_field(message, "params").get("requestId"))
                 reply(None)
                 return
             params = request_params(message)
@@ -360,7 +360,7 @@ class Connection:
 
         A call is then answered in words for the model; raises ProtocolError for another request.
         """
-        token = common.part(params, "_meta").get("progressToken")
+        token = common.object_field(params, "_meta").get("progressToken")
         finish = modern_result if modern else dict
         call = Call(message["id"], token, lambda call: finish(work(call)), reply)
         with self.lock:
@@ -407,7 +407,7 @@ class Connection:
                     call.cancelled = True
 
     def progress(self, call: Call, text: str) -> None:
-        """Report the progress of a call, if its client gave a token for it.
+        """ProgressCallback the progress of a call, if its client gave a token for it.
 
         The count of reports is the progress: it must grow, and a call may have several parts.
         """

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from types import ModuleType
     from typing import Any
 
-    from websearch.common import Document, Report
+    from websearch.common import Document, ProgressCallback
 
 MAX_TEXT = 8_990  # characters of a result; agents cut longer ones, Codex near 12,000
 
@@ -218,7 +218,7 @@ def tool_definitions() -> list[dict[str, Any]]:
 # ===== calling a tool =============================================================================
 
 
-def call_tool(name: str, arguments: Any, report: Report = None) -> tuple[Document, str]:
+def call_tool(name: str, arguments: Any, report: ProgressCallback = None) -> tuple[Document, str]:
     """Run a tool of TOOLS with a client's arguments; return its document, and its text for a model.
 
     Never raises: a defect becomes an error document.
@@ -231,7 +231,7 @@ def call_tool(name: str, arguments: Any, report: Report = None) -> tuple[Documen
         return document, tool_text(name, document)
 
 
-def run_tool(name: str, arguments: Any, report: Report = None) -> Document:
+def run_tool(name: str, arguments: Any, report: ProgressCallback = None) -> Document:
     """Run a tool's script and return its document; never raises."""
     try:
         tool = TOOLS[name]
@@ -333,7 +333,9 @@ def tool_text(name: str, document: Document) -> str:
         common.fit_document(document, limit, ())
         say_hints(document, labels)
         text = to_markdown(document)
-        if common.part(document, "details").get("kind") == "no_results":  # an answer, no error
+        if (
+            common.object_field(document, "details").get("kind") == "no_results"
+        ):  # an answer, no error
             heading = r"\*\*Error \(no_results\):\*\*|^## Search Error$"
             text = re.sub(heading, "**Nothing found:**", text, count=1, flags=re.MULTILINE)
         text = re.sub(r"(?m)--offset (\d+)$", r"offset \1", text)
