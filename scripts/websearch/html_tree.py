@@ -69,6 +69,7 @@ MAX_ATTRIBUTE_CHARS = 20_000  # of one tag; longer ones hold images as data: URL
 
 _TAG_NAME = r"/?([a-zA-Z][^\s/>]*)"
 _ATTRIBUTE = r"""([^\s/>="'][^\s/>=]*)(?:\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s>"'][^\s>]*)))?"""
+_ATTRIBUTE_REFERENCE = r"&(?:#\d{1,7};?|#[xX][0-9a-fA-F]{1,6};?|[a-zA-Z][a-zA-Z0-9]{1,31};)"
 _QUOTED_VALUE = r"""=\s*["']|>"""
 
 
@@ -98,8 +99,18 @@ def read_attributes(raw: str) -> dict[str, str]:
     """Return the attributes of a tag by lower-case name; the first of two with one name wins."""
     found: dict[str, str] = {}
     for name, double, single, bare in re.findall(_ATTRIBUTE, raw[:MAX_ATTRIBUTE_CHARS]):
-        found.setdefault(name.lower(), unescape(double or single or bare))
+        found.setdefault(name.lower(), decode_attribute(double or single or bare))
     return found
+
+
+def decode_attribute(value: str) -> str:
+    """Return an attribute's value with its character references decoded.
+
+    A name counts only with its semicolon: ?a=1&copy=2 is a query string, not a copyright sign.
+    """
+    if "&" not in value:
+        return value
+    return re.sub(_ATTRIBUTE_REFERENCE, lambda found: unescape(found[0]), value)
 
 
 class TreeBuilder:

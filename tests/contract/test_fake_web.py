@@ -27,6 +27,8 @@ from tests.support import (
 
 brave: Any = load_script("brave_search")
 keyless: Any = load_script("websearch.engines.keyless")
+pacing: Any = load_script("websearch.engines.pacing")
+wikipedia: Any = load_script("websearch.engines.wikipedia")
 read: Any = load_script("websearch.pages.read")
 serper: Any = load_script("serper_search")
 
@@ -62,7 +64,7 @@ class FakeWebCase(SmallWebCase):
     def setUp(self) -> None:
         super().setUp()
         self.set_environment(**KEYS, GLSI_DB_PATH=self.store)
-        keyless._LOCAL.clear()
+        pacing._LOCAL.clear()
 
     def search(self, engine: str, query: str, count: int = 5, **params: Any) -> dict[str, Any]:
         """The document of a search."""
@@ -91,7 +93,7 @@ class FakeWebCase(SmallWebCase):
     def local(self, document: Document, engine: str) -> str:
         """The address at which a document is served to an engine's results."""
         if engine == "wikipedia":
-            return str(keyless.article_url(self.server.url, document.title))
+            return str(wikipedia.article_url(self.server.url, document.title))
         return f"{self.server.url}/web/{document.host}{document.path}"
 
     def assert_holds(self, page: dict[str, Any], document: Document) -> None:
@@ -170,7 +172,7 @@ class Results(FakeWebCase):
                 with self.subTest(engine):
                     urls = self.urls(engine, "sourdough pagefault:hang")
                     if engine == "wikipedia":
-                        wanted = [keyless.article_url(server.url, one.title) for one in documents]
+                        wanted = [wikipedia.article_url(server.url, one.title) for one in documents]
                     else:
                         wanted = [one.url for one in documents]
                     self.assertEqual(urls, wanted)

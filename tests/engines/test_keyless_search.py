@@ -40,7 +40,14 @@ from tests.support import (
     run_script,
 )
 
-keyless = load_script("websearch.engines.keyless")
+engines: Any = load_script("websearch.engines")
+html_tree: Any = load_script("websearch.html_tree")
+duckduckgo: Any = load_script("websearch.engines.duckduckgo")
+google: Any = load_script("websearch.engines.google")
+keyless: Any = load_script("websearch.engines.keyless")
+pacing: Any = load_script("websearch.engines.pacing")
+result_pages: Any = load_script("websearch.engines.result_pages")
+searxng: Any = load_script("websearch.engines.searxng")
 command = load_script("keyless_search")
 common = load_script("websearch.common")
 SCRIPT = "keyless_search.py"
@@ -75,7 +82,7 @@ class KeylessCase(FakeServerCase):
         self.folder = Path(folder.name)
         self.variables = {"GLSI_DB_PATH": str(self.folder / "glsi/cache.db")}
         self.set_environment(**self.variables)
-        keyless._LOCAL.clear()
+        pacing._LOCAL.clear()
 
     def search(self, *words: str) -> Run:
         """Run the script in this process."""
@@ -108,7 +115,7 @@ class CannedKeylessCase(CannedCase):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
         self.set_environment(GLSI_DB_PATH=f"{folder.name}/cache.db")
-        keyless._LOCAL.clear()
+        pacing._LOCAL.clear()
 
 
 class SeedTest(KeylessCase):
@@ -231,10 +238,10 @@ DUCKDUCKGO_HEADERS = {
 # command line -> what error and hint must say
 REFUSED = {
     ("",): "query is blank",
-    ("guide", "--engine", "bing"): "engine must be one of duckduckgo, google, searxng, wikipedia",
+    ("guide", "--engine", "bing"): "engine must be one of searxng, duckduckgo, google, wikipedia",
     ("guide", "--engine", "duckduck"): "nearest value is duckduckgo",
     ("guide", "--count", "51"): "from 1 to 50, not '51'",
-    ("guide", "--page", "2"): "--count 30",
+    ("guide", "--page", "2"): "count 30",
     ("guide", "--since", "hour"): "DuckDuckGo cannot filter by since 'hour'.*engine google",
     ("guide", "--since", "2026-01-01..2026-02-01"): "DuckDuckGo cannot filter by since",
     ("guide", "--since", "fortnight"): "since must be hour, day",
@@ -242,9 +249,9 @@ REFUSED = {
     ("guide", "--engine", "google", "--safe", "moderate"): "Google cannot.*off or strict",
     ("guide", "--engine", "wikipedia", "--site", "a.com,b.org"): "Wikipedia.*site 'a.com,b.org'",
     ("guide", "--engine", "wikipedia", "--since", "day"): "Wikipedia cannot filter by since",
-    ("guide", "--engine", "wikipedia", "--country", "us"): "--language",
+    ("guide", "--engine", "wikipedia", "--country", "us"): "Give language",
     ("guide", "--engine", "wikipedia", "--safe", "off"): "cannot filter by safe 'off'",
-    ("guide", "--engine", "searxng", "--country", "ch"): "--language de --country ch",
+    ("guide", "--engine", "searxng", "--country", "ch"): "Give language, too",
     ("guide", "--country", "germany"): "country must be a two-letter code.*'germany'",
     ("guide", "--language", "german!"): "language must be a code",
     ("guide", "--country", "lu"): "DuckDuckGo has no region for country 'lu'",
@@ -336,7 +343,7 @@ class WireTest(KeylessCase):
 
     def test_variables_with_wrong_values_are_refused_by_name(self) -> None:
         table = {
-            ("GLSI_RATE_LIMIT", "fast"): "must be a duration such as 1s, 500ms or 2m, not 'fast'",
+            ("GLSI_RATE_LIMIT", "fast"): "must be a duration such as 1s or 500ms, not 'fast'",
             ("GLSI_RATE_LIMIT", "-1s"): "not '-1s'",
             ("GLSI_RATE_LIMIT", "1"): "not '1'",
             ("GLSI_USER_AGENT", "Mozilla\r\nX: y"): "GLSI_USER_AGENT",
@@ -446,8 +453,8 @@ class ResultsTest(KeylessCase):
         }
         for engine, parts in table.items():
             params = {"engine": engine, "query": "guide", "count": 10}
-            request = keyless.first_request(params, [])
-            text = keyless.send_within(request, time.monotonic() + 10).text()
+            request = engines.load_module(engine).first_request(params, [])
+            text = pacing.send_within(request, time.monotonic() + 10).text()
             for part in parts:
                 self.assertIn(part, text)
 
@@ -570,14 +577,14 @@ class ResultsTest(KeylessCase):
         params = {"query": "guide python sourdough coffee", "count": 20}
         keyless.run_search(params, lambda text, _done, _total: seen.append(text))
         self.assertIn("DuckDuckGo: results", seen)
-        self.assertTrue(any("until it is our turn" in text for text in seen), seen)
+        self.assertTrue(any("until our turn" in text for text in seen), seen)
 
     def test_markdown_shows_results_warnings_and_errors(self) -> None:
         text = self.search("sourdough", "--format", "markdown").stdout.decode()
         self.assertIn("# sourdough\n", text)
         self.assertRegex(text, r"(?m)^1\. \[Sourdough\]\(https://\S+\) · \d{4}-\d\d-\d\d$")
         text = self.search("zzzqqq", "--format", "markdown").stdout.decode()
-        self.assertIn("**Error (no_results):** DuckDuckGo found nothing", text)
+        self.assertIn("**Nothing found:** DuckDuckGo found nothing", text)
         run = self.search("faultpartly sourdough", "--engine=searxng", "--format=markdown")
         self.assertIn("Engines that failed: fakesearch (CAPTCHA)", run.stdout.decode())
         run = self.search("faultnojson sourdough", "--engine=searxng", "--format=markdown")
@@ -677,7 +684,7 @@ class OutcomeTest(KeylessCase):
                 self.assertIn(signal, details["signal"])
                 self.assertIn(signal, run.document["error"])
                 self.assertEqual((details["status"], details["retry_after"]), (status, 600))
-                self.assertRegex(details["hint"], r"^Wait 10 min; until then use .*serper_search")
+                self.assertRegex(details["hint"], r"^Wait 10 min; until then use engine .*SERPER_API_KEY")
 
     def test_a_page_that_speaks_of_walls_is_not_taken_for_one(self) -> None:
         words = "anomaly.js challenge-form captcha-form /sorry/ enablejs Just a moment... sourdough"
@@ -825,8 +832,8 @@ class CannedAnswers(CannedKeylessCase):
             for broken in mutations(answer, source, 400):
                 response = common.Response(200, {}, json.dumps(broken).encode())
                 try:
-                    page = keyless.read_answer(engine, request, response)
-                except keyless.SearchError as error:
+                    page = engines.load_module(engine).read_answer(request, response)
+                except common.SearchError as error:
                     self.assertEqual(error.kind, "provider", broken)
                 else:
                     self.assertTrue(all(one["url"] for one in page["results"]), broken)
@@ -908,12 +915,12 @@ class LinksTest(unittest.TestCase):
     def test_duckduckgos_redirects_are_unwrapped_once_and_exactly(self) -> None:
         for href, target in DUCKDUCKGO_LINKS.items():
             with self.subTest(href):
-                self.assertEqual(keyless.duckduckgo_target(href), target)
+                self.assertEqual(duckduckgo.result_target(href), target)
 
     def test_googles_redirects_are_unwrapped_once_and_exactly(self) -> None:
         for href, target in GOOGLE_LINKS.items():
             with self.subTest(href):
-                self.assertEqual(keyless.google_target(href), target)
+                self.assertEqual(google.result_target(href), target)
 
     def test_any_address_survives_wrapping_in_either_way(self) -> None:
         source = random.Random(3)
@@ -922,47 +929,44 @@ class LinksTest(unittest.TestCase):
             tail = "".join(source.choices(letters, k=source.randint(0, 30)))
             url = f"https://a{source.randint(0, 9)}.example/{tail}"
             wrapped = html.escape(WRAPPED.format(quote(url, safe="")))
-            element = keyless.Element("a", {"href": wrapped}, 0)
-            self.assertEqual(keyless.duckduckgo_target(element.attribute("href")), url)
-            self.assertEqual(keyless.google_target(f"/url?q={quote(url, safe='')}&sa=U"), url)
+            href = html_tree.decode_attribute(wrapped)
+            self.assertEqual(duckduckgo.result_target(href), url)
+            self.assertEqual(google.result_target(f"/url?q={quote(url, safe='')}&sa=U"), url)
 
     def test_addresses_of_one_page_are_told_to_be_doubles(self) -> None:
         same = [
             "https://www.a.example/x", "http://a.example/x/", "https://A.example:443/x#part",
             "https://a.example/x?utm_source=feed&gclid=1",
         ]  # fmt: skip
-        self.assertEqual(len({keyless.canonical_url(url) for url in same}), 1)
+        self.assertEqual(len({result_pages.canonical_url(url) for url in same}), 1)
         other = ["https://a.example/x", "https://a.example/X", "https://a.example/x?id=1",
                  "https://a.example:8080/x", "https://b.example/x"]  # fmt: skip
-        self.assertEqual(len({keyless.canonical_url(url) for url in other}), len(other))
+        self.assertEqual(len({result_pages.canonical_url(url) for url in other}), len(other))
 
     def test_a_page_with_doubles_and_advertisements_keeps_each_page_once(self) -> None:
         block = '<div class="result"><a class="result__a" href="{}">T</a></div>'
         hrefs = ["https://a.example/", "http://www.a.example", "https://duckduckgo.com/y.js?x=1",
                  "https://b.example/"]  # fmt: skip
-        page = keyless.parse_duckduckgo("".join(map(block.format, hrefs)))
+        page = duckduckgo.parse_result_page("".join(map(block.format, hrefs)))
         merged = keyless.merged_results([page, page])
         self.assertEqual([item["url"] for item in merged], [hrefs[0], hrefs[3]])
 
 
-# ----- the scanner of pages
+# ----- result pages as trees
 
 
 class Oracle(html.parser.HTMLParser):
-    """What the standard library's parser makes of a page: tags and texts."""
+    """What the standard library's parser makes of a page: its start tags."""
 
     def __init__(self) -> None:
         super().__init__(convert_charrefs=False)
-        self.events: list[Any] = []
+        self.tags: list[Any] = []
 
     def handle_starttag(self, tag: str, attrs: Any) -> None:
         named: dict[str, str] = {}
         for name, value in attrs:
             named.setdefault(name, value or "")
-        self.events.append((tag, named))
-
-    def handle_endtag(self, tag: str) -> None:
-        self.events.append(f"</{tag}>")
+        self.tags.append((tag, named))
 
 
 def hostile_pages(size: int) -> dict[str, str]:
@@ -985,17 +989,7 @@ def hostile_pages(size: int) -> dict[str, str]:
     return {name: piece * (size // len(piece)) for name, piece in pieces.items()}
 
 
-class ScannerTest(unittest.TestCase):
-    def events(self, page: str) -> list[Any]:
-        found: list[Any] = []
-        for kind, name, attributes in keyless.html_events(page):
-            if kind == "start":
-                named = {key: html.unescape(value) for key, value in attributes.items()}
-                found.append((name, named))
-            elif kind == "end":
-                found.append(f"</{name}>")
-        return found
-
+class TreeTest(unittest.TestCase):
     def test_well_formed_pages_are_read_as_the_standard_library_reads_them(self) -> None:
         source = random.Random(5)
         values = ['"x y"', "'a > b'", "plain", '"&amp;&quot;"', '""', '"a=b"', "'\"'"]
@@ -1016,26 +1010,23 @@ class ScannerTest(unittest.TestCase):
             oracle = Oracle()
             oracle.feed(page)
             oracle.close()
-            self.assertEqual(self.events(page), oracle.events, page)
+            nodes = result_pages.read_nodes(page)[1:]
+            self.assertEqual([(node.tag, node.attributes) for node in nodes], oracle.tags, page)
 
     def test_tags_in_scripts_styles_comments_and_values_are_no_tags(self) -> None:
         page = (
             "<!DOCTYPE html><script>a = '<div class=\"result\">';</script x><style><a></style>"
             "<!-- <b> --><textarea><i></textarea><a title='<u>' href=\"x>y\">t</a>"
         )
-        tokens = keyless.scan_html(page)
-        names = [item.name for item in keyless.elements(tokens)]
-        self.assertEqual(names, ["script", "style", "textarea", "a"])
-        self.assertEqual(tokens[-2].attributes["href"], "x>y")
-        self.assertEqual(tokens[-1], "t")
+        nodes = result_pages.read_nodes(page)[1:]
+        self.assertEqual([node.tag for node in nodes], ["script", "style", "textarea", "a"])
+        self.assertEqual(nodes[-1].attributes["href"], "x>y")
+        self.assertEqual(result_pages.shown_text(nodes[0].parent), "t")
 
     def test_an_element_ends_with_its_end_tag_or_with_its_parent(self) -> None:
-        tokens = keyless.scan_html("<div><p>a<b>c</div>d</p><br>e")
-        div, paragraph, bold = list(keyless.elements(tokens))[:3]
-        self.assertEqual(keyless.text_of(tokens, div, 99), "ac")
-        self.assertEqual(keyless.text_of(tokens, paragraph, 99), "ac")
-        self.assertEqual(keyless.text_of(tokens, bold, 99), "c")
-        self.assertEqual(keyless.text_between(tokens, 0, len(tokens)), "acd e")
+        root, div, paragraph, bold, _ = result_pages.read_nodes("<div><p>a<b>c</div>d</p><br>e")
+        for node, text in ((div, "ac"), (paragraph, "ac"), (bold, "c"), (root, "ac d e")):
+            self.assertEqual(result_pages.shown_text(node), text)
 
     def test_entities_of_attributes_are_decoded_as_browsers_do(self) -> None:
         table = {
@@ -1043,11 +1034,11 @@ class ScannerTest(unittest.TestCase):
             "&amp;amp;": "&amp;", "a&b": "a&b", "&nosuch;": "&nosuch;", "&eacute;": "é",
         }  # fmt: skip
         for value, decoded in table.items():
-            self.assertEqual(keyless.decode_attribute(value), decoded)
+            self.assertEqual(html_tree.decode_attribute(value), decoded)
 
     def test_hostile_pages_take_no_quadratic_time(self) -> None:
         # In quadratic time each of them would take minutes.
-        parsers = (keyless.parse_duckduckgo, keyless.parse_google, keyless.parse_searxng_html)
+        parsers = (duckduckgo.parse_result_page, google.parse_result_page, searxng.parse_html)
         for name, page in hostile_pages(100_000).items():
             for parse in parsers:
                 with self.subTest(name, parser=parse.__name__):
@@ -1058,7 +1049,7 @@ class ScannerTest(unittest.TestCase):
     def test_stray_end_tags_among_many_open_elements_take_no_quadratic_time(self) -> None:
         page = "<div></p></b><i>" * 30_000
         started = time.monotonic()
-        self.assertEqual(len(keyless.scan_html(page)), 60_000)
+        self.assertEqual(len(result_pages.read_nodes(page)), 60_001)
         self.assertLess(time.monotonic() - started, 2 + SLACK)
 
     def test_the_form_of_the_next_page_is_told_from_that_of_the_page_before(self) -> None:
@@ -1067,12 +1058,12 @@ class ScannerTest(unittest.TestCase):
             "<input type=hidden name=vqd value=4-1></form>"
         )
         for offsets in (("10", "40"), ("40", "10")):
-            page = keyless.parse_duckduckgo("".join(map(form.format, offsets)))
+            page = duckduckgo.parse_result_page("".join(map(form.format, offsets)))
             self.assertEqual(page["next_form"], {"q": "x", "s": "40", "vqd": "4-1"})
         for offset in ("0", "-10", "x", "9" * 9):
-            self.assertEqual(keyless.parse_duckduckgo(form.format(offset))["next_form"], {})
+            self.assertEqual(duckduckgo.parse_result_page(form.format(offset))["next_form"], {})
         without_token = form.format("10").replace("vqd", "other")
-        self.assertEqual(keyless.parse_duckduckgo(without_token)["next_form"], {})
+        self.assertEqual(duckduckgo.parse_result_page(without_token)["next_form"], {})
 
     def test_broken_pages_never_break_a_parser(self) -> None:
         source = random.Random(8)
@@ -1084,9 +1075,9 @@ class ScannerTest(unittest.TestCase):
         for _ in range(1_500):
             page = "".join(source.choices(pieces, k=source.randint(0, 40)))
             for parse in (
-                keyless.parse_duckduckgo,
-                keyless.parse_google,
-                keyless.parse_searxng_html,
+                duckduckgo.parse_result_page,
+                google.parse_result_page,
+                searxng.parse_html,
             ):
                 found = parse(page)
                 self.assertTrue(all(one["url"] and one["title"] for one in found["results"]))
@@ -1096,15 +1087,15 @@ class ScannerTest(unittest.TestCase):
 
 
 def state(**given: Any) -> dict[str, Any]:
-    return {**keyless.fresh_state(), **given}
+    return {**pacing.fresh_state(), **given}
 
 
 class PacingRules(unittest.TestCase):
     """Pure rules over a state, with a clock of the test's own."""
 
     def reserve(self, of: dict[str, Any], now: float, interval: float, left: float) -> float:
-        keyless.follow_clock(of, now)
-        wait: float = keyless.reserve_slot(of, now, "duckduckgo", interval, left)
+        pacing.follow_clock(of, now)
+        wait: float = pacing.reserve_slot(of, now, "duckduckgo", interval, left)
         return wait
 
     def test_callers_get_slots_one_interval_apart(self) -> None:
@@ -1130,45 +1121,45 @@ class PacingRules(unittest.TestCase):
         for _ in range(30):
             self.reserve(of, 1000.0, 1.0, 99)
         before = dict(of)
-        with self.assertRaises(keyless.SearchError) as caught:
+        with self.assertRaises(common.SearchError) as caught:
             self.reserve(of, 1000.0, 1.0, 20)
         error = caught.exception
         self.assertEqual((error.kind, error.retry_after), ("rate_limit", 30.0))
         self.assertIn("queue is 30 s long", error.message)
-        self.assertIn("--timeout 60", error.details["hint"])
+        self.assertIn("timeout to 60 seconds", error.details["hint"])
         self.assertEqual(of, before)  # nothing was taken
 
     def test_without_an_interval_nobody_waits_for_others(self) -> None:
         of = state(last_slot=1500.0)
         self.assertEqual(self.reserve(of, 1000.0, 0.0, 10), 0)
-        keyless.note_limit(of, 1000.0, 5)
+        pacing.note_limit(of, 1000.0, 5)
         self.assertEqual(self.reserve(of, 1000.0, 0.0, 10), 5)
 
     def test_a_rest_doubles_with_each_further_block_up_to_a_limit(self) -> None:
         of, now, rests = state(), 0.0, []
         for _ in range(8):
-            rests.append(keyless.note_block(of, now, "sign", 0) / 60)
+            rests.append(pacing.note_block(of, now, "sign", 0) / 60)
             now = of["rest_until"] + 1
         self.assertEqual(rests, [10, 20, 40, 80, 160, 320, 360, 360])
 
     def test_blocks_of_requests_that_were_on_their_way_count_once(self) -> None:
         of = state()
-        self.assertEqual(keyless.note_block(of, 100.0, "sign", 0), 600)
-        self.assertEqual(keyless.note_block(of, 105.0, "sign", 0), 595)
+        self.assertEqual(pacing.note_block(of, 100.0, "sign", 0), 600)
+        self.assertEqual(pacing.note_block(of, 105.0, "sign", 0), 595)
         self.assertEqual(of["blocks"], 1)
 
     def test_a_good_answer_resets_the_growth_but_ends_no_rest(self) -> None:
         of = state()
-        keyless.note_block(of, 100.0, "sign", 0)
-        keyless.note_answer(of, 150.0)  # sent before the block
+        pacing.note_block(of, 100.0, "sign", 0)
+        pacing.note_answer(of, 150.0)  # sent before the block
         self.assertEqual((of["blocks"], of["rest_until"]), (1, 700.0))
-        keyless.note_answer(of, 800.0)
+        pacing.note_answer(of, 800.0)
         self.assertEqual((of["blocks"], of["signal"]), (0, ""))
-        self.assertEqual(keyless.note_block(of, 900.0, "sign", 0), 600)
+        self.assertEqual(pacing.note_block(of, 900.0, "sign", 0), 600)
 
     def test_a_resting_engine_is_refused_with_what_is_left(self) -> None:
         of = state(rest_until=1300.0, signal="a sign")
-        with self.assertRaises(keyless.SearchError) as caught:
+        with self.assertRaises(common.SearchError) as caught:
             self.reserve(of, 1000.0, 1.0, 99)
         self.assertEqual((caught.exception.kind, caught.exception.retry_after), ("blocked", 300))
         self.assertIn("not asked for another 5 min", caught.exception.message)
@@ -1180,8 +1171,8 @@ class PacingRules(unittest.TestCase):
         for _ in range(3):
             self.reserve(of, 90_000.0, 1.0, 99)
         self.assertEqual(self.reserve(of, 10_000.0, 1.0, 99), 3)
-        keyless.note_block(of, 10_000.0, "sign", 0)
-        keyless.follow_clock(of, 500.0)
+        pacing.note_block(of, 10_000.0, "sign", 0)
+        pacing.follow_clock(of, 500.0)
         self.assertEqual(of["rest_until"], 1100.0)
 
     def test_durations_are_those_of_go(self) -> None:
@@ -1189,19 +1180,19 @@ class PacingRules(unittest.TestCase):
                  "1h": 3600, "": 1, " 2s ": 2}  # fmt: skip
         for text, seconds in table.items():
             with mock.patch.dict(os.environ, {"GLSI_RATE_LIMIT": text}):
-                self.assertAlmostEqual(keyless.request_interval(), seconds)
+                self.assertAlmostEqual(pacing.request_interval(), seconds)
         for text in ("s", "1", "1 s", "1d", "-1s", "1s2", "1e3s"):
             with (
                 mock.patch.dict(os.environ, {"GLSI_RATE_LIMIT": text}),
-                self.assertRaises(keyless.SearchError),
+                self.assertRaises(common.SearchError),
             ):
-                keyless.request_interval()
+                pacing.request_interval()
 
     def test_durations_for_people(self) -> None:
         table = {0.44: "0.4 s", 42: "42 s", 60: "1 min", 580: "9 min 40 s", 7_500: "2 h 5 min",
                  3_600: "1 h", 3_629: "1 h"}  # fmt: skip
         for seconds, text in table.items():
-            self.assertEqual(keyless.spoken(seconds), text)
+            self.assertEqual(pacing.spoken(seconds), text)
 
 
 # ----- pacing: between processes, and where the database cannot be used
@@ -1264,11 +1255,11 @@ class PacingTest(KeylessCase):
         waiting = threading.Thread(target=wait)
         waiting.start()
         end = time.monotonic() + 10
-        while keyless.engine_state()["duckduckgo"].get("queue_seconds", 0) <= 2:  # its slot, too
+        while pacing.engine_states()["duckduckgo"].get("queue_seconds", 0) <= 2:  # its slot, too
             self.assertLess(time.monotonic(), end)
             time.sleep(0.02)
-        keyless.change_state(
-            "duckduckgo", lambda one, now: keyless.note_block(one, now, "a sign", 0), []
+        pacing.change_state(
+            "duckduckgo", lambda one, now: pacing.note_block(one, now, "a sign", 0), []
         )
         waiting.join()
         self.assertTrue(runs[0].document["details"]["resting"])
@@ -1276,7 +1267,7 @@ class PacingTest(KeylessCase):
 
     def test_the_rest_grows_and_a_good_answer_resets_it(self) -> None:
         def end_rest() -> None:
-            keyless.change_state("duckduckgo", lambda one, now: one.update(rest_until=now - 1), [])
+            pacing.change_state("duckduckgo", lambda one, now: one.update(rest_until=now - 1), [])
 
         for minutes in (10, 20, 40):
             run = self.search("faultblocked")
@@ -1286,13 +1277,13 @@ class PacingTest(KeylessCase):
         self.assertEqual(self.search("faultblocked").document["details"]["retry_after"], 600)
 
     def test_engine_state_tells_who_rests_for_how_long_and_why(self) -> None:
-        calm = keyless.engine_state()
+        calm = pacing.engine_states()
         self.assertEqual(calm, {engine: {"resting": False} for engine in ENGINES})
         self.assertFalse((self.folder / "glsi").exists())  # looking leaves no file
         self.search("faultblocked")
         self.set_environment(**self.variables, GLSI_RATE_LIMIT="2m")
         self.search("guide", "--engine", "google")
-        found = keyless.engine_state()
+        found = pacing.engine_states()
         self.assertTrue(found["duckduckgo"]["resting"])
         self.assertTrue(590 < found["duckduckgo"]["rest_seconds"] <= 600)
         self.assertEqual(found["duckduckgo"]["blocks"], 1)
@@ -1300,12 +1291,12 @@ class PacingTest(KeylessCase):
         self.assertTrue(100 < found["google"]["queue_seconds"] <= 120)
         self.assertEqual(found["wikipedia"], {"resting": False})
         self.set_environment(SEARXNG_BASE_URL="")
-        self.assertNotIn("searxng", keyless.engine_state())
+        self.assertNotIn("searxng", pacing.engine_states())
 
     def test_a_block_by_one_address_does_not_rest_another(self) -> None:
         self.search("faultblocked")
         self.set_environment(**self.variables, DUCKDUCKGO_BASE_URL="")
-        self.assertFalse(keyless.engine_state()["duckduckgo"]["resting"])
+        self.assertFalse(pacing.engine_states()["duckduckgo"]["resting"])
 
     def test_the_database_is_private_and_stands_beside_glsis_cache(self) -> None:
         self.search("guide")
@@ -1371,7 +1362,7 @@ class PacingTest(KeylessCase):
     def test_without_a_database_pause_and_rest_hold_within_the_process(self) -> None:
         for path in [*self.places_that_cannot_be_used()][::5]:
             with self.subTest(path):
-                keyless._LOCAL.clear()
+                pacing._LOCAL.clear()
                 self.server.clear()
                 self.set_environment(GLSI_DB_PATH=path, GLSI_RATE_LIMIT="300ms")
                 started = time.monotonic()
@@ -1387,12 +1378,12 @@ class PacingTest(KeylessCase):
                 run = self.search("guide")
                 self.assertTrue(run.document["details"]["resting"])
                 self.assertIn("within this process only", run.document["details"]["warnings"][0])
-                self.assertTrue(keyless.engine_state()["duckduckgo"]["resting"])
+                self.assertTrue(pacing.engine_states()["duckduckgo"]["resting"])
 
     def test_a_locked_database_is_waited_for_and_then_done_without(self) -> None:
         self.search("guide")
         path = self.folder / "glsi/engines.db"
-        with mock.patch.object(keyless, "LOCK_SECONDS", 0.2):
+        with mock.patch.object(pacing, "LOCK_SECONDS", 0.2):
             database = sqlite3.connect(path, isolation_level=None)
             database.execute("BEGIN EXCLUSIVE")
             run = self.search("guide")
@@ -1409,11 +1400,11 @@ class PacingTest(KeylessCase):
 
         def work(_: int) -> None:
             for _ in range(20):
-                keyless.change_state("duckduckgo", add, warnings)
+                pacing.change_state("duckduckgo", add, warnings)
 
         with ThreadPoolExecutor(8) as pool:
             list(pool.map(work, range(8)))
-        self.assertEqual((keyless.engine_state()["duckduckgo"]["blocks"], warnings), (160, []))
+        self.assertEqual((pacing.engine_states()["duckduckgo"]["blocks"], warnings), (160, []))
 
     def test_a_row_that_makes_no_sense_counts_as_none(self) -> None:
         self.search("guide")
@@ -1487,12 +1478,14 @@ if SAMPLES:
 
         def page(self, engine: str, name: str) -> dict[str, Any]:
             """What the script makes of a saved page."""
-            found: dict[str, Any] = keyless.read_answer(engine, {"url": ""}, self.answer(name))
+            found: dict[str, Any] = engines.load_module(engine).read_answer(
+                {"url": ""}, self.answer(name)
+            )
             return found
 
         def assert_wall(self, engine: str, name: str, signal: str, status: int) -> None:
-            with self.assertRaises(keyless.SearchError) as caught:
-                keyless.read_answer(engine, {"url": ""}, self.answer(name, status))
+            with self.assertRaises(common.SearchError) as caught:
+                engines.load_module(engine).read_answer({"url": ""}, self.answer(name, status))
             self.assertEqual(caught.exception.kind, "blocked")
             self.assertIn(signal, caught.exception.details["signal"])
 
@@ -1537,10 +1530,10 @@ if SAMPLES:
             self.assertEqual(by_page["unresponsive_engines"][0]["engine"], "wikipedia")
 
         def test_searxngs_failures_are_errors_and_not_empty_results(self) -> None:
-            with self.assertRaises(keyless.SearchError) as caught:
+            with self.assertRaises(common.SearchError) as caught:
                 self.page("searxng", "searxng/search_engine_down.json")
             self.assertIn("Suspended: HTTP connection error", caught.exception.message)
-            with self.assertRaises(keyless.SearchError) as caught:
+            with self.assertRaises(common.SearchError) as caught:
                 self.page("searxng", "searxng/json_disabled_403.txt")
             self.assertEqual(caught.exception.details["status"], 403)
 

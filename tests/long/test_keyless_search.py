@@ -17,7 +17,8 @@ from typing import Any
 
 from tests.support import SCRIPTS, FakeServerCase, Run, clean_environment, load_script
 
-keyless = load_script("websearch.engines.keyless")
+keyless: Any = load_script("websearch.engines.keyless")
+pacing: Any = load_script("websearch.engines.pacing")
 SCRIPT = "keyless_search.py"
 ENGINES = ["duckduckgo", "google", "searxng", "wikipedia"]
 SEED = 6_004
@@ -78,7 +79,7 @@ class ManyProcesses(FakeServerCase):
         runs = self.at_once(60, "faultblocked guide", "--timeout", "60", GLSI_RATE_LIMIT="300ms")
         self.assertEqual({run.document["details"]["kind"] for run in runs}, {"blocked"})
         self.assertLessEqual(len(self.server.requests), 5)
-        self.assertEqual(keyless.engine_state()["duckduckgo"]["blocks"], 1)
+        self.assertEqual(pacing.engine_states()["duckduckgo"]["blocks"], 1)
 
     def test_processes_killed_at_any_moment_leave_a_database_that_works(self) -> None:
         source = random.Random(SEED)

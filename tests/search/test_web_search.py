@@ -30,7 +30,7 @@ from tests.support import (
 
 web_search = load_script("web_search")
 search_and_read = load_script("websearch.search")
-keyless = load_script("websearch.engines.keyless")
+pacing: Any = load_script("websearch.engines.pacing")
 QUESTION = "python asyncio"
 BRAVE = {"BRAVE_SEARCH_API_KEY": "good-" + CANARY}
 SERPER = {"SERPER_API_KEY": "good-" + CANARY}
@@ -44,7 +44,7 @@ class WebSearchCase(SmallWebCase):
         super().setUp()
         self.use()
         os.makedirs(os.path.dirname(os.environ["GLSI_DB_PATH"]), exist_ok=True)
-        keyless._LOCAL.clear()
+        pacing._LOCAL.clear()
 
     def use(self, **variables: str) -> None:
         """Set variables for the rest of the test, the store of the test kept."""

@@ -1,1 +1,274 @@
-"""Search engines that need no key."""
+"""The table of all search engines: what each is, costs, keeps and can filter by.
+
+Everything that lists engines is made from this table: the choices of the commands and of the MCP
+tools, the order in which `auto` asks, the checks of doctor.py, the fault matrix of the tests and
+the tables in references/. To add an engine, write its module and one entry here (CONTRIBUTING.md).
+
+An engine with a script of its own names the function that searches. Every other engine is a module
+of this package with three functions, which keyless.py runs within the engine's pace:
+
+- first_request(params, warnings) -> request (method, url, headers; what the next page needs)
+- next_request(params, request, result_page, number) -> request, or None if there is no more
+- read_answer(request, response) -> result page; raises SearchError
+"""
+
+from __future__ import annotations
+
+import os
+
+from websearch.common import SearchError, base_url, configured_key, drop_empty, quoted
+
+TYPE_CHECKING = False  # typing.TYPE_CHECKING without its import, which costs 5 ms
+if TYPE_CHECKING:
+    from types import ModuleType
+    from typing import Any
+
+    from websearch.common import Document, ProgressCallback
+
+DAYS = ("day", "week", "month", "year")
+HOURS = ("hour", *DAYS)
+SAFE = ("off", "moderate", "strict")
+DAYS_HINT = "Give day, week, month or year; engine google also takes hour and a range of dates."
+USE_ANOTHER = "Leave it out, or use another engine."
+
+# name -> entry. The order is that of `auto`: keys first, because an engine with a key is reliable.
+#
+# title      its name in messages
+# module     the module that searches; function and given: for engines with a script of their own,
+#            the function and the parameters that it always gets
+# keys       variables of its key, the first that is set; address: (variable, default address);
+#            own_server: the address is the user's own server, without which it cannot be asked
+# paid       each request costs money: it is never asked in the place of an engine without a key
+# stored     "always", or "if allowed": its terms forbid storing results (WEB_SEARCH_STORE)
+# sources    what it finds: web, reference
+# auto       whether `auto` asks it by itself if it is configured
+# filters    filter -> the values it takes, or None for every value; absent: it cannot
+# instead    filter -> what to do instead
+# max_query  characters of a query, operators included: an engine cuts a longer one or refuses it
+# max_count  results of one call
+ENGINES: dict[str, dict[str, Any]] = {
+    "brave": {
+        "title": "Brave", "module": "brave_search", "function": "run_web_search",
+        "given": {"result_filter": "web"},
+        "keys": ("BRAVE_SEARCH_API_KEY", "BRAVE_API_KEY"),
+        "address": ("BRAVE_SEARCH_BASE_URL", "https://api.search.brave.com"),
+        "paid": True, "stored": "if allowed", "sources": "web", "auto": True,
+        "filters": {
+            "since": (*DAYS, "range"), "country": None, "language": None, "site": None,
+            "exclude_site": None, "safe": SAFE,
+        },
+        "instead": {"since": "Brave filters by days: give day, week, month, year or a range."},
+        "max_query": 600, "max_count": 20,
+    },
+    "serper": {
+        "title": "Google (Serper)", "module": "serper_search", "function": "run_search",
+        "given": {}, "keys": ("SERPER_API_KEY",),
+        "address": ("SERPER_BASE_URL", "https://google.serper.dev"),
+        "paid": True, "stored": "always", "sources": "web", "auto": True,
+        "filters": {
+            "since": (*HOURS, "range"), "country": None, "language": None, "site": None,
+            "exclude_site": None,
+        },
+        "instead": {"safe": "Serper has no filter for adult content; brave has one."},
+        "max_query": 2_048, "max_count": 100,
+    },
+    "searxng": {
+        "title": "SearXNG", "module": "websearch.engines.searxng", "own_server": True,
+        "address": ("SEARXNG_BASE_URL", ""),
+        "paid": False, "stored": "always", "sources": "web", "auto": True,
+        "filters": {
+            "since": DAYS, "country": None, "language": None, "site": None,
+            "exclude_site": None, "safe": SAFE,
+        },
+        "instead": {"since": DAYS_HINT},
+        "max_query": 2_048, "max_count": 50,
+    },
+    "duckduckgo": {
+        "title": "DuckDuckGo", "module": "websearch.engines.duckduckgo",
+        "address": ("DUCKDUCKGO_BASE_URL", "https://html.duckduckgo.com"),
+        "paid": False, "stored": "always", "sources": "web", "auto": True,
+        "filters": {
+            "since": DAYS, "country": None, "language": None, "site": None,
+            "exclude_site": None, "safe": SAFE,
+        },
+        "instead": {"since": DAYS_HINT},
+        "max_query": 499, "max_count": 50,
+    },
+    "google": {
+        "title": "Google", "module": "websearch.engines.google",
+        "address": ("GOOGLE_BASE_URL", "https://www.google.com"),
+        "paid": False, "stored": "always", "sources": "web", "auto": False,
+        "filters": {
+            "since": (*HOURS, "range"), "country": None, "language": None, "site": None,
+            "exclude_site": None, "safe": ("off", "strict"),
+        },
+        "instead": {"safe": "Give off or strict."},
+        "max_query": 2_048, "max_count": 50,
+    },
+    "wikipedia": {
+        "title": "Wikipedia", "module": "websearch.engines.wikipedia",
+        "address": ("WIKIPEDIA_BASE_URL", "https://{language}.wikipedia.org"),
+        "paid": False, "stored": "always", "sources": "reference", "auto": False,
+        "filters": {"language": None},
+        "instead": {
+            "since": "Leave it out: articles are always of today.",
+            "country": "Give language: each has a Wikipedia of its own.",
+        },
+        "max_query": 300, "max_count": 50,
+    },
+}  # fmt: skip
+SPELLINGS = {"ddg": "duckduckgo", "searx": "searxng", "wiki": "wikipedia"}  # what people write
+# Parameters that a search passes on to its engine, and that tell one stored answer from another.
+FILTERS = ("since", "country", "language", "site", "exclude_site", "safe")
+
+
+def keyless_engines() -> list[str]:
+    """Return the names of the engines that keyless.py asks."""
+    return [name for name, entry in ENGINES.items() if "function" not in entry]
+
+
+def load_module(name: str) -> ModuleType:
+    """Return an engine's module, imported when it is first needed."""
+    import importlib
+
+    return importlib.import_module(ENGINES[name]["module"])
+
+
+# ===== which engines can be asked =================================================================
+
+
+def engine_address(name: str, language: str = "") -> str:
+    """Return the address of an engine; raises SearchError (invalid_input, auth).
+
+    language: that of the wiki, for engines with an address for each language.
+    """
+    entry = ENGINES[name]
+    variable, default = entry["address"]
+    if entry.get("own_server"):
+        return own_server_address(variable)
+    return base_url(variable, default.format(language=language or "en"))
+
+
+def own_server_address(variable: str) -> str:
+    """Return the address of the user's own server, which may be plain http anywhere."""
+    from urllib.parse import urlsplit
+
+    address = os.environ.get(variable, "").strip().rstrip("/")
+    if not address:
+        hint = "Set it to the address of your server, for example http://localhost:8080."
+        raise SearchError("auth", f"{variable} is not set", hint)
+    try:
+        parts = urlsplit(address)
+        plain = address.isascii() and not (parts.query or parts.fragment or "@" in parts.netloc)
+        valid = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:  # an invalid port or IPv6 address
+        plain = valid = False
+    if not (plain and valid) or len(address.split()) > 1:
+        shown = quoted(address if "@" not in address else "(hidden: it holds a password)")
+        message = f"{variable} is {shown}; it must be an http or https address."
+        raise SearchError("invalid_input", message, "For example http://localhost:8080.")
+    return address
+
+
+def has_other_address(name: str) -> bool:
+    """Return whether a variable names another address than the engine's own."""
+    return bool(os.environ.get(ENGINES[name]["address"][0], "").strip())
+
+
+def is_configured(name: str) -> bool:
+    """Return whether an engine can be asked: its key or server is set, or it needs none.
+
+    A key that is set but malformed counts: the engine's own error then says what is wrong.
+    """
+    entry = ENGINES[name]
+    if entry.get("own_server"):
+        return has_other_address(name)
+    try:
+        return "keys" not in entry or bool(configured_key(*entry["keys"])[1])
+    except SearchError:
+        return True
+
+
+def engine_order(engine: str) -> list[str]:
+    """Return the engines to ask, in order; a named engine is the only one.
+
+    auto: the engine that GLSI_SEARCH_ENGINE names, then those of the table that are configured. An
+    engine that costs money is never asked after one that does not. Raises SearchError.
+    """
+    if engine != "auto":
+        return [engine]
+    order = [name for name, entry in ENGINES.items() if entry["auto"] and is_configured(name)]
+    preferred = os.environ.get("GLSI_SEARCH_ENGINE", "").strip().lower()
+    preferred = SPELLINGS.get(preferred, preferred)
+    if preferred in ("", "auto"):
+        return order
+    if preferred not in ENGINES:
+        choices = ", ".join(ENGINES)
+        message = f"GLSI_SEARCH_ENGINE must be one of {choices}, not {quoted(preferred)}."
+        raise SearchError("invalid_input", message, "Unset it to let the program choose.")
+    paid = ENGINES[preferred]["paid"]
+    others = [name for name in order if paid or not ENGINES[name]["paid"]]
+    return list(dict.fromkeys([preferred, *others]))
+
+
+def is_storable(name: str) -> bool:
+    """Return whether an engine's results may be stored.
+
+    Brave's terms forbid it unless the plan has storage rights: WEB_SEARCH_STORE=brave says so.
+    """
+    allowed = os.environ.get("WEB_SEARCH_STORE", "").lower().replace(",", " ").split()
+    return ENGINES[name]["stored"] == "always" or name in allowed
+
+
+# ===== asking =====================================================================================
+
+
+def check_filters(name: str, params: dict[str, Any]) -> None:
+    """Raise SearchError (invalid_input) for a filter, or its value, that the engine cannot do."""
+    entry = ENGINES[name]
+    for filter_name in FILTERS:
+        if filter_name not in params:
+            continue
+        value = params[filter_name]
+        word = "range" if filter_name == "since" and ".." in value else value
+        allowed = entry["filters"].get(filter_name, ())
+        if allowed is None or word in allowed:
+            continue
+        shown = ",".join(value) if isinstance(value, list) else value
+        message = f"{entry['title']} cannot filter by {filter_name} {quoted(shown)}."
+        hint = entry["instead"].get(filter_name, USE_ANOTHER)
+        raise SearchError("invalid_input", message, hint)
+
+
+def ask_engine(name: str, params: dict[str, Any], report: ProgressCallback = None) -> Document:
+    """Search with an engine; return its own document, nothing cut. Never raises.
+
+    params: query, count, filters, timeout, dry_run, verbose; others are left out.
+    """
+    passed = ("query", "count", "timeout", "dry_run", "verbose", *FILTERS)
+    wanted = {key: params[key] for key in passed if key in params}
+    wanted["max_chars"] = 0
+    entry = ENGINES[name]
+    if "function" not in entry:
+        from websearch.engines import keyless
+
+        return keyless.run_search({**wanted, "engine": name}, report)
+    wanted["count"] = min(wanted["count"], entry["max_count"])
+    search = getattr(load_module(name), entry["function"])
+    document: Document = search({**wanted, **entry["given"]}, report)
+    return document
+
+
+def results_of(name: str, document: Document, count: int) -> list[dict[str, Any]]:
+    """Return an engine's results: position, title, url, snippet, date; empty fields left out."""
+    if "function" in ENGINES[name]:
+        found = load_module(name).as_results(document)
+    else:
+        from websearch.engines import keyless
+
+        found = keyless.as_results(document)
+    names = ("title", "url", "snippet", "date")
+    return [
+        {"position": place, **drop_empty({key: item.get(key) for key in names})}
+        for place, item in enumerate(found[:count], 1)
+    ]

@@ -1,0 +1,220 @@
+"""DuckDuckGo's HTML result pages: requests, results, its challenge."""
+
+from __future__ import annotations
+
+import re
+
+from websearch.common import (
+    SearchError,
+    country_code,
+    drop_empty,
+    language_code,
+    query_with_sites,
+    quoted,
+)
+from websearch.engines import engine_address
+from websearch.engines.browser import browser_headers, judge_result_page
+from websearch.engines.result_pages import (
+    MAX_BYTES,
+    absolute_url,
+    has_class,
+    is_advertisement,
+    is_on_host,
+    query_value,
+    read_nodes,
+    result_blocks,
+    shown_text,
+    split_url,
+    tidy_url,
+    wall_signal,
+    with_class,
+    within_limit,
+)
+
+TYPE_CHECKING = False  # typing.TYPE_CHECKING without its import, which costs 5 ms
+if TYPE_CHECKING:
+    from typing import Any
+
+    from websearch.common import Response
+    from websearch.html_tree import Node
+
+NAME = "duckduckgo"
+PERIODS = {"day": "d", "week": "w", "month": "m", "year": "y"}
+SAFE = {"strict": "1", "moderate": "-1", "off": "-2"}
+# Regions (kl), country first; the first one of a country or language is its main one.
+REGIONS = (
+    "us-en uk-en au-en ca-en ie-en in-en nz-en za-en sg-en ph-en my-en id-en pk-en th-en vn-en "
+    "il-en de-de at-de ch-de fr-fr ca-fr be-fr ch-fr es-es mx-es ar-es co-es cl-es pe-es us-es "
+    "it-it br-pt pt-pt nl-nl be-nl pl-pl ru-ru jp-jp kr-kr cn-zh tw-tzh hk-tzh tr-tr se-sv dk-da "
+    "no-no fi-fi cz-cs gr-el hu-hu ro-ro bg-bg hr-hr sk-sk sl-sl ee-et lv-lv lt-lt is-is ua-uk "
+    "xa-ar es-ca ct-ca"
+).split()
+# What the codes of the standards are called there.
+REGION_COUNTRIES = {"gb": "uk", "sa": "xa", "si": "sl"}
+REGION_LANGUAGES = {
+    "ja": "jp", "ko": "kr", "nb": "no", "nn": "no", "zh-tw": "tzh", "zh-hk": "tzh",
+}  # fmt: skip
+
+# ===== requests ===================================================================================
+
+
+def first_request(params: dict[str, Any], warnings: list[str]) -> dict[str, Any]:
+    """Return the POST of the search form. Raises SearchError (invalid_input)."""
+    form = {"q": form_query(params), "b": "", "kl": region(params)}
+    period, safe = PERIODS.get(params.get("since", "")), SAFE.get(params.get("safe", ""))
+    return form_request(params, {**form, **drop_empty({"df": period, "kp": safe})})
+
+
+def next_request(
+    params: dict[str, Any], request: dict[str, Any], result_page: dict[str, Any], number: int
+) -> dict[str, Any] | None:
+    """Return the POST of the form that leads to the next page, or None.
+
+    Only with the token (vqd) of the page before: without it DuckDuckGo blocks at once.
+    """
+    form = result_page["next_form"]
+    return form_request(params, form) if form else None
+
+
+def form_request(params: dict[str, Any], form: dict[str, str]) -> dict[str, Any]:
+    """Return the POST of a form."""
+    from urllib.parse import urlencode
+
+    address = engine_address(NAME)
+    headers = browser_headers(params, address)
+    headers["Content-Type"] = "application/x-www-form-urlencoded"
+    return {
+        "method": "POST",
+        "url": f"{address}/html/",
+        "headers": headers,
+        "body": urlencode(form).encode(),
+        "max_body": MAX_BYTES,
+    }
+
+
+def form_query(params: dict[str, Any]) -> str:
+    """Return the query with site operators, and with !bangs and a leading backslash quoted.
+
+    DuckDuckGo answers those with a redirect to another site.
+    """
+    query = re.sub(r"(?<!\S)([!\\][^\s\"]+)", r'"\1"', params["query"])
+    return within_limit(NAME, query_with_sites(query, params))
+
+
+def region(params: dict[str, Any]) -> str:
+    """Return country and language as one of the regions; wt-wt means all of them.
+
+    Raises SearchError (invalid_input) with the regions that come near.
+    """
+    country = country_code(params.get("country", ""))
+    language = language_code(params.get("language", ""))
+    country = REGION_COUNTRIES.get(country, country)
+    if "-" in language and not country:
+        country = REGION_COUNTRIES.get(language[3:], language[3:])
+    language = REGION_LANGUAGES.get(language, language.partition("-")[0])
+    if language == "zh" and country in ("tw", "hk"):
+        language = "tzh"
+    if not country and not language:
+        return "wt-wt"
+    for one in REGIONS:
+        if (not country or one.startswith(f"{country}-")) and (
+            not language or one.endswith(f"-{language}")
+        ):
+            return one
+    near = [one for one in REGIONS if country and one.startswith(f"{country}-")]
+    names = [name for name in ("country", "language") if name in params]
+    given = " and ".join(f"{name} {quoted(params[name])}" for name in names)
+    hint = f"It has {', '.join(near)} (country-language)." if near else "Search without it."
+    raise SearchError("invalid_input", f"DuckDuckGo has no region for {given}.", hint)
+
+
+# ===== result pages ===============================================================================
+
+
+def read_answer(request: dict[str, Any], response: Response) -> dict[str, Any]:
+    """Return the result page that an answer is. Raises SearchError (blocked, provider)."""
+    return judge_result_page(NAME, response, parse_result_page(response.text()))
+
+
+def parse_result_page(html: str) -> dict[str, Any]:
+    """Return the result page of the HTML endpoint."""
+    nodes = read_nodes(html)
+    results = [
+        parse_result(block)
+        for block in result_blocks(nodes, "div")
+        if not has_class(block[0], "result--ad", "result--no-result")
+    ]
+    empty = with_class(nodes, "no-results", "result--no-result") is not None
+    return {
+        "results": [result for result in results if result],
+        "is_empty": empty,
+        "signal": challenge_signal(nodes) or wall_signal(nodes, empty),
+        "next_form": next_form(nodes),
+    }
+
+
+def parse_result(block: list[Node]) -> dict[str, Any]:
+    """Return the result in a block; {} if it leads nowhere."""
+    link = with_class(block, "result__a")
+    url = result_target(link.attributes.get("href", "")) if link else ""
+    if not url:
+        return {}
+    kind = shown_text(with_class(block, "result__type"))
+    day = re.search(
+        r"(\d{4}-\d\d-\d\d)T\d\d:", shown_text(with_class(block, "result__extras__url"))
+    )
+    return {
+        "title": shown_text(link).removeprefix(kind).strip() or url,
+        "url": url,
+        "snippet": shown_text(with_class(block, "result__snippet")),
+        "date": day[1] if day else "",
+        "file_type": kind,
+    }
+
+
+def result_target(href: str) -> str:
+    """Return where a result leads: DuckDuckGo's redirect (/l/?uddg=) is unwrapped once.
+
+    "" for an advertisement (/y.js, wrapped or not) and for what is no web address.
+    """
+    url = absolute_url(href, "duckduckgo.com")
+    host, path, query = split_url(url) or ("", "", "")
+    if is_on_host(host, "duckduckgo.com") and path.rstrip("/") == "/l":
+        url = tidy_url(query_value(query, "uddg"))
+    return "" if is_advertisement(url) or not split_url(url) else url
+
+
+def next_form(nodes: list[Node]) -> dict[str, str]:
+    """Return the fields of the form that leads to the next page; {} if there is none.
+
+    Of the forms with a token (vqd), of which one may lead back, it is that with the highest
+    offset (s).
+    """
+    best: dict[str, str] = {}
+    fields: dict[str, str] = {}
+    for node in nodes:
+        get = node.attributes.get
+        if node.tag == "form":
+            fields = {}
+        elif node.tag == "input" and get("type") == "hidden":
+            fields[get("name", "")] = get("value", "")
+            offset = fields.get("s", "")
+            known = fields.get("vqd") and re.fullmatch(r"[1-9]\d{0,5}", offset)
+            if known and int(offset) >= int(best.get("s", 0)):
+                best = fields
+    return best
+
+
+def challenge_signal(nodes: list[Node]) -> str:
+    """Return the sign of DuckDuckGo's challenge in a page, or "".
+
+    Signs are looked for in tags, not in the text, which quotes the query.
+    """
+    for node in nodes:
+        if node.attributes.get("id") == "challenge-form":
+            return "its bot challenge (challenge-form)"
+        if "/anomaly.js" in node.attributes.get("action", ""):
+            return "its bot challenge (anomaly.js)"
+        if has_class(node, "anomaly-modal__modal", "anomaly-modal__title"):
+            return "its bot challenge (anomaly-modal)"
+    return ""

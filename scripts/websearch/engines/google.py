@@ -1,0 +1,208 @@
+"""Google's own result pages: requests, results, its walls.
+
+Google has answered plain clients with a block since 2025; serper_search.py is the reliable way.
+"""
+
+from __future__ import annotations
+
+import re
+
+from websearch.common import (
+    country_code,
+    drop_empty,
+    google_period,
+    language_code,
+    query_with_sites,
+)
+from websearch.engines import engine_address
+from websearch.engines.browser import browser_headers, judge_result_page, locale_code
+from websearch.engines.result_pages import (
+    absolute_url,
+    get_request,
+    has_class,
+    is_advertisement,
+    query_value,
+    read_nodes,
+    shown_text,
+    split_url,
+    tidy_url,
+    wall_signal,
+    with_class,
+    within_limit,
+)
+
+TYPE_CHECKING = False  # typing.TYPE_CHECKING without its import, which costs 5 ms
+if TYPE_CHECKING:
+    from typing import Any
+
+    from websearch.common import Response
+    from websearch.html_tree import Node
+
+NAME = "google"
+PAGE_SIZE = 10  # results; Google has dropped larger pages (September 2025)
+FEWEST_RESULTS = 5  # a page with fewer is the last one
+SAFE = {"strict": "active", "off": "off"}
+# Google's class names, of several years: around one result, of its snippet, of the date in it.
+BLOCKS = ("g", "tF2Cxc", "MjjYud", "Gx5Zad")
+SNIPPETS = ("VwiC3b", "IsZvec", "st", "s3v9rd")
+DATES = ("YrbPuc", "LEwnzc", "f")
+AD_CLASSES = ("uEierd", "commercial-unit-desktop-top", "ads-ad")
+AD_IDS = ("tads", "tadsb", "bottomads")
+NOTHING_FOUND = "did not match any documents"  # the page is asked for in English
+
+# ===== requests ===================================================================================
+
+
+def first_request(params: dict[str, Any], warnings: list[str]) -> dict[str, Any]:
+    """Return the GET of the first result page. Raises SearchError (invalid_input).
+
+    The page is asked for in English (hl), because its word for "nothing found" is looked for.
+    """
+    language = language_code(params.get("language", ""))
+    base = language.partition("-")[0]
+    fields = {
+        "q": within_limit(NAME, query_with_sites(params["query"], params)),
+        "num": str(PAGE_SIZE),
+        "hl": "en",
+        "lr": base and f"lang_{locale_code({'language': language}) if base == 'zh' else base}",
+        "gl": country_code(params.get("country", "")),
+        "tbs": google_period(params.get("since", "")),
+        "safe": SAFE.get(params.get("safe", "")),
+    }
+    address = engine_address(NAME)
+    return get_request(f"{address}/search", drop_empty(fields), browser_headers(params, address))
+
+
+def next_request(
+    params: dict[str, Any], request: dict[str, Any], result_page: dict[str, Any], number: int
+) -> dict[str, Any] | None:
+    """Return the GET of result page number (from 2 on), or None if there is no more."""
+    if len(result_page["results"]) < FEWEST_RESULTS:
+        return None
+    fields = {**request["fields"], "start": str((number - 1) * PAGE_SIZE)}
+    return get_request(request["url"].partition("?")[0], fields, request["headers"])
+
+
+# ===== result pages ===============================================================================
+
+
+def read_answer(request: dict[str, Any], response: Response) -> dict[str, Any]:
+    """Return the result page that an answer is. Raises SearchError (blocked, provider)."""
+    return judge_result_page(NAME, response, parse_result_page(response.text()))
+
+
+def parse_result_page(html: str) -> dict[str, Any]:
+    """Return the result page: links with a heading, whatever their classes."""
+    nodes = read_nodes(html)
+    links = result_links(nodes)
+    ends = [start for start, _, _ in links[1:]] + [len(nodes)]
+    results = [
+        parse_result(nodes[start:end], link, heading)
+        for (start, link, heading), end in zip(links, ends, strict=False)
+    ]
+    texts = (child for node in nodes for child in node.children if isinstance(child, str))
+    empty = any(NOTHING_FOUND in text for text in texts)
+    return {
+        "results": [result for result in results if result],
+        "is_empty": empty,
+        "signal": google_signal(nodes) or wall_signal(nodes, empty),
+    }
+
+
+def result_links(nodes: list[Node]) -> list[tuple[int, Node, Node]]:
+    """Return (place of the first, link, heading) of every result, advertisements left out.
+
+    The heading stands in the link, or (in old pages) the link in the heading.
+    """
+    found: list[tuple[int, Node, Node]] = []
+    advertisements: set[Node] = set()
+    around: dict[Node, tuple[int, Node]] = {}  # element -> the link or heading that it is in
+    for place, node in enumerate(nodes):
+        parent = node.parent
+        is_ad = has_class(node, *AD_CLASSES) or node.attributes.get("id") in AD_IDS
+        if is_ad or parent in advertisements:
+            advertisements.add(node)
+            continue
+        outer = around.get(parent) if parent else None
+        is_link = node.tag == "a" and "href" in node.attributes
+        if outer and is_link != (outer[1].tag == "a") and (is_link or node.tag == "h3"):
+            link, heading = (node, outer[1]) if is_link else (outer[1], node)
+            if not found or found[-1][1] is not link:
+                found.append((outer[0], link, heading))
+        if is_link or node.tag == "h3":
+            around[node] = (place, node)
+        elif outer:
+            around[node] = outer
+    return found
+
+
+def parse_result(nodes: list[Node], link: Node, heading: Node) -> dict[str, Any]:
+    """Return the result of a link; nodes: what follows it up to the next. {} if it leads nowhere.
+
+    The snippet stands in the result's block, if a block that Google is known to use is around it.
+    """
+    url = result_target(link.attributes.get("href", ""))
+    if not url:
+        return {}
+    block = link.parent
+    while block and not has_class(block, *BLOCKS):
+        block = block.parent
+    snippet = with_class(nodes, *SNIPPETS)
+    if block and snippet and not is_below(snippet, block):
+        snippet = None
+    text = shown_text(snippet)
+    dated = [node for node in nodes if snippet and is_below(node, snippet)]
+    day = shown_text(with_class(dated, *DATES))
+    if day:
+        text = text.removeprefix(day).lstrip(" —·-")
+    return {
+        "title": shown_text(heading) or url,
+        "url": url,
+        "snippet": text,
+        "date": day.rstrip(" —·-"),
+    }
+
+
+def is_below(node: Node, above: Node) -> bool:
+    """Return whether an element is inside another."""
+    parent = node.parent
+    while parent and parent is not above:
+        parent = parent.parent
+    return parent is above
+
+
+def result_target(href: str) -> str:
+    """Return where a result leads: Google's redirect (/url?q=) is unwrapped once.
+
+    "" for an advertisement, for Google's own searches, caches and translations, and for what is
+    no web address. Other pages of Google's (cloud.google.com) are results.
+    """
+    url = absolute_url(href, "www.google.com")
+    host, path, query = split_url(url) or ("", "", "")
+    if is_google_search(host) and path == "/url":
+        url = tidy_url(query_value(query, "q", "url"))
+        host, path, query = split_url(url) or ("", "", "")
+    own = is_google_search(host) and not path.startswith(("/about", "/intl/"))
+    copies = ("webcache.googleusercontent.com", "translate.google.com")
+    return "" if not host or own or host in copies or is_advertisement(url) else url
+
+
+def is_google_search(host: str) -> bool:
+    """Return whether a host is that of Google's search: www.google.com, google.co.uk, ..."""
+    return bool(re.fullmatch(r"(www\.)?google(\.[a-z]{2,3}){1,2}", host))
+
+
+def google_signal(nodes: list[Node]) -> str:
+    """Return the sign of Google's walls in a page, or ""."""
+    for node in nodes:
+        if node.attributes.get("id") == "captcha-form":
+            return "its CAPTCHA (captcha-form)"
+        for name in ("src", "href", "action", "content"):
+            target = node.attributes.get(name, "")
+            if "/httpservice/retry/enablejs" in target:
+                return "a page that needs JavaScript (enablejs)"
+            if re.match(r"(https?://[^/]*)?/sorry/", target):
+                return "its block page (/sorry/)"
+            if re.match(r"https?://consent\.google\.", target):
+                return "its consent page (consent.google)"
+    return ""

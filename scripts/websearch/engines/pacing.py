@@ -1,0 +1,394 @@
+"""Pacing of the keyless engines: one row an engine in a small database, for every process.
+
+A caller reserves the next slot in a short transaction, then sleeps without holding a lock; a caller
+that is killed meanwhile leaves its slot unused. After a block the engine rests for all processes.
+The clock is the wall clock, because processes share it. The rules are pure functions.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import time
+
+from websearch.common import FAULT_TRIES, SearchError, quoted, send_within
+from websearch.engines import ENGINES, engine_address, has_other_address, keyless_engines
+
+TYPE_CHECKING = False  # typing.TYPE_CHECKING without its import, which costs 5 ms
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from websearch.common import ProgressCallback, Response
+
+    StateChange = Callable[[dict[str, Any], float], Any]  # gets an engine's state and the time
+
+DEFAULT_INTERVAL = "1s"  # between two requests to an engine
+REQUEST_SECONDS = 1.0  # what must be left of the deadline when a caller's turn comes
+FIRST_REST = 600.0  # seconds without a request after a block; doubled by each further block
+LONGEST_REST = 21_600.0  # seconds: six hours, so that an engine is tried again the same day
+MOST_BLOCKS = 20  # blocks counted in a row: the rest has reached LONGEST_REST long before
+LOOK_SECONDS = 1.0  # a waiting caller looks this often whether the engine has begun to rest
+LOCK_SECONDS = 5.0  # a caller waits this long for the pacing database, then does without
+
+COLUMNS = ("last_slot", "not_before", "rest_until", "blocks", "signal", "updated")
+# States of this process, for when the database cannot be used; under "" the lock that guards them.
+_LOCAL: dict[str, Any] = {}
+
+# ===== the rules ==================================================================================
+
+
+def fresh_state() -> dict[str, Any]:
+    """Return the state of an engine that was never asked; moments are seconds of the epoch."""
+    return dict(zip(COLUMNS, (0.0, 0.0, 0.0, 0, "", 0.0), strict=True))
+
+
+def follow_clock(state: dict[str, Any], now: float) -> None:
+    """Move the moments of a state back if the clock was set back, so that no wait grows."""
+    if state["updated"] > now:
+        for name in ("last_slot", "not_before", "rest_until"):
+            state[name] -= state["updated"] - now
+    state["updated"] = now
+
+
+def check_rest(state: dict[str, Any], now: float, engine: str) -> None:
+    """Raise SearchError (blocked) while the engine rests."""
+    left = state["rest_until"] - now
+    if left > 0:
+        raise blocked_error(engine, state["signal"], left, resting=True)
+
+
+def reserve_slot(
+    state: dict[str, Any], now: float, engine: str, interval: float, left: float
+) -> float:
+    """Take the next slot of an engine; return the seconds until then.
+
+    interval: between two requests. left: until the caller's deadline. Raises SearchError: blocked
+    while the engine rests, rate_limit if the queue is longer than what is left; nothing is taken.
+    """
+    check_rest(state, now, engine)
+    slot = max(now, state["not_before"], state["last_slot"] + interval if interval else 0.0)
+    wait: float = slot - now
+    if wait > 0 and wait + REQUEST_SECONDS > left:
+        queue = f"{ENGINES[engine]['title']}'s queue is {spoken(wait)} long"
+        message = f"{queue}, and {spoken(max(0.0, left))} of the call are left."
+        hint = f"Raise timeout to {min(600, int(wait) + 30)} seconds, or try later."
+        raise SearchError("rate_limit", message, hint, retryable=True, retry_after=round(wait, 1))
+    state["last_slot"] = max(slot, state["last_slot"]) if interval else state["last_slot"]
+    return wait
+
+
+def note_block(state: dict[str, Any], now: float, signal: str, at_least: float) -> float:
+    """Let the engine rest after a block; return for how many seconds.
+
+    Each further block doubles the rest. Blocks of requests that were sent before the rest began
+    belong to the same one.
+    """
+    if state["rest_until"] <= now:
+        state["blocks"] = min(state["blocks"] + 1, MOST_BLOCKS)
+        rest = min(FIRST_REST * 2 ** (state["blocks"] - 1), LONGEST_REST)
+        state["rest_until"] = now + rest
+    state["rest_until"] = max(state["rest_until"], now + min(at_least, LONGEST_REST))
+    state["signal"] = signal
+    return float(state["rest_until"] - now)
+
+
+def note_answer(state: dict[str, Any], now: float) -> None:
+    """Forget earlier blocks after a good answer, unless a block came while it was on its way."""
+    if state["rest_until"] <= now:
+        state["blocks"], state["signal"] = 0, ""
+
+
+def note_limit(state: dict[str, Any], now: float, seconds: float) -> None:
+    """Ask nothing for as long as the engine has said (Retry-After)."""
+    state["not_before"] = max(state["not_before"], now + min(seconds, LONGEST_REST))
+
+
+def spoken(seconds: float) -> str:
+    """Return a duration for people: 0.5 s, 42 s, 10 min, 9 min 40 s, 2 h 5 min."""
+    if seconds < 10:
+        return f"{seconds:.1f} s"
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    parts = [(hours, "h"), (minutes, "min"), (0 if hours else rest, "s")]
+    return " ".join(f"{number} {unit}" for number, unit in parts if number)
+
+
+def request_interval() -> float:
+    """Return the seconds between requests, from GLSI_RATE_LIMIT: 1s, 500ms, 2m, 1m30s, 0s.
+
+    Raises SearchError (invalid_input).
+    """
+    text = os.environ.get("GLSI_RATE_LIMIT", "").strip() or DEFAULT_INTERVAL
+    if text == "0":
+        return 0.0
+    parts = re.findall(r"(\d+(?:\.\d+)?)(ms|s|m|h)", text)
+    if not parts or "".join(number + unit for number, unit in parts) != text:
+        message = f"GLSI_RATE_LIMIT must be a duration such as 1s or 500ms, not {quoted(text)}."
+        raise SearchError("invalid_input", message, "Units are ms, s, m and h; 0s: no pause.")
+    seconds = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
+    return sum(float(number) * seconds[unit] for number, unit in parts)
+
+
+# ===== where the states are kept ==================================================================
+
+
+def pacing_path() -> str:
+    """Return the file of the pacing database, beside the store; "" if there is no home folder."""
+    cache = os.environ.get("GLSI_DB_PATH", "").strip()
+    folder = os.path.dirname(os.path.expanduser(cache)) or "." if cache else "~/.glsi"
+    folder = os.path.expanduser(folder)
+    if cache == ":memory:" or folder.startswith("~"):
+        return ""
+    return os.path.join(os.path.abspath(folder), "engines.db")
+
+
+def state_key(engine: str) -> str:
+    """Return the key of an engine's row; at another address (a mirror) it has a row of its own."""
+    return f"{engine} {engine_address(engine)}" if has_other_address(engine) else engine
+
+
+def change_state(engine: str, change: StateChange, warnings: list[str]) -> Any:
+    """Apply change(state, now) to an engine's state, alone among all processes; return its result.
+
+    If the database cannot be used, the state is kept in this process, and a warning says so. What
+    change raises is passed on, and the state stays as it was.
+    """
+    path, key = pacing_path(), state_key(engine)
+    try:
+        if not path:
+            raise OSError("there is no home folder")
+        return change_row(path, key, change)
+    except (OSError, ImportError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        text = f"Pacing holds within this process only: {path or 'engines.db'}: {reason}."
+        hint = " Set GLSI_DB_PATH to a file in a writable folder; a broken file may be removed."
+        if text + hint not in warnings:
+            warnings.append(text + hint)
+    import threading
+
+    with _LOCAL.setdefault("", threading.Lock()):
+        return changed(_LOCAL.setdefault(key, fresh_state()), change)
+
+
+def changed(state: dict[str, Any], change: StateChange) -> Any:
+    """Apply change(state, now) with the clock's present time."""
+    now = time.time()
+    follow_clock(state, now)
+    return change(state, now)
+
+
+def change_row(path: str, key: str, change: StateChange) -> Any:
+    """Apply change to a row of the database in one transaction; raises OSError, ImportError."""
+    import sqlite3
+    from contextlib import closing
+
+    os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
+    os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))  # SQLite would let others read it
+    try:
+        connection = sqlite3.connect(path, timeout=LOCK_SECONDS, isolation_level=None)
+        with closing(connection) as database:
+            # A power cut may lose a second of pacing; waiting for the disk would cost every call.
+            database.execute("PRAGMA synchronous = OFF")
+            database.execute("BEGIN IMMEDIATE")
+            state = read_row(database, key)
+            outcome = changed(state, change)
+            marks = ", ".join("?" * (1 + len(COLUMNS)))
+            row = [key, *(state[name] for name in COLUMNS)]
+            database.execute(f"INSERT OR REPLACE INTO engines VALUES ({marks})", row)  # noqa: S608
+            database.execute("COMMIT")
+            return outcome
+    except sqlite3.Error as error:
+        raise OSError(str(error)) from None
+
+
+def read_row(database: Any, key: str) -> dict[str, Any]:
+    """Return an engine's state from the database, whose table is made if it is missing."""
+    database.execute(
+        "CREATE TABLE IF NOT EXISTS engines (engine TEXT PRIMARY KEY, last_slot REAL, "
+        "not_before REAL, rest_until REAL, blocks INTEGER, signal TEXT, updated REAL)"
+    )
+    names = ", ".join(COLUMNS)
+    query = f"SELECT {names} FROM engines WHERE engine = ?"  # noqa: S608  names of ours
+    fresh, row = fresh_state(), database.execute(query, (key,)).fetchone()
+    if not row or [type(value) for value in row] != [type(value) for value in fresh.values()]:
+        return fresh
+    return dict(zip(COLUMNS, row, strict=True))
+
+
+def present_state(engine: str) -> dict[str, Any]:
+    """Return an engine's state without changing anything: no file is made."""
+    path, key = pacing_path(), state_key(engine)
+    state = {**_LOCAL.get(key, fresh_state())}
+    if path and os.path.exists(path):
+        from contextlib import suppress
+
+        with suppress(OSError, ImportError):  # what this process knows must do
+            state = max(state, kept_state(path, key), key=lambda one: one["updated"])
+    follow_clock(state, time.time())
+    return state
+
+
+def kept_state(path: str, key: str) -> dict[str, Any]:
+    """Return an engine's state from the database; raises OSError, ImportError."""
+    import sqlite3
+    from contextlib import closing
+    from urllib.parse import quote
+
+    try:
+        address = f"file:{quote(os.fsencode(path))}?mode=ro"
+        with closing(sqlite3.connect(address, timeout=LOCK_SECONDS, uri=True)) as database:
+            return read_row(database, key)
+    except sqlite3.Error as error:
+        raise OSError(str(error)) from None
+
+
+def engine_states() -> dict[str, dict[str, Any]]:
+    """Return how each engine's pacing stands, for all processes; never raises.
+
+    engine -> resting (bool), and if they are not zero: rest_seconds, blocks (in a row), signal (of
+    the last block), queue_seconds (until the next free slot). An engine that is not configured is
+    left out.
+    """
+    states = {}
+    for engine in keyless_engines():
+        try:
+            engine_address(engine)
+            state, interval = present_state(engine), request_interval()
+        except SearchError:  # it is not configured, or a variable is wrong
+            continue
+        now = time.time()
+        rest = max(0.0, state["rest_until"] - now)
+        queue = max(state["not_before"], state["last_slot"] + interval) - now
+        states[engine] = {"resting": rest > 0} | {
+            name: value
+            for name, value in (
+                ("rest_seconds", round(rest, 1)),
+                ("blocks", state["blocks"]),
+                ("signal", state["signal"]),
+                ("queue_seconds", round(max(0.0, queue), 1)),
+            )
+            if value
+        }
+    return states
+
+
+# ===== requests in their turn =====================================================================
+
+
+def blocked_error(
+    engine: str, signal: str, seconds: float, status: int | None = None, resting: bool = False
+) -> SearchError:
+    """Return the error of an engine that has blocked this address, or rests after a block."""
+    title = ENGINES[engine]["title"]
+    message = f"{title} blocked the request: it answered with {signal}."
+    if resting:
+        message = (
+            f"{title} is not asked for another {spoken(seconds)}, because it blocked an earlier "
+            f"request with {signal}."
+        )
+    details = {"signal": signal, "status": status, "resting": resting or None}
+    hint = f"Wait {spoken(seconds)}; until then use {other_engines(engine)}."
+    return SearchError(
+        "blocked", message, hint, retryable=True, retry_after=round(seconds), **details
+    )
+
+
+def other_engines(engine: str) -> str:
+    """Return the engines to use instead of one that blocks, with what configures them."""
+    names = []
+    for name, entry in ENGINES.items():
+        needs = [
+            *entry.get("keys", ())[:1],
+            *(entry["address"][:1] if entry.get("own_server") else ()),
+        ]
+        if name not in (engine, "google"):  # google blocks every plain client
+            names.append(f"{name} ({needs[0]})" if needs else name)
+    return f"engine {', '.join(names[:-1])} or {names[-1]}"
+
+
+class PacedEngine:
+    """Sends the requests of one call to one engine, each in its turn.
+
+    deadline: on time.monotonic()'s clock. warnings: sentences are added to it. report: progress.
+    """
+
+    def __init__(
+        self, engine: str, deadline: float, warnings: list[str], report: ProgressCallback = None
+    ) -> None:
+        self.engine = engine
+        self.deadline = deadline
+        self.warnings = warnings
+        self.report = report
+        self.blocks = 0  # in a row, when the turn was taken
+
+    def change(self, change: StateChange) -> Any:
+        """Apply a change to the engine's state, and return its result."""
+        return change_state(self.engine, change, self.warnings)
+
+    def take_turn(self) -> None:
+        """Wait for the engine's next slot. Raises SearchError (blocked, rate_limit)."""
+        interval, left = request_interval(), self.deadline - time.monotonic()
+
+        def turn(state: dict[str, Any], now: float) -> float:
+            self.blocks = state["blocks"]
+            return reserve_slot(state, now, self.engine, interval, left)
+
+        wait = self.change(turn)
+        if wait <= 0:
+            return
+        if self.report:
+            self.report(f"{ENGINES[self.engine]['title']}: {spoken(wait)} until our turn", 0, 1)
+        turn_comes = time.monotonic() + wait
+        while (pause := turn_comes - time.monotonic()) > 0:
+            time.sleep(min(pause, LOOK_SECONDS))
+            # Another caller may have been blocked meanwhile.
+            check_rest(present_state(self.engine), time.time(), self.engine)
+
+    def fetch(
+        self, request: dict[str, Any], read: Callable[[dict[str, Any], Response], dict[str, Any]]
+    ) -> dict[str, Any]:
+        """Send a request in its turn; return what read(request, response) makes of the answer.
+
+        Every try takes a turn of its own. A 403 is answered with the request's "otherwise", if it
+        has one. A block or rate limit is noted for all processes. Raises SearchError.
+        """
+        fault: SearchError | None = None
+        for _ in range(FAULT_TRIES):
+            try:
+                self.take_turn()
+            except SearchError as error:
+                raise fault or error from None
+            try:
+                response = send_within(request, self.deadline)
+                if response.status == 403 and "otherwise" in request:
+                    request = request["otherwise"]
+                    continue
+                result_page = read(request, response)
+            except SearchError as error:
+                fault = self.noted(error)
+                if not is_passing_fault(fault):
+                    raise fault from None
+            else:
+                if self.blocks:
+                    self.change(note_answer)
+                return result_page
+        raise fault or SearchError("internal", "No request was sent.")
+
+    def noted(self, error: SearchError) -> SearchError:
+        """Keep in the engine's state what an error means for later requests; return the error."""
+        if error.kind == "blocked":
+            signal, at_least = error.details["signal"], error.retry_after or 0.0
+            rest = self.change(lambda state, now: note_block(state, now, signal, at_least))
+            return blocked_error(self.engine, signal, rest, error.details["status"])
+        if error.kind == "rate_limit" and error.retry_after:
+            seconds = error.retry_after
+            self.change(lambda state, now: note_limit(state, now, seconds))
+        return error
+
+
+def is_passing_fault(error: SearchError) -> bool:
+    """Return whether a request may be sent again at once, in its next turn."""
+    passing = error.kind == "provider" and error.details.get("status") in (500, 502, 503, 504)
+    waits = error.kind == "rate_limit" and error.retry_after is not None
+    return error.retryable and (passing or waits or error.kind == "network")

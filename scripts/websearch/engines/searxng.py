@@ -1,0 +1,207 @@
+"""The user's own SearXNG server: its JSON, or its HTML pages if JSON is switched off there."""
+
+from __future__ import annotations
+
+import re
+
+from websearch.common import (
+    SearchError,
+    clean_text,
+    drop_empty,
+    dump_json,
+    json_answer,
+    query_with_sites,
+    shorten,
+    status_error,
+)
+from websearch.engines import engine_address
+from websearch.engines.browser import accept_language, locale_code
+from websearch.engines.result_pages import (
+    api_result,
+    api_text,
+    api_texts,
+    get_request,
+    has_class,
+    header_signal,
+    layout_error,
+    read_nodes,
+    result_blocks,
+    shown_text,
+    tidy_url,
+    wall_error,
+    wall_signal,
+    with_class,
+    within_limit,
+)
+
+TYPE_CHECKING = False  # typing.TYPE_CHECKING without its import, which costs 5 ms
+if TYPE_CHECKING:
+    from typing import Any
+
+    from websearch.common import Response
+    from websearch.html_tree import Node
+
+NAME = "searxng"
+FEWEST_RESULTS = 5  # a page with fewer is the last one
+MOST_FAILURES = 8  # of its engines that a message names
+SAFE = {"strict": "2", "moderate": "1", "off": "0"}
+STATUS_HINTS = {
+    401: "It asks for a password, which cannot be given here; open it to this machine.",
+    403: "Its limiter or the proxy before it refuses this client; allow this address there.",
+    404: "SEARXNG_BASE_URL must be the address of its start page.",
+    429: "Its limiter refuses this client: allow this address in limiter.toml, or switch "
+    "server.limiter off.",
+}
+
+# ===== requests ===================================================================================
+
+
+def first_request(params: dict[str, Any], warnings: list[str]) -> dict[str, Any]:
+    """Return the GET of the server's JSON, with that of its HTML page as "otherwise".
+
+    Raises SearchError (invalid_input, auth).
+    """
+    if params.get("country") and not params.get("language"):
+        message = "SearXNG filters by country within a language only."
+        raise SearchError("invalid_input", message, "Give language, too, for example de with ch.")
+    # SearXNG takes !! for a redirect to another site.
+    query = re.sub(r"(?<!\S)(!![^\s\"]+)", r'"\1"', params["query"])
+    fields = {
+        "q": within_limit(NAME, query_with_sites(query, params)),
+        "categories": "general",
+        "language": locale_code(params),
+        "time_range": params.get("since"),
+        "safesearch": SAFE.get(params.get("safe", "")),
+        "pageno": "1",
+    }
+    headers = {
+        # SearXNG's limiter wants text/html among the types, and a language.
+        "Accept": "application/json,text/html;q=0.9",
+        "Accept-Language": accept_language(params),
+    }
+    url = f"{engine_address(NAME)}/search"
+    html_page = get_request(url, drop_empty(fields), headers)
+    json_page = get_request(url, {**html_page["fields"], "format": "json"}, headers)
+    return {**json_page, "otherwise": html_page}
+
+
+def next_request(
+    params: dict[str, Any], request: dict[str, Any], result_page: dict[str, Any], number: int
+) -> dict[str, Any] | None:
+    """Return the GET of result page number (from 2 on), or None if there is no more."""
+    if len(result_page["results"]) < FEWEST_RESULTS:
+        return None
+    fields = {**request["fields"], "pageno": str(number)}
+    if result_page.get("is_html"):  # JSON is off there: do not ask for it again
+        fields.pop("format", None)
+    return get_request(request["url"].partition("?")[0], fields, request["headers"])
+
+
+# ===== answers ====================================================================================
+
+
+def read_answer(request: dict[str, Any], response: Response) -> dict[str, Any]:
+    """Return the result page that an answer is.
+
+    Raises SearchError: blocked, auth, rate_limit, provider. Nothing found while engines of the
+    server failed is a failure.
+    """
+    result_page: dict[str, Any] = {}  # a JSON error of SearXNG's says no more than its status
+    if response.body.lstrip()[:1] != b"{":
+        result_page = parse_html(response.text())
+    elif response.status == 200:
+        result_page = parse_json(json_answer(response, "SearXNG"))
+    found = result_page.get("results")
+    signal = "" if found else header_signal(response) or result_page.get("signal", "")
+    if signal:
+        raise wall_error(NAME, response, signal)
+    if response.status != 200:
+        raise server_error(response)
+    failures = result_page["unresponsive_engines"]
+    if found or (result_page["is_empty"] and not failures):
+        return result_page
+    if not result_page["is_empty"]:
+        raise layout_error(NAME, response)
+    named = ", ".join(f"{one['engine']} ({one['reason']})" for one in failures[:MOST_FAILURES])
+    message = f"SearXNG found nothing, and {len(failures)} of its engines failed: {named}"
+    hint = "See the server's engine statistics (/stats), or use engine duckduckgo."
+    details = {"status": 200, "retryable": True, "unresponsive_engines": failures}
+    raise SearchError("provider", message, hint, **details)
+
+
+def server_error(response: Response) -> SearchError:
+    """Return what a status of the server means."""
+    error = status_error(response, "SearXNG")
+    error.kind = {401: "auth", 403: "provider"}.get(response.status, error.kind)
+    if response.status in STATUS_HINTS:
+        error.details["hint"] = STATUS_HINTS[response.status]
+    if location := response.headers.get("location"):
+        from urllib.parse import urljoin
+
+        place = urljoin(f"{engine_address(NAME)}/search", clean_text(location))
+        place = place.partition("/search")[0]
+        error.details["hint"] = f"Set SEARXNG_BASE_URL to where it lives now: {place}"
+    return error
+
+
+def parse_json(answer: dict[str, Any]) -> dict[str, Any]:
+    """Return the result page of the server's JSON; raises SearchError (provider)."""
+    if not isinstance(answer.get("results"), list):
+        message = f"SearXNG's answer holds no results: {shorten(dump_json(answer), 200)}"
+        raise SearchError("provider", message, "Look at the server's log.", status=200)
+    results = [
+        api_result(*(item.get(name) for name in ("title", "url", "content", "publishedDate")))
+        for item in answer["results"]
+        if isinstance(item, dict)
+    ]
+    suggestions = (api_texts(answer.get(name), "title") for name in ("corrections", "suggestions"))
+    return {
+        "results": [result for result in results if result],
+        "is_empty": True,
+        "signal": "",
+        "unresponsive_engines": failed_engines(answer.get("unresponsive_engines")),
+        "answers": api_texts(answer.get("answers"), "answer"),
+        "suggestions": [text for texts in suggestions for text in texts],
+    }
+
+
+def parse_html(html: str) -> dict[str, Any]:
+    """Return the result page of the server's own HTML."""
+    nodes = read_nodes(html)
+    results = [parse_article(block) for block in result_blocks(nodes, "article")]
+    failures, name = [], ""
+    for node in nodes:
+        if has_class(node, "engine-name"):
+            name = shown_text(node)
+        elif has_class(node, "response-error"):
+            failures.append([name, shown_text(node)])
+    empty = with_class(nodes, "dialog-error") is not None
+    return {
+        "results": [result for result in results if result],
+        "is_empty": empty,
+        "signal": wall_signal(nodes, empty),
+        "unresponsive_engines": failed_engines(failures),
+        "is_html": True,
+    }
+
+
+def parse_article(block: list[Node]) -> dict[str, Any]:
+    """Return the result in an article; {} if it leads nowhere."""
+    heading = next((node for node in block if node.tag == "h3"), None)
+    if not heading:
+        return {}
+    links = block[block.index(heading) :]
+    link = next((node for node in links if node.tag == "a"), None)
+    url = tidy_url(link.attributes.get("href", "")) if link else ""
+    dated = with_class(block, "published_date")
+    moment = dated.attributes.get("datetime", "") if dated else ""
+    return api_result(shown_text(heading), url, shown_text(with_class(block, "content")), moment)
+
+
+def failed_engines(pairs: Any) -> list[dict[str, str]]:
+    """Return SearXNG's [[engine, reason], ...] as objects."""
+    return [
+        {"engine": api_text(pair[0]), "reason": api_text(pair[1])}
+        for pair in (pairs if isinstance(pairs, list) else [])
+        if isinstance(pair, list) and len(pair) == 2
+    ]

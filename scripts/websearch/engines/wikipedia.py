@@ -1,0 +1,102 @@
+"""Wikipedia, through MediaWiki's search API."""
+
+from __future__ import annotations
+
+import re
+
+from websearch.common import (
+    SearchError,
+    dump_json,
+    json_answer,
+    language_code,
+    object_field,
+    retry_after,
+    shorten,
+    status_error,
+)
+from websearch.engines import engine_address, has_other_address
+from websearch.engines.result_pages import (
+    api_result,
+    api_text,
+    get_request,
+    header_signal,
+    wall_error,
+    within_limit,
+)
+
+TYPE_CHECKING = False  # typing.TYPE_CHECKING without its import, which costs 5 ms
+if TYPE_CHECKING:
+    from typing import Any
+
+    from websearch.common import Response
+
+NAME = "wikipedia"
+
+
+def first_request(params: dict[str, Any], warnings: list[str]) -> dict[str, Any]:
+    """Return the GET of a search, which gives up to 50 results. Raises SearchError."""
+    if params.get("language") and has_other_address(NAME):
+        warnings.append("WIKIPEDIA_BASE_URL names one wiki, so language was not applied.")
+    fields = {
+        "action": "query",
+        "list": "search",
+        "srsearch": within_limit(NAME, params["query"]),
+        "srlimit": str(params["count"]),
+        "srprop": "snippet|timestamp",
+        "srinfo": "suggestion",
+        "format": "json",
+        "formatversion": "2",
+    }
+    # Each language has a wiki; en-gb, pt-br and zh-tw share that of their first part.
+    language = re.sub(r"-([a-z]{2}|hans|hant)$", "", language_code(params.get("language", "")))
+    url = f"{engine_address(NAME, language)}/w/api.php"
+    return get_request(url, fields, {"Accept": "application/json"})
+
+
+def next_request(
+    params: dict[str, Any], request: dict[str, Any], result_page: dict[str, Any], number: int
+) -> dict[str, Any] | None:
+    """Return None: the first answer holds all results."""
+    return None
+
+
+def read_answer(request: dict[str, Any], response: Response) -> dict[str, Any]:
+    """Return the result page that an answer is. Raises SearchError."""
+    if response.status == 403 or header_signal(response):
+        raise wall_error(NAME, response, header_signal(response) or "HTTP 403")
+    if response.status != 200:
+        raise status_error(response, "Wikipedia")
+    answer = json_answer(response, "Wikipedia")
+    if isinstance(answer.get("error"), dict):
+        raise api_error(answer["error"], response)
+    found = object_field(answer, "query")
+    items = found.get("search")
+    if not isinstance(items, list):
+        message = f"Wikipedia's answer holds no results: {shorten(dump_json(answer), 200)}"
+        raise SearchError("provider", message, "Try again later.", status=200)
+    wiki = request["url"].partition("/w/api.php")[0]
+    results = [
+        api_result(title, article_url(wiki, title), item.get("snippet"), item.get("timestamp"))
+        for item in items
+        if isinstance(item, dict) and (title := api_text(item.get("title")))
+    ]
+    suggestion = api_text(object_field(found, "searchinfo").get("suggestion"))
+    return {"results": results, "suggestions": [suggestion] if suggestion else []}
+
+
+def api_error(error: dict[str, Any], response: Response) -> SearchError:
+    """Return what an error object of MediaWiki's means; its status is 200 all the same."""
+    code, text = api_text(error.get("code")), api_text(error.get("info"))
+    message = f"Wikipedia answered {code or 'with an error'}: {shorten(text, 200)}"
+    details = {"status": response.status, "code": code}
+    if code in ("ratelimited", "maxlag"):
+        details |= {"retryable": True, "retry_after": retry_after(response)}
+        return SearchError("rate_limit", message, "Wait, then try again.", **details)
+    return SearchError("provider", message, "Try again, or in other words.", **details)
+
+
+def article_url(wiki: str, title: str) -> str:
+    """Return the address of an article, as MediaWiki writes it."""
+    from urllib.parse import quote
+
+    return f"{wiki}/wiki/{quote(title.replace(' ', '_'), safe='/:@!$*(),;~')}"
