@@ -14,9 +14,9 @@ Examples:
   web_search.py cache stats
 
 It works without a key. With --engine auto (default) the first of these answers: the one that
-GLSI_SEARCH_ENGINE names, Brave, Google through Serper, your SearXNG (where a key or address is
-set), DuckDuckGo. Answers and pages are kept in ~/.glsi/cache.db (GLSI_DB_PATH) and are used again
-for 24 hours; recall searches them offline.
+GLSI_SEARCH_ENGINE names, Brave, Google through Serper, your SearXNG (if its key or address is set),
+DuckDuckGo. Answers and pages are stored in ~/.glsi/cache.db (GLSI_DB_PATH) and are used again for
+24 hours; recall searches them offline.
 
 web_search.py serve starts the HTTP API (http_server.py), web_search.py mcp the MCP server
 (mcp_server.py).
@@ -32,25 +32,10 @@ import sys
 
 sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))  # PYTHONSAFEPATH leaves it out
 
-from websearch import common
-from websearch.search import (
-    COMMANDS,
-    RUN,
-    as_results,
-    consolidated_text,
-    run_cache,
-    run_recall,
-    run_search,
-    to_markdown,
-)
+from websearch.common import end_process, run_command_line
+from websearch.search import COMMANDS, RUN, to_markdown
 
-# What other scripts use of this one.
-__all__ = [
-    "COMMANDS", "RUN", "as_results", "consolidated_text", "main", "run_cache", "run_recall",
-    "run_search", "to_markdown",
-]  # fmt: skip
-
-# Subcommands of GLSI that start a server: the file that they hand over to.
+# First words that start a server: the command that they hand over to.
 SERVERS = {"serve": "http_server", "mcp": "mcp_server"}
 
 
@@ -67,10 +52,10 @@ def main(argv: list[str] | None = None) -> int:
         "commands": COMMANDS,
         "run": RUN,
         "to_markdown": to_markdown,
-        "errors_on_stderr": True,  # GLSI: a message on stderr where nothing could be answered
+        "errors_on_stderr": True,  # for compatibility with GLSI, a Go program with these commands
     }
-    return common.run_command_line(script, words)
+    return run_command_line(script, words)
 
 
 if __name__ == "__main__":
-    common.end_process(main())
+    end_process(main())

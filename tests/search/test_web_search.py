@@ -28,8 +28,12 @@ from tests.support import (
     small_web_environment,
 )
 
-web_search = load_script("web_search")
-search_and_read = load_script("websearch.search")
+web_search = load_script("websearch.search")
+command = load_script("web_search")
+results = load_script("websearch.results")
+passages = load_script("websearch.pages.passages")
+engines = load_script("websearch.engines")
+common = load_script("websearch.common")
 pacing: Any = load_script("websearch.engines.pacing")
 QUESTION = "python asyncio"
 BRAVE = {"BRAVE_SEARCH_API_KEY": "good-" + CANARY}
@@ -95,7 +99,7 @@ class FromQuestionToPassages(WebSearchCase):
     def test_a_document_keeps_every_limit_and_the_first_page_gets_the_most(self) -> None:
         for limit in (500, 800, 2_000, 4_000, 9_000):
             document = self.search(max_chars=limit)
-            self.assertLessEqual(len(search_and_read.dump_json(document)), limit)
+            self.assertLessEqual(len(common.dump_json(document)), limit)
         document = self.search(max_chars=4_000)
         lengths = [len(one.get("text", "")) for one in document["results"]]
         self.assertGreater(lengths[0], lengths[-1])
@@ -176,7 +180,8 @@ class FromQuestionToPassages(WebSearchCase):
         for _ in range(500):
             wanted = [generator.randint(0, 9_000) for _ in range(generator.randint(1, 20))]
             room = generator.randint(0, 9_000)
-            shares = search_and_read.share_by_rank(wanted, room)
+            weights = [(rank + 1) ** -0.5 for rank in range(len(wanted))]
+            shares = passages.share_room(wanted, room, weights)
             self.assertLessEqual(sum(shares), room)
             self.assertTrue(all(0 <= one <= want for one, want in zip(shares, wanted, strict=True)))
             if sum(wanted) <= room:
@@ -220,7 +225,7 @@ class Cache(WebSearchCase):
         long, engine, pages = self.requests_of(max_chars=6_000)
         self.assertEqual((engine, pages, long["from_cache"]), (0, 0, True))
         self.assertGreater(len(json.dumps(long)), len(json.dumps(short)))
-        self.assertLessEqual(len(search_and_read.dump_json(long)), 6_000)
+        self.assertLessEqual(len(common.dump_json(long)), 6_000)
 
     def test_another_question_takes_its_pages_from_the_store(self) -> None:
         first = {one["url"] for one in self.search("python asyncio tutorial")["results"]}
@@ -272,7 +277,7 @@ class Cache(WebSearchCase):
         self.use(DUCKDUCKGO_BASE_URL="http://127.0.0.1:9", GLSI_RATE_LIMIT="0s")
         failed = self.search(timeout=5)
         self.assertEqual(failed["details"]["kind"], "network")
-        self.assertIn(f"{first['fetched_at']} is kept: --stale", failed["details"]["hint"])
+        self.assertIn(f"{first['fetched_at']} is stored: stale", failed["details"]["hint"])
         stale = self.search(timeout=5, stale=True)
         self.assertTrue(stale["ok"] and stale["stale"] and stale["from_cache"])
         self.assertEqual(stale["fetched_at"], first["fetched_at"])
@@ -316,7 +321,7 @@ class Cache(WebSearchCase):
             document = self.search()
             self.assertTrue(document["ok"])
             self.assertIn(path, document["warnings"][0])
-            self.assertLessEqual(len(search_and_read.dump_json(document)), 9_000)
+            self.assertLessEqual(len(common.dump_json(document)), 9_000)
         with open(path, "rb") as file:
             self.assertTrue(file.read().startswith(b"this is no database"))
 
@@ -333,7 +338,7 @@ class Engines(WebSearchCase):
     def order(self, engine: str = "auto", **variables: str) -> Any:
         """The order of engines under these variables."""
         self.use(**variables)
-        return search_and_read.engine_order(engine)
+        return engines.engine_order(engine)
 
     def test_auto_asks_what_is_configured_in_its_order(self) -> None:
         own = {"SEARXNG_BASE_URL": self.server.url}
@@ -397,18 +402,18 @@ class Engines(WebSearchCase):
         )
 
     def test_an_engine_that_found_nothing_has_answered(self) -> None:
-        failure = search_and_read.SearchError
+        failure = common.SearchError
         failures = [
             ("brave", failure("quota", "used up")),
             ("searxng", failure("no_results", "nothing")),
             ("duckduckgo", failure("blocked", "wall", retryable=True, retry_after=600.0)),
         ]
-        error = search_and_read.no_engine(failures)
+        error = results.no_engine_answered(failures)
         self.assertEqual(error.kind, "no_results")
         self.assertEqual(error.details["retry_after"], 600.0)
         for part in ("brave: used up", "searxng: nothing", "duckduckgo: wall"):
             self.assertIn(part, error.message)
-        self.assertEqual(search_and_read.no_engine(failures[:1]).message, "used up")
+        self.assertEqual(results.no_engine_answered(failures[:1]).message, "used up")
 
     def test_a_named_engine_answers_or_the_call_fails(self) -> None:
         self.use(**SERPER)
@@ -455,10 +460,10 @@ class Engines(WebSearchCase):
     def test_durations_are_read_or_refused(self) -> None:
         table = {"90s": 90, "30m": 1_800, "24h": 86_400, "7d": 604_800, "1h30m": 5_400, "0": 0}
         for text, seconds in table.items():
-            self.assertEqual(search_and_read.duration("ttl", text), seconds)
+            self.assertEqual(results.duration("ttl", text), seconds)
         for text in ("", "5", "-1h", "1.5h", "1h 30m", "h", "1w", "9" * 40 + "s"):
-            with self.assertRaises(search_and_read.SearchError):
-                search_and_read.duration("ttl", text)
+            with self.assertRaises(common.SearchError):
+                results.duration("ttl", text)
 
 
 class OneAsksForAll(WebSearchCase):
@@ -506,7 +511,7 @@ class Recall(WebSearchCase):
         first = document["results"][0]
         self.assertIn("asyncio", first["text"].lower())
         self.assertTrue(first["title"] and first["url"] and first["fetched_at"])
-        self.assertLessEqual(len(search_and_read.dump_json(document)), 9_000)
+        self.assertLessEqual(len(common.dump_json(document)), 9_000)
 
     def test_words_that_no_page_holds_are_no_results(self) -> None:
         for prepared in (False, True):
@@ -514,7 +519,7 @@ class Recall(WebSearchCase):
                 self.search()
             document = web_search.run_recall({"query": "xylophone zeppelin"})
             self.assertEqual(document["details"]["kind"], "no_results")
-            self.assertIn("web_search.py 'QUERY'", document["details"]["hint"])
+            self.assertIn("Search the web instead", document["details"]["hint"])
 
     def test_what_recall_cannot_do_is_said(self) -> None:
         document = web_search.run_recall({"query": "x", "engine": "brave"})
@@ -542,7 +547,7 @@ class CacheCommand(WebSearchCase):
         self.assertTrue(self.search("python asyncio", count=1)["from_cache"])
 
     def test_a_missing_action_is_named(self) -> None:
-        run = call_main(web_search, "cache")
+        run = call_main(command, "cache")
         self.assertEqual(run.document["error"], "cache needs action.")
 
     def test_a_store_that_cannot_be_cleared_is_an_error(self) -> None:
@@ -698,7 +703,7 @@ class GlsiPhase5Engine(WebSearchCase):
 class GlsiPhase6CommandLine(WebSearchCase):
     def run_command(self, *words: str) -> Any:
         """The command line in this process, stderr caught."""
-        return call_main(web_search, *words)
+        return call_main(command, *words)
 
     def test_the_flags_of_glsi(self) -> None:
         for words in (
@@ -732,7 +737,7 @@ class GlsiPhase6CommandLine(WebSearchCase):
         first = run_script("web_search.py", QUESTION, env=environment)
         self.assertEqual((first.code, first.stderr), (0, ""))
         again = run_script("web_search.py", QUESTION, "--format", "markdown", env=environment)
-        self.assertIn(b"from the cache", again.stdout)
+        self.assertIn(b"from the store", again.stdout)
         recalled = run_script("web_search.py", "recall", "asyncio", env=environment)
         self.assertEqual(recalled.code, 0)
 
@@ -745,7 +750,7 @@ class GlsiPhase6CommandLine(WebSearchCase):
         for word, program in (("serve", "http_server.py"), ("mcp", "mcp_server.py")):
             out = io.TextIOWrapper(io.BytesIO(), encoding="utf-8")
             with contextlib.redirect_stdout(out):
-                self.assertEqual(web_search.main([word, "--help"]), 0)
+                self.assertEqual(command.main([word, "--help"]), 0)
             out.flush()
             self.assertIn(program, out.buffer.getvalue().decode())
 

@@ -44,7 +44,7 @@ from websearch.pages.other_formats import (
     json_markdown,
     sniff_kind,
 )
-from websearch.pages.passages import select_passages
+from websearch.pages.passages import json_size, select_passages, share_room, slice_end
 
 TYPE_CHECKING = False  # typing.TYPE_CHECKING without its import, which costs 5 ms
 if TYPE_CHECKING:
@@ -399,27 +399,11 @@ def pages_document(pages: list[Document], params: dict[str, Any]) -> Document:
     limit = params.get("max_chars", DEFAULT_MAX_CHARS)
     reserved = PAGE_FIELDS_CHARS * len(good) + DOCUMENT_FIELDS_CHARS
     room = max(0, limit - json_size(document) - reserved) if limit else 0
-    shares = (
-        share_out([json_size(text[params["offset"] :]) for text in texts], room) if limit else []
-    )
+    wanted = [json_size(text[params["offset"] :]) for text in texts]
+    shares = share_room(wanted, room, [1.0] * len(texts))
     for index, (page, text) in enumerate(zip(good, texts, strict=True)):
-        fill_page(page, text, params, shares[index] if limit else 0)
+        fill_page(page, text, params, max(1, shares[index]) if limit else 0)
     return document
-
-
-def json_size(value: Any) -> int:
-    """Return how many characters a value takes in JSON."""
-    return len(dump_json(value))
-
-
-def share_out(wanted: list[int], room: int) -> list[int]:
-    """Return a share of room for each wish: equal ones; what one does not need, others get."""
-    shares = [0] * len(wanted)
-    order = sorted(range(len(wanted)), key=lambda index: wanted[index])
-    for position, index in enumerate(order):
-        shares[index] = min(wanted[index], room // (len(order) - position))
-        room -= shares[index]
-    return [max(share, 1) for share in shares]
 
 
 def fill_page(page: Document, text: str, params: dict[str, Any], room: int) -> None:
@@ -449,28 +433,6 @@ def fill_page(page: Document, text: str, params: dict[str, Any], room: int) -> N
     elif cut:
         page["truncated"] = True
         page["note"] = "The page is longer than what was read of it; its end is missing."
-
-
-def slice_end(text: str, start: int, room: int) -> int:
-    """Return where a slice of text ends that takes at most room characters of JSON (0: no limit).
-
-    It ends after a paragraph, line, sentence or word if one ends in its last third.
-    """
-    piece = text[start:]
-    if not room or json_size(piece) <= room:
-        return len(text)
-    low, high = 0, min(room, len(piece))
-    while low < high:
-        middle = (low + high + 1) // 2
-        if json_size(piece[:middle]) <= room:
-            low = middle
-        else:
-            high = middle - 1
-    for pattern in ("\n\n", "\n", ". ", "。", " "):
-        place = piece.rfind(pattern, low * 2 // 3, low)
-        if place > 0:
-            return start + place + len(pattern)
-    return start + max(low, 1)
 
 
 # ===== the document for people and for other scripts ==============================================
