@@ -1688,7 +1688,7 @@ def internal_error(error: Exception, verbose: bool) -> Document:
     file = os.path.basename(place.tb_frame.f_code.co_filename) if place else "?"
     where = f"{file} line {place.tb_lineno}" if place else "an unknown line"
     message = f"Internal error: {type(error).__name__} at {where}."
-    hint = "This is a defect: run again with verbose, and report it."
+    hint = "This is a defect of the program: report it (verbose shows where it happened)."
     return error_document(SearchError("internal", message, hint))
 
 

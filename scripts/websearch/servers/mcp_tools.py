@@ -1,7 +1,7 @@
 """The tools of the MCP server: their table, schemas, calls, and results as text for a model.
 
-A module of mcp_server.py without any protocol in it: run_tool(name, arguments) returns the
-document of the script that does the work, tool_text(name, document) the text for the model.
+Nothing of the protocol stands here: call_tool(name, arguments) returns the document of the command
+that does the work, and its text for the model.
 """
 
 from __future__ import annotations
@@ -10,7 +10,23 @@ import functools
 import json
 import re
 
-from websearch import common
+from websearch.common import (
+    DEFAULT_MAX_CHARS,
+    SearchError,
+    check_text,
+    dump_json,
+    error_document,
+    error_markdown,
+    fit_document,
+    given_twice,
+    internal_error,
+    nearest,
+    object_field,
+    quoted,
+    shorten,
+    spelled_name,
+    warn_once,
+)
 
 TYPE_CHECKING = False  # typing.TYPE_CHECKING without its import, which costs 5 ms
 if TYPE_CHECKING:
@@ -20,6 +36,8 @@ if TYPE_CHECKING:
 
     from websearch.common import Document, ProgressCallback
 
+# What a hint about a missing key adds for the user of an MCP client.
+CONFIGURATION_HINT = "A client may hand this server no environment: name it in its configuration."
 MAX_TEXT = 8_990  # characters of a result; agents cut longer ones, Codex near 12,000
 
 # ===== the tools ==================================================================================
@@ -34,10 +52,10 @@ CLEARS_OWN_STORE = {
     "openWorldHint": False,
 }
 
-# script and command: whose COMMANDS describe the arguments. run: the script's function.
-# arguments: what a model needs of them; a pair (shown name, table's name) where they differ.
-# help: words for an argument where the table speaks of the command line. more_choices: values of
-# an argument for which the script has a function of its own.
+# module and command: whose COMMANDS describe the arguments. run: the module's function.
+# arguments: what a model needs of them; a pair (shown name, table's name) if they differ.
+# help: words for an argument, if the table speaks of the command line. more_choices: values of
+# an argument for which the module has a function of its own.
 # fmt: off
 TOOLS: dict[str, dict[str, Any]] = {
     "web_search": {
@@ -126,8 +144,8 @@ TOOLS: dict[str, dict[str, Any]] = {
     },
 }
 # fmt: on
-# Every client pays for every byte of the list with each conversation, so that what all the
-# searches have is said briefly; a long list of choices is left to the error that names them.
+# Every client pays for every byte of the list in each conversation: what all searches have is said
+# briefly, and a long list of choices is left to the error that names them.
 BRIEF_HELP = {
     "since": "{choices} or YYYY-MM-DD..YYYY-MM-DD",
     "country": "two-letter code",
@@ -140,12 +158,12 @@ LONG_LIST = 12  # choices
 
 
 def tool_parameters(name: str) -> dict[str, dict[str, Any]]:
-    """Return a tool's arguments: shown name -> entry of the script's COMMANDS, as the tool has it.
+    """Return a tool's arguments: shown name -> entry of the command's table, as the tool has it.
 
-    Raises ImportError if the script is missing.
+    Raises ImportError if the module is missing.
     """
     tool = TOOLS[name]
-    command = load_script(tool["module"]).COMMANDS[tool["command"]]
+    command = load_module(tool["module"]).COMMANDS[tool["command"]]
     table = {parameter["name"]: parameter for parameter in command["params"]}
     shown = {}
     for argument in tool["arguments"]:
@@ -161,8 +179,8 @@ def tool_parameters(name: str) -> dict[str, dict[str, Any]]:
     return shown
 
 
-def load_script(name: str) -> ModuleType:
-    """Import a script beside this one, when it is first needed; raises ImportError."""
+def load_module(name: str) -> ModuleType:
+    """Return a module, imported when it is first needed; raises ImportError."""
     import importlib
 
     return importlib.import_module(name)
@@ -188,11 +206,11 @@ def property_schema(parameter: dict[str, Any]) -> dict[str, Any]:
 
 
 def tool_definition(name: str) -> dict[str, Any] | None:
-    """Return a tool as tools/list shows it; None, with a warning, if its script does not work."""
+    """Return a tool as tools/list shows it; None, with a warning, if its module does not work."""
     try:
         parameters = tool_parameters(name)
-    except Exception as error:  # noqa: BLE001  a broken script costs its own tools only
-        common.warn_once(f"the tool {name} is not offered: {type(error).__name__}: {error}")
+    except Exception as error:  # noqa: BLE001  a broken module costs its own tools only
+        warn_once(f"the tool {name} is not offered: {type(error).__name__}: {error}")
         return None
     schema: dict[str, Any] = {
         "type": "object",
@@ -211,7 +229,7 @@ def tool_definition(name: str) -> dict[str, Any] | None:
 
 @functools.cache
 def tool_definitions() -> list[dict[str, Any]]:
-    """Return all tools, made once; one whose script does not work is left out."""
+    """Return all tools, made once; a tool whose module does not work is left out."""
     return [definition for name in TOOLS if (definition := tool_definition(name))]
 
 
@@ -227,71 +245,68 @@ def call_tool(name: str, arguments: Any, report: ProgressCallback = None) -> tup
     try:
         return document, tool_text(name, document)
     except Exception as error:  # noqa: BLE001  a defect of ours: the client still gets an answer
-        document = common.internal_error(error, verbose=False)
+        document = internal_error(error, verbose=False)
         return document, tool_text(name, document)
 
 
 def run_tool(name: str, arguments: Any, report: ProgressCallback = None) -> Document:
-    """Run a tool's script and return its document; never raises."""
+    """Run a tool's command and return its document; never raises."""
     try:
         tool = TOOLS[name]
-        script = load_script(tool["module"])
+        module = load_module(tool["module"])
         params = tool_params(name, arguments)
         function = tool["run"]
         for label, choices in tool.get("more_choices", {}).items():
             if params.get(label) in choices:
                 function = choices[params.pop(label)]
-        document: Document = getattr(script, function)({**tool.get("fixed", {}), **params}, report)
-    except common.SearchError as error:
-        document = common.error_document(error)
+        document: Document = getattr(module, function)({**tool.get("fixed", {}), **params}, report)
+    except SearchError as error:
+        document = error_document(error)
     except Exception as error:  # noqa: BLE001  a defect of ours: the client still gets an answer
-        document = common.internal_error(error, verbose=False)
+        document = internal_error(error, verbose=False)
     return document
 
 
 def tool_params(name: str, arguments: Any) -> dict[str, Any]:
-    """Return a client's arguments under the names of the script's table.
+    """Return a client's arguments under the names of the command's table.
 
-    Not given are null, and what models write for it: an optional argument that is "" or []. A list
-    may come as JSON text. Raises SearchError (invalid_input) for an unknown argument.
+    Models write a list as JSON text, too, and null for what they do not give. Raises SearchError
+    (invalid_input) for an unknown argument.
     """
     if not isinstance(arguments, dict):
-        message = (
-            f"The arguments of {name} must be an object, not {common.shorten(repr(arguments), 80)}."
-        )
-        example = common.dump_json({TOOLS[name]["arguments"][0]: "..."})
-        raise common.SearchError("invalid_input", message, f"For example {example}.")
+        message = f"The arguments of {name} must be an object, not {quoted(arguments)}."
+        example = dump_json({TOOLS[name]["arguments"][0]: "..."})
+        raise SearchError("invalid_input", message, f"For example {example}.")
     parameters = tool_parameters(name)
     known: dict[str, str] = {}
     for label, parameter in parameters.items():
         known |= dict.fromkeys([label, parameter["name"], *parameter.get("aliases", ())], label)
     given: dict[str, Any] = {}
     for key, value in arguments.items():
-        spelled = key.strip().lstrip("-").replace("-", "_").lower()
+        spelled = spelled_name(key)
         if spelled not in known:
             raise unknown_argument(name, key, spelled, list(parameters))
         parameter = parameters[known[spelled]]
-        if value is None or (value in ("", []) and not parameter.get("required")):
+        if value is None:
             continue
-        if given.setdefault(parameter["name"], value) is not value:
-            message = f"{known[spelled]} is given twice, once as {key!r}."
-            raise common.SearchError("invalid_input", message, "Give it once.")
+        first = given.setdefault(parameter["name"], value)
+        if first is not value and first != value:
+            raise given_twice(known[spelled], first, value)
         if parameter["type"] == "list":
             given[parameter["name"]] = read_list(value)
-        elif known[spelled] in TOOLS[name].get("more_choices", {}):
-            given[parameter["name"]] = common.check_text(parameter, value)
+        elif known[spelled] in TOOLS[name].get("more_choices", {}) and value != "":
+            given[parameter["name"]] = check_text(parameter, value)
     return given
 
 
-def unknown_argument(name: str, key: str, spelled: str, labels: list[str]) -> common.SearchError:
+def unknown_argument(name: str, key: str, spelled: str, labels: list[str]) -> SearchError:
     """Return the error for an argument that a tool does not have; spelled as in the table."""
     tool = TOOLS[name]
-    command = load_script(tool["module"]).COMMANDS[tool["command"]]
-    reason = tool_words(command.get("cannot", {}).get(spelled, ""), labels)
-    hint = reason or common.nearest(spelled, labels, "argument")
+    command = load_module(tool["module"]).COMMANDS[tool["command"]]
+    reason = command.get("cannot", {}).get(spelled, "")
+    hint = reason or nearest(spelled, labels, "argument")
     hint = f"{hint} The arguments are {', '.join(labels)}.".strip()
-    message = f"{name} has no argument {common.shorten(repr(key), 80)}."
-    return common.SearchError("invalid_input", message, hint)
+    return SearchError("invalid_input", f"{name} has no argument {quoted(key)}.", hint)
 
 
 def read_list(value: Any) -> Any:
@@ -306,82 +321,26 @@ def read_list(value: Any) -> Any:
 
 # ----- the document as text for a model
 
-CUT_NOTE = "Shortened to fit. Ask for fewer results, or narrow the query, to see more of each."
-# What to do next where the script's own hint speaks of the command line only.
-USUAL_HINTS = {
-    "timeout": "Try again, or ask for less.",
-    "invalid_input": "The tool's schema says what is allowed.",
-    "rate_limit": "Wait, then try again, or use another tool.",
-}
-DEFECT_HINT = "This is a defect of the tool: report it, and use another one."
-CONFIGURATION_HINT = "A client may hand this server no environment: name it in its configuration."
-
 
 def tool_text(name: str, document: Document) -> str:
-    """Return a tool's document in its script's Markdown, of at most MAX_TEXT characters.
+    """Return a tool's document in its command's Markdown, of at most MAX_TEXT characters.
 
-    Hints speak of arguments instead of flags. Raises what a document of another form makes fail.
+    Raises what a document of another form makes fail.
     """
-    to_markdown: Callable[[Document], str] = common.error_markdown
-    labels: list[str] = []
-    if document["ok"] or document["details"]["kind"] != "internal":  # then the script works
-        to_markdown = load_script(TOOLS[name]["module"]).to_markdown
-        parameters = tool_parameters(name)
-        labels = [*parameters, *(item["name"] for item in parameters.values())]
+    to_markdown: Callable[[Document], str] = error_markdown
+    details = object_field(document, "details")
+    if details.get("kind") != "internal":  # then the module works
+        to_markdown = load_module(TOOLS[name]["module"]).to_markdown
+    lacks_key = details.get("kind") == "auth" and "not set" in str(document.get("error"))
+    if lacks_key and CONFIGURATION_HINT not in details["hint"]:
+        details["hint"] = f"{details['hint']} {CONFIGURATION_HINT}"
     text = ""
-    for limit in (common.DEFAULT_MAX_CHARS, 7_500, 6_000, 4_500, 3_000):
-        common.fit_document(document, limit, ())
-        say_hints(document, labels)
+    for limit in (DEFAULT_MAX_CHARS, 7_500, 6_000, 4_500, 3_000):
+        fit_document(document, limit)
         text = to_markdown(document)
-        if (
-            common.object_field(document, "details").get("kind") == "no_results"
-        ):  # an answer, no error
-            heading = r"\*\*Error \(no_results\):\*\*|^## Search Error$"
-            text = re.sub(heading, "**Nothing found:**", text, count=1, flags=re.MULTILINE)
-        text = re.sub(r"(?m)--offset (\d+)$", r"offset \1", text)
         if len(text) <= MAX_TEXT:
             return text
-    return common.shorten(text, MAX_TEXT - len(CUT_NOTE) - 2) + f"\n\n{CUT_NOTE}"
-
-
-def say_hints(value: Any, labels: list[str]) -> None:
-    """Put every hint of a document, in place, into a tool's words."""
-    for item in value if isinstance(value, list) else list(value.values()):
-        if isinstance(item, (dict, list)):
-            say_hints(item, labels)
-    if not isinstance(value, dict):
-        return
-    if isinstance(value.get("truncated"), dict):
-        value["truncated"]["hint"] = CUT_NOTE
-    details = value.get("details")
-    if isinstance(details, dict) and "kind" in details and value.get("ok") is False:
-        details["hint"] = error_hint(details, str(value.get("error")), labels)
-
-
-def error_hint(details: dict[str, Any], error: str, labels: list[str]) -> str:
-    """Return what to do next after an error, in a tool's words."""
-    hint = tool_words(str(details.get("hint") or ""), labels)
-    if details["kind"] == "internal":
-        return DEFECT_HINT
-    if details["kind"] == "auth" and "not set" in error:
-        hint = f"{hint} {CONFIGURATION_HINT}" if CONFIGURATION_HINT not in hint else hint
-    seconds = details.get("retry_after")
-    if isinstance(seconds, (int, float)) and seconds > 0 and "Try again in" not in hint:
-        hint = f"{hint} Try again in {seconds:.0f} s."
-    return hint.strip() or USUAL_HINTS.get(details["kind"], "Try again, or use another tool.")
-
-
-def tool_words(hint: str, labels: list[str]) -> str:
-    """Return a hint without its flags' dashes; sentences about what the tool lacks are left out."""
-    kept = []
-    for sentence in re.split(r"(?<=[.;]) ", hint):
-        flags = re.findall(r"(?<!\S)--([a-z][a-z-]*)", sentence)
-        if not re.search(r"\w\.py\b", sentence) and all(
-            flag.replace("-", "_") in labels for flag in flags
-        ):
-            kept.append(sentence)
-    text = re.sub(r";$", ".", " ".join(kept))
-    return re.sub(r"(?<!\S)--([a-z][a-z-]*)", lambda flag: flag[1].replace("-", "_"), text)
+    return shorten(text, MAX_TEXT)
 
 
 def is_failure(document: Document) -> bool:
