@@ -20,7 +20,7 @@ from tests.servers.mcp_support import LEGACY, META, MODERN, SERVER, Client, McpC
 from tests.support import CANARY, SLACK, CannedServer, call_main, load_script, run_script
 
 tools = load_script("websearch.servers.mcp_tools")
-protocol = load_script("websearch.servers.mcp_protocol")
+stdio = load_script("websearch.servers.mcp_stdio")
 server = load_script("mcp_server")
 NAMES = [
     "web_search", "read_page", "grounded_search", "google_search", "brave_web_search",
@@ -234,11 +234,11 @@ class Faults(SharedClient):
             self.assertEqual(self.client.receive(), {"jsonrpc": "2.0", "id": "x", "result": {}})
 
     def test_a_line_over_the_limit_is_skipped_and_the_next_one_answered(self) -> None:
-        long = b'{"jsonrpc":"2.0","id":1,"method":"' + b"x" * (protocol.MAX_LINE + 70_000) + b'"}'
+        long = b'{"jsonrpc":"2.0","id":1,"method":"' + b"x" * (stdio.MAX_LINE + 70_000) + b'"}'
         self.client.write(long + b"\n")
         error = self.client.receive()["error"]
         self.assertEqual(error["code"], INVALID_REQUEST)
-        self.assertIn(str(protocol.MAX_LINE), error["message"])
+        self.assertIn(str(stdio.MAX_LINE), error["message"])
 
     def test_faults_of_the_protocol_are_protocol_errors(self) -> None:
         for method, params, code in (
@@ -569,7 +569,7 @@ class Calls(McpCase):
 
     def test_more_than_can_wait_are_told_to_come_back(self) -> None:
         client = self.start(BRAVE_SEARCH_API_KEY=self.hang)
-        held = protocol.WORKERS + protocol.MAX_WAITING
+        held = stdio.WORKERS + stdio.MAX_WAITING
         for _ in range(held):
             self.call(client, "brave_web_search")
         number = self.call(client, "brave_web_search")

@@ -76,9 +76,9 @@ def main(description: str, argv: list[str] | None) -> int:
     common.open_closed_streams()
     words = sys.argv[1:] if argv is None else argv
     if not words:
-        from websearch.servers import mcp_protocol
+        from websearch.servers import mcp_stdio
 
-        return mcp_protocol.serve()
+        return mcp_stdio.serve()
     if "-h" in words or "--help" in words:
         common.write_stdout(description.strip())
         return 0
