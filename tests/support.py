@@ -40,7 +40,8 @@ if TYPE_CHECKING:
     from tests.fake_server.messages import RecordedRequest
 
 ROOT = Path(__file__).resolve().parent.parent
-SCRIPTS = ROOT / "scripts"
+# Another folder of scripts: a test of the table of engines runs the checks on a changed copy.
+SCRIPTS = Path(os.environ.get("TEST_SCRIPTS") or ROOT / "scripts")
 SLACK = 3.0  # seconds that a deadline may be late on a slow, busy machine
 PROCESS_TIMEOUT = 60.0  # seconds after which a process that hangs is a failure
 # The tail of a key that must be found nowhere; tests/tools/canary.py gives each run a new one.
@@ -192,12 +193,11 @@ def small_web_environment(url: str) -> dict[str, str]:
     There are no keys among them. SEARXNG_BASE_URL alone makes that engine a configured one; set
     it to "" where another one is to answer first.
     """
-    names = (
-        "BRAVE_SEARCH SERPER SERPER_SCRAPE GEMINI VERTEX CODE_ASSIST DUCKDUCKGO GOOGLE SEARXNG "
-        "WIKIPEDIA"
-    ).split()
+    engines = load_script("websearch.engines").ENGINES
+    others = "SERPER_SCRAPE GEMINI VERTEX CODE_ASSIST".split()
     return {
-        **{f"{name}_BASE_URL": url for name in names},
+        **{entry["address"][0]: url for entry in engines.values()},
+        **{f"{name}_BASE_URL": url for name in others},
         "WEB_SEARCH_ALLOW_PRIVATE": url.removeprefix("http://"),
         "GLSI_RATE_LIMIT": "0s",
     }

@@ -170,6 +170,37 @@ class EveryScript(unittest.TestCase):
                     self.assertTrue(callable(module.to_markdown))
 
 
+class Messages(unittest.TestCase):
+    def test_messages_and_hints_name_parameters_not_flags_and_no_file(self) -> None:
+        """The same sentence is right on the command line, over MCP and over HTTP."""
+        # Of these the command line itself speaks: flags that do not exist, files of --output.
+        of_the_command_line = ("--output", "--help", "Put -- before", "{script['name']}")
+        for path in sorted(SCRIPTS.rglob("*.py")):
+            for line, text in message_texts(path):
+                if any(words in text for words in of_the_command_line):
+                    continue
+                with self.subTest(path.name, line=line):
+                    self.assertNotRegex(text, r"(?<!\S)--[a-z]|\w\.py\b")
+
+
+def message_texts(path: Path) -> list[tuple[int, str]]:
+    """Return (line, source) of every text that a SearchError, a warning or a hint is made of."""
+    source = path.read_text(encoding="utf-8")
+    found = []
+    for node in ast.walk(ast.parse(source)):
+        texts: list[ast.expr] = []
+        if isinstance(node, ast.Call) and ast.unparse(node.func).endswith("SearchError"):
+            texts = node.args[1:]
+        elif isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
+            named = re.search("(?i)hint|message|warning|note|cannot|instead", node.targets[0].id)
+            texts = [node.value] if named else []
+        for text in texts:
+            for part in ast.walk(text):
+                if isinstance(part, ast.Constant) and isinstance(part.value, str):
+                    found.append((part.lineno, part.value))
+    return found
+
+
 class SharedCode(unittest.TestCase):
     def test_copies_and_parameter_tables_are_those_of_the_source(self) -> None:
         run = subprocess.run(

@@ -271,18 +271,20 @@ NOT_TRIED = {
     "http_server",
     "doctor",
 }  # one is a way in; the other reports faults, as its tests show
-KEYS = {
-    "brave": "BRAVE_SEARCH_API_KEY",
-    "serper": "SERPER_API_KEY",
-    "gemini": "GEMINI_API_KEY",
-}
+ENGINE_TABLE: dict[str, dict[str, Any]] = load_script("websearch.engines").ENGINES
+KEYS = {name: entry["keys"][0] for name, entry in ENGINE_TABLE.items() if "keys" in entry}
+KEYS |= {"gemini": "GEMINI_API_KEY"}
 PROVIDER_OF_SCRIPT = {
     "brave_search": "brave",
     "serper_search": "serper",
     "gemini_search": "gemini",
     "read_page": "pages",
 }
-ENGINES = ("duckduckgo", "google", "searxng", "wikipedia")
+KEYLESS = [name for name in ENGINE_TABLE if name not in KEYS]
+# An engine without rows of its own above meets the faults of every transport.
+for one in ENGINE_TABLE:
+    EXPECTED.setdefault(one, TRANSPORT)
+    SERVER_FAULTS.setdefault(one, TRANSPORT_FAULTS)
 
 
 class MissingError(Exception):
@@ -479,7 +481,7 @@ def params_of(cell: Cell, url: str) -> dict[str, Any]:
     """The parameters of a cell: those of its subject, with the fault where a query asks for it."""
     subject, fault = cell.subject, cell.fault
     params = dict(subject.params)
-    if subject.provider in ENGINES:
+    if subject.provider in KEYLESS:
         params["query"] = f"{params['query']} fault{fault} {own_word(cell)}"
     elif subject.note == "pages":
         params["query"] = f"{params['query']} pagefault:{fault}:all {own_word(cell)}"

@@ -1,0 +1,138 @@
+"""The table of engines: a module and one entry make an engine, and everything else finds it."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+from typing import Any
+
+from tests.support import ROOT, SCRIPTS, SmallWebCase, clean_environment, load_script
+
+engines: Any = load_script("websearch.engines")
+
+# A tiny engine: the API that Wikipedia has, at another address and under another name.
+MODULE = '''"""A tiny engine, for a test."""
+
+from websearch.engines import wikipedia
+from websearch.engines.wikipedia import next_request, read_answer
+
+__all__ = ["first_request", "next_request", "read_answer"]
+
+
+def first_request(params, warnings):
+    """Return the GET of a search."""
+    from websearch.engines import engine_address
+    from websearch.engines.result_pages import get_request
+
+    fields = {"action": "query", "list": "search", "srsearch": params["query"],
+              "srlimit": str(params["count"]), "format": "json", "formatversion": "2",
+              "srprop": "snippet|timestamp", "srinfo": "suggestion"}
+    return get_request(f"{engine_address('tiny')}/w/api.php", fields, {})
+'''
+ENTRY = """    "tiny": {
+        "title": "Tiny", "module": "websearch.engines.tiny",
+        "address": ("TINY_BASE_URL", "https://tiny.example"),
+        "paid": False, "stored": "always", "sources": "reference", "auto": False,
+        "filters": {}, "instead": {}, "max_query": 300, "max_count": 50,
+    },
+}  # fmt: skip
+"""
+
+
+class AnEngineMore(SmallWebCase):
+    """A copy of the scripts with one module and one entry more, seen through every way in."""
+
+    scripts: Path
+
+    @classmethod
+    def setUpClass(cls) -> None:
+        super().setUpClass()
+        folder = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(folder.cleanup)
+        cls.scripts = Path(folder.name) / "skill/scripts"
+        shutil.copytree(SCRIPTS, cls.scripts, ignore=shutil.ignore_patterns("__pycache__"))
+        shutil.copy(ROOT / "SKILL.md", cls.scripts.parent)
+        (cls.scripts / "websearch/engines/tiny.py").write_text(MODULE, encoding="utf-8")
+        table = cls.scripts / "websearch/engines/__init__.py"
+        text = table.read_text(encoding="utf-8")
+        table.write_text(text.replace("}  # fmt: skip\n", ENTRY, 1), encoding="utf-8")
+
+    def run_command(self, *words: str) -> str:
+        """Run a command of the copy against the fake server; return its output."""
+        environment = clean_environment(
+            **self.environment_of(self.server.url, ""),
+            GLSI_DB_PATH=self.store,
+            TINY_BASE_URL=self.server.url,
+            TEST_SCRIPTS=str(self.scripts),
+        )
+        finished = subprocess.run(
+            [sys.executable, *words], env=environment, cwd=ROOT, capture_output=True, check=False
+        )
+        self.assertIn(finished.returncode, (0, 1), finished.stderr.decode())
+        return finished.stdout.decode()
+
+    def test_help_lists_it_and_it_can_be_searched(self) -> None:
+        for script in ("web_search.py", "keyless_search.py"):
+            with self.subTest(script):
+                command = str(self.scripts / script)
+                self.assertRegex(self.run_command(command, "--help"), r"--engine:.*\btiny\b")
+                words = ("sourdough", "--engine", "tiny", "--count", "2")
+                document = json.loads(self.run_command(command, *words))
+                self.assertTrue(document["ok"], document)
+                self.assertEqual(len(document["results"]), 2)
+
+    def test_doctor_knows_its_address_and_its_pace(self) -> None:
+        document = json.loads(self.run_command(str(self.scripts / "doctor.py")))
+        lines = {line["name"]: line["message"] for line in document["checks"]}
+        self.assertIn(self.server.url, lines["TINY_BASE_URL"])
+        self.assertRegex(lines["keyless engines"], r"\btiny\b")
+
+    def test_the_schema_of_the_mcp_tool_lists_it(self) -> None:
+        text = self.run_command(str(self.scripts / "mcp_server.py"), "tools")
+        self.assertRegex(text, r"(?m)^  - engine: .*\btiny\b")
+
+    def test_the_fault_matrix_tries_it(self) -> None:
+        code = (
+            "from tests.tools import faults\n"
+            "cells = faults.all_cells()\n"
+            "print(sorted({one.fault for one in cells if one.subject.provider == 'tiny'}))"
+        )
+        faults = self.run_command("-c", code)
+        for fault in ("hang", "drip", "reset", "html", "redirect", "garbage"):
+            self.assertIn(fault, faults)
+
+
+class Entries(unittest.TestCase):
+    def test_every_entry_is_complete_and_its_module_has_its_functions(self) -> None:
+        for name, entry in engines.ENGINES.items():
+            with self.subTest(name):
+                module = engines.load_module(name)
+                wanted = ["first_request", "next_request", "read_answer"]
+                wanted = [entry["function"], "as_results"] if "function" in entry else wanted
+                self.assertTrue(all(callable(getattr(module, one)) for one in wanted))
+                self.assertLessEqual(set(entry["filters"]), set(engines.FILTERS))
+                self.assertTrue(entry["address"][0].endswith("_BASE_URL"))
+                self.assertIn(entry["stored"], ("always", "if allowed"))
+
+    def test_a_filter_that_an_engine_lacks_is_refused_by_name(self) -> None:
+        table = (
+            ("wikipedia", {"site": ["a.org"]}, "site 'a.org'"),
+            ("duckduckgo", {"since": "hour"}, "since 'hour'"),
+            ("google", {"safe": "moderate"}, "safe 'moderate'"),
+            ("serper", {"safe": "off"}, "safe 'off'"),
+        )
+        for name, params, words in table:
+            with self.subTest(name), self.assertRaises(engines.SearchError) as caught:
+                engines.check_filters(name, params)
+            self.assertEqual(caught.exception.kind, "invalid_input")
+            self.assertIn(words, caught.exception.message)
+            self.assertTrue(caught.exception.details["hint"])
+
+
+if __name__ == "__main__":
+    unittest.main()
