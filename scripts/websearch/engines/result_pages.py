@@ -24,8 +24,18 @@ MAX_BYTES = 2_000_000  # that are read of a result page; real ones stay under 60
 MAX_TEXT = 1_000  # characters of one title or snippet
 MAX_PIECES = 1_000  # elements and texts that are looked at for one of them
 UNSEEN = ("script", "style", "template", "textarea")  # elements whose text is not shown
-# Parameters that say where a visitor comes from, not which page it is.
-_TRACKING = r"(utm_\w+|gclid|fbclid|msclkid)(=|$)"
+# Parameters that say where a visitor comes from or how a page looks, not which page it is.
+_TRACKING = (
+    r"(?i)(utm_\w+|gclid|gbraid|wbraid|fbclid|msclkid|dclid|yclid|igshid|mc_cid|mc_eid|_hsenc|_hsmi"
+    r"|vero_id|oly_\w+|ref_src|ref_url|cmpid|ocid|amp|outputtype)(=|$)"
+)
+# First parts of a host that name a form of the same site: phones, AMP.
+_MOBILE_HOST = r"^(?:www\d?|m|mobile|amp|touch)\.(?=[^.]+\.[^.]+)"
+# Pages that a cache serves for another host: the address of the page stands in the path.
+_AMP_CACHES = (
+    r"^(?:www\.)?google\.[a-z.]+/amp/(?:s/)?(?P<page>.+)",
+    r"^[\w-]+\.cdn\.ampproject\.org/[cvr]/(?:s/)?(?P<page>.+)",
+)
 
 # ===== elements of a result page ==================================================================
 
@@ -174,13 +184,23 @@ def is_advertisement(url: str) -> bool:
 
 
 def canonical_url(url: str) -> str:
-    """Return what the addresses of one page have in common, to tell doubles."""
-    from urllib.parse import urlsplit
+    """Return what the addresses of one page have in common.
 
-    parts = urlsplit(url)
-    host = re.sub(r":(80|443)?$", "", parts.netloc.lower().removeprefix("www."))
-    kept = [field for field in parts.query.split("&") if not re.match(_TRACKING, field)]
-    return f"{host}{parts.path.rstrip('/')}?{'&'.join(kept)}"
+    Left out: scheme, default port, fragment, tracking parameters, trailing slash, www and the hosts
+    of mobile and AMP forms; Wikipedia's en.m and the like become en.
+    """
+    rest = re.sub(r"^[a-zA-Z][a-zA-Z0-9+.-]*://", "", url.strip()).partition("#")[0]
+    for pattern in _AMP_CACHES:
+        if found := re.match(pattern, rest):
+            rest = found["page"]
+    place, _, query = rest.partition("?")
+    host, slash, path = place.partition("/")
+    host = re.sub(r":(80|443)$", "", host.lower().rpartition("@")[2]).rstrip(".")
+    host = re.sub(_MOBILE_HOST, "", host)
+    host = re.sub(r"^([a-z-]{2,12})\.m\.(?=wiki)", r"\1.", host)
+    path = re.sub(r"(?:/|\.)amp(?:\.html)?/?$|/index\.(?:html?|php)$", "", f"{slash}{path}")
+    kept = sorted(field for field in query.split("&") if field and not re.match(_TRACKING, field))
+    return f"{host}{path.rstrip('/')}{'?' if kept else ''}{'&'.join(kept)}"
 
 
 # ===== requests ===================================================================================
