@@ -686,8 +686,7 @@ def run_batch(
 
     def operation(params: dict[str, Any]) -> Document:
         refuse_input(params)
-        queries = plan_batch(params)
-        max_chars = params.get("max_chars", DEFAULT_MAX_CHARS)
+        queries, max_chars = plan_batch(params), params.get("max_chars", DEFAULT_MAX_CHARS)
         if params.get("dry_run"):
             arrays = [[body for _, body in array] for array in request_arrays(queries)]
             raise DryRun([build_request(params["type"], bodies) for bodies in arrays])
@@ -696,6 +695,8 @@ def run_batch(
             message = f"The results of {len(queries)} queries do not fit {max_chars} characters."
             raise SearchError("invalid_input", message, hint)
         find_key(KEY_NAME)  # a missing key is one error, not one for each query
+        if emit:
+            params["max_chars"] = 0  # each document is fitted alone, so run_operation cuts nothing
         documents: list[Document] = []
         for document in answered_queries(queries, params, report):
             if emit:
@@ -919,7 +920,7 @@ def extras_markdown(document: Document) -> list[str]:
         for story in document.get("top_stories", [])
     ]
     questions = [
-        f"- **{join_texts(one.get('question'))}** {join_texts(one.get('snippet'), linked_title(one))}"
+        join_texts(f"- **{one.get('question', '')}**", one.get("snippet"), linked_title(one))
         for one in document.get("people_also_ask", [])
     ]
     searches = document.get("related_searches", [])
