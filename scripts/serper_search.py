@@ -52,12 +52,9 @@ MAX_BATCH = 1_000  # result pages of a batch: each costs a credit; a longer file
 BATCH_TIMEOUT = 120.0  # seconds; an array of 100 takes longer to answer than one query
 BATCH_ITEM_CHARS = 450  # characters of one query in a batch's document, with one result
 NO_QUERIES = "Give queries, or input: a file with one query a line (@- is standard input)."
-KEY_HINT = (
-    f"Set {KEY_NAME} to a key from serper.dev (one from serpapi.com does not work), without "
-    "quotes or spaces around it."
-)
-
 # fmt: off
+KEY_HINT = (f"Set {KEY_NAME} to a key from serper.dev (one from serpapi.com does not work), "
+            "without quotes or spaces around it.")
 # Part of Serper's message -> (kind, sentence, what to do). The message decides, not the status:
 # used-up credits are a 400, and so is a query that only a paid plan may send.
 MESSAGES = {
@@ -88,17 +85,16 @@ NOTES = {
     "failed": "Queries without results", "credits": "Credits used",
 }
 # ISO 3166-1: what Google's gl takes.
-COUNTRIES = (
-    "ad ae af ag ai al am ao aq ar as at au aw ax az ba bb bd be bf bg bh bi bj bl bm bn bo bq br "
-    "bs bt bv bw by bz ca cc cd cf cg ch ci ck cl cm cn co cr cu cv cw cx cy cz de dj dk dm do dz "
-    "ec ee eg eh er es et fi fj fk fm fo fr ga gb gd ge gf gg gh gi gl gm gn gp gq gr gs gt gu gw "
-    "gy hk hm hn hr ht hu id ie il im in io iq ir is it je jm jo jp ke kg kh ki km kn kp kr kw ky "
-    "kz la lb lc li lk lr ls lt lu lv ly ma mc md me mf mg mh mk ml mm mn mo mp mq mr ms mt mu mv "
-    "mw mx my mz na nc ne nf ng ni nl no np nr nu nz om pa pe pf pg ph pk pl pm pn pr ps pt pw py "
-    "qa re ro rs ru rw sa sb sc sd se sg sh si sj sk sl sm sn so sr ss st sv sx sy sz tc td tf tg "
-    "th tj tk tl tm tn to tr tt tv tw tz ua ug um us uy uz va vc ve vg vi vn vu wf ws ye yt za zm "
-    "zw"
-).split()
+COUNTRIES = """
+ad ae af ag ai al am ao aq ar as at au aw ax az ba bb bd be bf bg bh bi bj bl bm bn bo bq br bs bt
+bv bw by bz ca cc cd cf cg ch ci ck cl cm cn co cr cu cv cw cx cy cz de dj dk dm do dz ec ee eg eh
+er es et fi fj fk fm fo fr ga gb gd ge gf gg gh gi gl gm gn gp gq gr gs gt gu gw gy hk hm hn hr ht
+hu id ie il im in io iq ir is it je jm jo jp ke kg kh ki km kn kp kr kw ky kz la lb lc li lk lr ls
+lt lu lv ly ma mc md me mf mg mh mk ml mm mn mo mp mq mr ms mt mu mv mw mx my mz na nc ne nf ng ni
+nl no np nr nu nz om pa pe pf pg ph pk pl pm pn pr ps pt pw py qa re ro rs ru rw sa sb sc sd se sg
+sh si sj sk sl sm sn so sr ss st sv sx sy sz tc td tf tg th tj tk tl tm tn to tr tt tv tw tz ua ug
+um us uy uz va vc ve vg vi vn vu wf ws ye yt za zm zw
+""".split()
 
 # ===== commands and their parameters ==============================================================
 
@@ -110,6 +106,8 @@ BATCH_COUNT = {"name": "count", "type": "int", "min": 1, "max": MAX_RESULTS, "fl
                "help": "results of each query (default: that of the command)"}
 COUNT = {**BATCH_COUNT, "default": 10,
          "help": "results, 1 to 100 (default: 10); each further 10 take one more request"}
+TOP_COUNT = {**COUNT, "default": TOP_RESULTS, "help": "results, 1 to 100 (default: 5; 10 in the "
+             "other commands); each further 10 take one more request"}
 UNSENT_COUNT = {**COUNT, "wire": "",  # the API cannot be asked for a number
                 "help": "results, 1 to 100 (default: 10), cut from what Google shows"}
 PAGE = {"name": "page", "type": "int", "min": 1, "max": 100, "wire": "page",
@@ -132,15 +130,13 @@ AUTOCORRECT = {"name": "autocorrect", "type": "bool", "wire": "autocorrect",
 SITE = {"name": "site", "type": "csv", "aliases": ["include_site"],
         "help": "only these sites, for example docs.python.org,github.com"}
 EXCLUDE_SITE = {"name": "exclude_site", "type": "csv", "help": "none of these sites"}
-CID = {"name": "cid", "type": "str", "wire": "cid",
-       "help": "one place, by its cid in places or maps"}
+CID = {"name": "cid", "type": "str", "wire": "cid", "help": "a place, by its cid in places or maps"}
 PLACE_ID = {"name": "place_id", "type": "str", "wire": "placeId",
-            "help": "one place, by its place_id in maps"}
+            "help": "a place, by its place_id in maps"}
 URL = {"name": "url", "type": "str", "positional": True, "required": True, "wire": "url",
        "help": "address of the page"}
-FILTERS: list[dict[str, Any]] = [
-    PAGE, SINCE, COUNTRY, LANGUAGE, LOCATION, SITE, EXCLUDE_SITE, TBS, AUTOCORRECT,
-]
+FILTERS: list[dict[str, Any]] = [PAGE, SINCE, COUNTRY, LANGUAGE, LOCATION, SITE, EXCLUDE_SITE, TBS,
+                                 AUTOCORRECT]
 WEB_PARAMS = [QUERY, COUNT, *FILTERS]
 
 # "cannot": a parameter that a command lacks -> what to do instead.
@@ -158,13 +154,7 @@ COMMANDS: dict[str, dict[str, Any]] = {
     "search": {
         "help": "web pages, with Google's answer box, knowledge graph and questions",
         "expendable": SEARCH_EXTRAS, "cannot": NO_SAFE,
-        "params": [
-            QUERY,
-            {**COUNT, "default": TOP_RESULTS,
-             "help": "results, 1 to 100 (default: 5; 10 in the other commands); each further 10 "
-                     "take one more request"},
-            *FILTERS,
-        ],
+        "params": [QUERY, TOP_COUNT, *FILTERS],
     },
     "news": {"help": "news articles", "params": WEB_PARAMS, "cannot": NO_SAFE},
     "images": {"help": "images", "params": WEB_PARAMS, "cannot": NO_SAFE},
@@ -405,7 +395,7 @@ def build_request(command: str, body: Any) -> dict[str, Any]:
     if command == "scrape":
         url = base_url("SERPER_SCRAPE_BASE_URL", SCRAPE_ADDRESS) + "/"
     else:
-        url = f"{base_url('SERPER_BASE_URL', API_ADDRESS)}/{command}"
+        url = base_url("SERPER_BASE_URL", API_ADDRESS) + f"/{command}"
     request = {"method": "POST", "url": url, "headers": {"Accept": "application/json"}}
     return {**request, "method": "GET"} if command == "account" else {**request, "json": body}
 
@@ -832,11 +822,21 @@ def batch_document(documents: list[Document]) -> Document:
     return {**batch_outcome(results), "provider": "serper", "results": results, **drop_empty(costs)}
 
 
-RUN: dict[str, Callable[..., Document]] = {
-    **{command: functools.partial(run_command, command) for command in COMMANDS},
-    "batch": run_batch,
-}
-run_search, run_scrape, run_account = RUN["search"], RUN["scrape"], RUN["account"]
+run_search = functools.partial(run_command, "search")
+run_news = functools.partial(run_command, "news")
+run_images = functools.partial(run_command, "images")
+run_videos = functools.partial(run_command, "videos")
+run_places = functools.partial(run_command, "places")
+run_maps = functools.partial(run_command, "maps")
+run_reviews = functools.partial(run_command, "reviews")
+run_shopping = functools.partial(run_command, "shopping")
+run_lens = functools.partial(run_command, "lens")
+run_scholar = functools.partial(run_command, "scholar")
+run_patents = functools.partial(run_command, "patents")
+run_autocomplete = functools.partial(run_command, "autocomplete")
+run_scrape = functools.partial(run_command, "scrape")
+run_account = functools.partial(run_command, "account")
+RUN: dict[str, Callable[..., Document]] = {name: globals()[f"run_{name}"] for name in COMMANDS}
 
 # ===== documents -> Markdown and plain results ====================================================
 
@@ -846,8 +846,8 @@ def as_results(document: Document) -> list[dict[str, Any]]:
     results = []
     for item in document.get("results", []):
         if item.get("link"):
-            title, snippet = item.get("title") or item["link"], item.get("snippet")
-            found = {"title": title, "url": item["link"], "snippet": snippet}
+            found = {"title": item.get("title") or item["link"], "url": item["link"]}
+            found["snippet"] = item.get("snippet")
             found |= drop_empty({"date": item.get("date") or item.get("year")})
             results.append({name: str(value or "") for name, value in found.items()})
     return results
