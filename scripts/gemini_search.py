@@ -2225,6 +2225,7 @@ def nearest(name: str, known: Any, what: str) -> str:
 # ===== shared block: documents (edit websearch/common.py, then run `make sync`) ===================
 
 SHORTEST_CUT = 250  # characters: a text cut shorter than this says nothing; results go instead
+NOTE_CHARS = 60  # what a document's note of what was cut from it takes, at most
 # Texts that are useless once cut: a shortened URL or key is a wrong one.
 _NEVER_CUT = frozenset(
     "url link id key summarizer_key callback_key query hint kind provider engine fetched_at".split()
@@ -2312,43 +2313,51 @@ def fit_document(document: Document, max_chars: int, expendable: tuple[str, ...]
     """Cut a document to max_chars of compact JSON (0: no limit); "truncated" says what was cut.
 
     First the fields named in expendable go, then long texts are shortened to one common length,
-    then the longest lists lose their last items, which rank lowest. The documents of a batch share
-    the room: what a short one leaves is for the long ones.
+    then the longest lists lose their last items, which rank lowest. The documents of a batch are
+    cut together by the same measure, so that none is cut while a longer one stays whole.
     """
-    if not max_chars or len(dump_json(document)) <= max_chars:
+
+    def excess() -> int:
+        return len(dump_json(document)) - max_chars
+
+    if not max_chars or excess() <= 0:
         return
-    cut = document.setdefault("truncated", {})
+    cut = truncation_of(document)
     cut["hint"] = (
         f"Cut to fit max_chars ({max_chars}; 0 gives all). Ask for fewer results, or narrow the "
         "query, to see more of each."
     )
-    for name in expendable:
-        if len(dump_json(document)) > max_chars and document.pop(name, None):
-            cut.setdefault("left_out", []).append(name)
     results = document.get("results")
-    if isinstance(results, list) and all(isinstance(one, dict) and "ok" in one for one in results):
-        fit_batch(document, results, max_chars, expendable)
-    texts = [one for one in cuttable_texts(document) if len(one[2]) > SHORTEST_CUT]
-    excess = len(dump_json(document)) + 32 - max_chars  # 32: what is added to cut below
-    if texts and excess > 0:
-        cut["texts_shortened_to"] = limit = common_limit(
-            [len(text) for _, _, text in texts], excess
-        )
-        for holder, name, text in texts:
+    documents = [document]
+    if results and all(isinstance(one, dict) and "ok" in one for one in results):
+        documents = results
+    for name in expendable:
+        removed = [one.pop(name, None) for one in (document, *documents)] if excess() > 0 else []
+        if any(removed):
+            cut.setdefault("left_out", []).append(name)
+    shorten_texts(documents, excess())
+    drop_items(documents, excess(), cut)
+    drop_items([document], excess(), cut)  # whole documents of a batch, if that was not enough
+
+
+def truncation_of(document: Document) -> dict[str, Any]:
+    """Return where a document says what was cut from it; a page only says that it was cut."""
+    notes = document.setdefault("truncated", {})
+    return notes if isinstance(notes, dict) else {}
+
+
+def shorten_texts(documents: list[Document], excess: int) -> None:
+    """Shorten the longest texts of documents to one length, so that excess characters go."""
+    found = [(document, *text) for document in documents for text in cuttable_texts(document)]
+    found = [one for one in found if len(one[3]) > SHORTEST_CUT]
+    if excess <= 0 or not found:
+        return
+    notes = NOTE_CHARS * len({id(document) for document, *_ in found})
+    limit = common_limit([len(text) for *_, text in found], excess + notes)
+    for document, holder, name, text in found:
+        if len(text) > limit:
             holder[name] = shorten(text, limit)
-    drop_items(document, max_chars, cut)
-
-
-def fit_batch(
-    document: Document, results: list[Document], max_chars: int, expendable: tuple[str, ...]
-) -> None:
-    """Cut the documents of a batch so that all fit, the shortest first; each says its own cuts."""
-    room = max_chars - len(dump_json({**document, "results": []}))
-    by_size = sorted(results, key=lambda result: len(dump_json(result)))
-    for position, result in enumerate(by_size):
-        fit_document(result, max(1, room // (len(by_size) - position) - 1), expendable)
-        result.get("truncated", {}).pop("hint", None)  # the batch says it once
-        room -= len(dump_json(result)) + 1
+            truncation_of(document)["texts_shortened_to"] = limit
 
 
 def common_limit(lengths: list[int], excess: int) -> int:
@@ -2374,24 +2383,34 @@ def cuttable_texts(value: Any) -> list[tuple[Any, Any, str]]:
     return found
 
 
-def drop_items(document: Document, max_chars: int, cut: dict[str, Any]) -> None:
-    """Drop last items of the longest lists until the document fits; count them in cut."""
-    size = len(dump_json(document)) + 60  # room for the counts that are added below
-    if size - 60 <= max_chars:
-        return
+def drop_items(documents: list[Document], excess: int, cut: dict[str, Any]) -> None:
+    """Drop the last items of the longest lists until excess characters are gone; count them in cut.
+
+    Of lists that are equally long, that of the last document is the first to lose an item.
+    """
+    from heapq import heapify, heappop, heappush
+
     sizes = {
-        name: [len(dump_json(item)) + 1 for item in value]
+        (-number, name): [len(dump_json(item)) + 1 for item in value]
+        for number, document in enumerate(documents)
         for name, value in document.items()
-        if isinstance(value, list)
+        if isinstance(value, list) and value
     }
-    while size > max_chars and any(sizes.values()):
-        longest = max(sizes, key=lambda name: sum(sizes[name]))
-        document[longest].pop()
-        size -= sizes[longest].pop()
-        if not document[longest] and longest != "results":
-            del document[longest], sizes[longest]
-        dropped = cut.setdefault("items_dropped", {})
-        dropped[longest] = dropped.get(longest, 0) + 1
+    longest_first = [(-sum(items), *place) for place, items in sizes.items()]
+    heapify(longest_first)
+    dropped = cut.setdefault("items_dropped", {}) if excess > 0 and sizes else {}
+    while excess > 0 and longest_first:
+        size, number, name = heappop(longest_first)
+        document = documents[-number]
+        excess += 0 if name in dropped else NOTE_CHARS
+        dropped[name] = dropped.get(name, 0) + 1
+        document[name].pop()
+        item = sizes[number, name].pop()
+        excess -= item
+        if document[name]:
+            heappush(longest_first, (size + item, number, name))
+        elif name != "results":
+            del document[name]
 
 
 def frame_markdown(document: Document, *blocks: str) -> str:
@@ -3172,9 +3191,9 @@ def read_queries(params: dict[str, Any], hint: str) -> dict[str, Any]:
     calls this: a server must not read files for its clients. Raises SearchError (invalid_input)
     with the hint.
     """
-    path = params.pop("input", None)
-    if path is None:
+    if "input" not in params:
         return params
+    path = str(params.pop("input"))
     try:
         text = read_argument(path if path.startswith("@") else f"@{path}", "input")
     except SearchError as error:
@@ -3191,7 +3210,8 @@ def read_queries(params: dict[str, Any], hint: str) -> dict[str, Any]:
     queries = [item if isinstance(item, str) else dump_json(item) for item in items]
     if not queries:
         raise SearchError("invalid_input", f"input: {path!r} holds no query.", hint)
-    return {**params, "queries": [*params.get("queries", []), *queries]}
+    given = params.get("queries", [])
+    return {**params, "queries": [*(given if isinstance(given, list) else [given]), *queries]}
 
 
 def refuse_input(params: dict[str, Any]) -> None:

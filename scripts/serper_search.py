@@ -18,7 +18,7 @@ serpapi.com, another company, does not work. "credits" in a document is what the
 the account command shows what is left.
 
 Exit codes: 0 found, 1 nothing found, 2 bad input, 3 key missing or refused, 4 rate limit or quota,
-5 timeout, network or server fault, 70 defect of this script, 130 interrupted.
+5 timeout, network or server fault, 70 defect of this script, 130 interrupted, 143 terminated.
 """
 
 from __future__ import annotations
@@ -36,180 +36,151 @@ if TYPE_CHECKING:
     from typing import Any
 
     Document = dict[str, Any]  # what every run_* returns: ok, and results or error and details
-    ProgressCallback = (
-        Callable[[str, int, int], None] | None
-    )  # called on progress: text, done, total
+    ProgressCallback = Callable[[str, int, int], None] | None  # text, done, total
 
-API_ADDRESS = "https://google.serper.dev"  # SERPER_BASE_URL overrides it; one path a command
+API_ADDRESS = "https://google.serper.dev"  # SERPER_BASE_URL overrides it; each command has a path
 SCRAPE_ADDRESS = "https://scrape.serper.dev"  # SERPER_SCRAPE_BASE_URL overrides it; no path
 KEY_NAME = "SERPER_API_KEY"
-TOP_RESULTS = 5  # of the default command: the seed's "top 5 organic search results"
+TOP_RESULTS = 5  # results of the default command; the others return 10
 MAX_RESULTS = 100  # of one call: Google shows hardly more
-# A request with num over 10 costs double, is refused to free accounts from 20 on, and Google has
-# dropped num=100 (September 2025). More than 10 results are therefore fetched page by page.
-PAGE_SIZE, MAP_PAGE_SIZE = 10, 20
-MAX_ARRAY = 100  # queries in the JSON array of one batch request
-MAX_PAGES = 1_000  # of one batch: each costs a credit, and a longer file was given by mistake
-RESULT_CHARS = 300  # of one result as JSON, about: a batch that cannot fit is not paid for
-BATCH_TIMEOUT = 120.0  # seconds; an array of 100 takes longer to answer than one query
+# A request for more than 10 results costs double, is refused to free accounts from 20 on, and
+# Google has dropped num=100 (September 2025). More than 10 are therefore fetched page by page.
+PAGE_SIZE, MAP_PAGE_SIZE = 10, 20  # results on a result page
 MAP_ZOOM = "14z"  # about a town: what Google Maps opens with
+MAX_ARRAY = 100  # queries in the JSON array of one batch request
+MAX_BATCH = 1_000  # result pages of a batch: each costs a credit; a longer file is a mistake
+BATCH_TIMEOUT = 120.0  # seconds; an array of 100 takes longer to answer than one query
+BATCH_ITEM_CHARS = 450  # characters of one query in a batch's document, with one result
+NO_QUERIES = "Give queries, or input: a file with one query a line (@- is standard input)."
+# fmt: off
+KEY_HINT = (f"Set {KEY_NAME} to a key from serper.dev (one from serpapi.com does not work), "
+            "without quotes or spaces around it.")
+# Part of Serper's message -> (kind, sentence, what to do). The message decides, not the status:
+# used-up credits are a 400, and so is a query that only a paid plan may send.
+MESSAGES = {
+    "unauthorized": ("auth", f"Serper refused the key in {KEY_NAME}", KEY_HINT),
+    "not enough credits": ("quota", "The Serper account has no credits left",
+        "Buy credits at serper.dev, or use another provider; the account command shows the rest."),
+    "not allowed for free accounts": ("auth",
+        f"The free account of {KEY_NAME} may not send this query",
+        ("Take quotation marks, operators (site:, filetype:, inurl:, ...), site and exclude_site "
+         "out of the query; or use a paid plan or another provider.")),
+    "query not allowed": ("provider", "Serper refused the query",
+        "Serper answers this to bursts, too: wait a minute and send it alone, or use other words."),
+    "missing query": ("invalid_input", "Serper found no query", "Give a query."),
+}
+# Markdown: the fields that follow a result's title, in this order, and how they are written.
+FACTS = dict.fromkeys((
+    "date source channel duration publication_info address phone_number rating rating_count "
+    "cited_by price delivery category type publication_number inventor assignee image_url "
+    "pdf_url cid id"
+).split(), "{}") | {
+    "rating": "rated {}", "rating_count": "{} ratings", "cited_by": "cited by {}",
+    "pdf_url": "PDF: {}", "cid": "cid {}", "id": "id {}",
+}
+# Markdown: the fields of a document that are one line under its results.
+NOTES = {
+    "balance": "Credits left", "rate_limit": "Requests a second",
+    "next_page_token": "Token of the next result page", "ll": "Map",
+    "failed": "Queries without results", "credits": "Credits used",
+}
+# ISO 3166-1: what Google's gl takes.
+COUNTRIES = """
+ad ae af ag ai al am ao aq ar as at au aw ax az ba bb bd be bf bg bh bi bj bl bm bn bo bq br bs bt
+bv bw by bz ca cc cd cf cg ch ci ck cl cm cn co cr cu cv cw cx cy cz de dj dk dm do dz ec ee eg eh
+er es et fi fj fk fm fo fr ga gb gd ge gf gg gh gi gl gm gn gp gq gr gs gt gu gw gy hk hm hn hr ht
+hu id ie il im in io iq ir is it je jm jo jp ke kg kh ki km kn kp kr kw ky kz la lb lc li lk lr ls
+lt lu lv ly ma mc md me mf mg mh mk ml mm mn mo mp mq mr ms mt mu mv mw mx my mz na nc ne nf ng ni
+nl no np nr nu nz om pa pe pf pg ph pk pl pm pn pr ps pt pw py qa re ro rs ru rw sa sb sc sd se sg
+sh si sj sk sl sm sn so sr ss st sv sx sy sz tc td tf tg th tj tk tl tm tn to tr tt tv tw tz ua ug
+um us uy uz va vc ve vg vi vn vu wf ws ye yt za zm zw
+""".split()
 
 # ===== commands and their parameters ==============================================================
 
-# fmt: off
-# ISO 3166-1, what Google's gl takes.
-COUNTRIES = (
-    "ad ae af ag ai al am ao aq ar as at au aw ax az ba bb bd be bf bg bh bi bj bl bm bn bo bq br "
-    "bs bt bv bw by bz ca cc cd cf cg ch ci ck cl cm cn co cr cu cv cw cx cy cz de dj dk dm do dz "
-    "ec ee eg eh er es et fi fj fk fm fo fr ga gb gd ge gf gg gh gi gl gm gn gp gq gr gs gt gu gw "
-    "gy hk hm hn hr ht hu id ie il im in io iq ir is it je jm jo jp ke kg kh ki km kn kp kr kw ky "
-    "kz la lb lc li lk lr ls lt lu lv ly ma mc md me mf mg mh mk ml mm mn mo mp mq mr ms mt mu mv "
-    "mw mx my mz na nc ne nf ng ni nl no np nr nu nz om pa pe pf pg ph pk pl pm pn pr ps pt pw py "
-    "qa re ro rs ru rw sa sb sc sd se sg sh si sj sk sl sm sn so sr ss st sv sx sy sz tc td tf tg "
-    "th tj tk tl tm tn to tr tt tv tw tz ua ug um us uy uz va vc ve vg vi vn vu wf ws ye yt za zm "
-    "zw"
-).split()
-# In a table, "wire" is the API's parameter name; without it, this script uses the value itself.
-QUERY: dict[str, Any] = {
-    "name": "query", "type": "str", "positional": True, "required": True, "aliases": ["q"],
-    "wire": "q", "help": "what to search for",
-}
-COUNT: dict[str, Any] = {
-    "name": "count", "type": "int", "min": 1, "max": MAX_RESULTS, "default": 10, "flags": ["-n"],
-    "aliases": ["num"], "wire": "num",
-    "help": "results, 1 to 100 (default: 10); each further 10 are one more request",
-}
-SLICE: dict[str, Any] = {  # where the API cannot be asked for a number
-    **COUNT, "wire": "", "help": "results, 1 to 100 (default: 10), cut from what Google shows",
-}
-PAGE: dict[str, Any] = {
-    "name": "page", "type": "int", "min": 1, "max": 100, "wire": "page",
-    "help": "page to begin with; a page holds --count results, at most 10",
-}
-TEN_A_PAGE: dict[str, Any] = {
-    **PAGE, "help": "page to begin with; a page holds 10 results",
-}
-SINCE: dict[str, Any] = {
-    "name": "since", "type": "since", "choices": ["hour", "day", "week", "month", "year"],
-    "values": {
-        "h": "hour", "d": "day", "w": "week", "m": "month", "y": "year", "qdr:h": "hour",
-        "qdr:d": "day", "qdr:w": "week", "qdr:m": "month", "qdr:y": "year",
-    },
-    "wire": "tbs",
-    "help": "age of pages: hour, day, week, month, year or YYYY-MM-DD..YYYY-MM-DD",
-}
-TBS: dict[str, Any] = {
-    "name": "tbs", "type": "str", "wire": "tbs",
-    "help": "Google's own filters, for example isz:l (large images); goes with --since",
-}
-COUNTRY: dict[str, Any] = {
-    "name": "country", "type": "str", "aliases": ["gl"], "wire": "gl",
-    "help": "two-letter country of the results, for example us",
-}
-LANGUAGE: dict[str, Any] = {
-    "name": "language", "type": "str", "aliases": ["hl"], "wire": "hl",
-    "help": "language of the results, for example en or pt-br",
-}
-LOCATION: dict[str, Any] = {
-    "name": "location", "type": "str", "wire": "location",
-    "help": "where the search comes from, for example 'Austin, Texas, United States'",
-}
-AUTOCORRECT: dict[str, Any] = {
-    "name": "autocorrect", "type": "bool", "wire": "autocorrect",
-    "help": "let Google correct the query (its default)",
-}
-SITE: dict[str, Any] = {
-    "name": "site", "type": "csv", "aliases": ["include_site"],
-    "help": "only these sites, for example docs.python.org,github.com",
-}
-EXCLUDE_SITE: dict[str, Any] = {
-    "name": "exclude_site", "type": "csv", "help": "none of these sites",
-}
-CID: dict[str, Any] = {
-    "name": "cid", "type": "str", "wire": "cid", "help": "one place, by its cid in places or maps",
-}
-PLACE_ID: dict[str, Any] = {
-    "name": "place_id", "type": "str", "wire": "placeId",
-    "help": "one place, by its place_id in maps",
-}
-WEB_PARAMS = [
-    QUERY, COUNT, PAGE, SINCE, COUNTRY, LANGUAGE, LOCATION, SITE, EXCLUDE_SITE, TBS, AUTOCORRECT,
-]
-NO_SAFE = "Serper has no filter for adult content; Brave has one (brave_search.py --safe)."
-NO_PERIOD = "{} cannot filter by age."
-NO_SITES = "{} takes no site filter; use search with --site."
-NO_PAGES = "{} has no pages."
+# "wire" is the API's name of a parameter; a parameter without it is used by this script itself.
+QUERY = {"name": "query", "type": "str", "positional": True, "required": True, "aliases": ["q"],
+         "wire": "q", "help": "what to search for"}
+BATCH_COUNT = {"name": "count", "type": "int", "min": 1, "max": MAX_RESULTS, "flags": ["-n"],
+               "aliases": ["num"], "wire": "num",
+               "help": "results of each query (default: that of the command)"}
+COUNT = {**BATCH_COUNT, "default": 10,
+         "help": "results, 1 to 100 (default: 10); each further 10 take one more request"}
+TOP_COUNT = {**COUNT, "default": TOP_RESULTS, "help": "results, 1 to 100 (default: 5; 10 in the "
+             "other commands); each further 10 take one more request"}
+UNSENT_COUNT = {**COUNT, "wire": "",  # the API cannot be asked for a number
+                "help": "results, 1 to 100 (default: 10), cut from what Google shows"}
+PAGE = {"name": "page", "type": "int", "min": 1, "max": 100, "wire": "page",
+        "help": "result page to begin with; each holds count results, at most 10"}
+PAGE_OF_TEN = {**PAGE, "help": "result page to begin with; each holds 10 results"}
+PERIODS = ["hour", "day", "week", "month", "year"]
+SINCE = {"name": "since", "type": "since", "wire": "tbs", "choices": PERIODS,
+         "values": {start + word[0]: word for word in PERIODS for start in ("", "qdr:")},
+         "help": "age of pages: hour, day, week, month, year or YYYY-MM-DD..YYYY-MM-DD"}
+TBS = {"name": "tbs", "type": "str", "wire": "tbs",
+       "help": "Google's own filters, for example isz:l (large images); added to since"}
+COUNTRY = {"name": "country", "type": "str", "aliases": ["gl"], "wire": "gl",
+           "help": "two-letter country of the results, for example us"}
+LANGUAGE = {"name": "language", "type": "str", "aliases": ["hl"], "wire": "hl",
+            "help": "language of the results, for example en or pt-br"}
+LOCATION = {"name": "location", "type": "str", "wire": "location",
+            "help": "where the search comes from, for example 'Austin, Texas, United States'"}
+AUTOCORRECT = {"name": "autocorrect", "type": "bool", "wire": "autocorrect",
+               "help": "let Google correct the query (its default)"}
+SITE = {"name": "site", "type": "csv", "aliases": ["include_site"],
+        "help": "only these sites, for example docs.python.org,github.com"}
+EXCLUDE_SITE = {"name": "exclude_site", "type": "csv", "help": "none of these sites"}
+CID = {"name": "cid", "type": "str", "wire": "cid", "help": "a place, by its cid in places or maps"}
+PLACE_ID = {"name": "place_id", "type": "str", "wire": "placeId",
+            "help": "a place, by its place_id in maps"}
+URL = {"name": "url", "type": "str", "positional": True, "required": True, "wire": "url",
+       "help": "address of the page"}
+FILTERS: list[dict[str, Any]] = [PAGE, SINCE, COUNTRY, LANGUAGE, LOCATION, SITE, EXCLUDE_SITE, TBS,
+                                 AUTOCORRECT]
+WEB_PARAMS = [QUERY, COUNT, *FILTERS]
 
-
-def cannot(command: str, period: bool = True, sites: bool = True, page: bool = False
-) -> dict[str, str]:
-    """Return the table of what a command cannot do: name -> what to do instead."""
-    reasons = {"safe": NO_SAFE, "safesearch": NO_SAFE}
-    if period:
-        reasons |= {"since": NO_PERIOD.format(command)}
-    if sites:
-        reasons |= dict.fromkeys(("site", "exclude_site"), NO_SITES.format(command))
-    if page:
-        reasons |= {"page": NO_PAGES.format(command)}
-    return reasons
-
-
+# "cannot": a parameter that a command lacks -> what to do instead.
+NO_SAFE = dict.fromkeys(("safe", "safesearch"), "Serper has no filter for adult content; Brave "
+                                                "Search has one: safe.")
+NO_PERIOD = {"since": "This command cannot filter by age; search, news, images and videos can."}
+NO_SITES = dict.fromkeys(("site", "exclude_site"), "This command takes no site filter; search "
+                                                   "takes site and exclude_site.")
+NO_FILTERS = {**NO_SAFE, **NO_PERIOD, **NO_SITES}
+NO_PAGES = {"page": "This command has no further result pages."}
+# "expendable": what goes first from a document that is too long.
 SEARCH_EXTRAS = ("related_searches", "people_also_ask", "top_stories")
+
 COMMANDS: dict[str, dict[str, Any]] = {
     "search": {
         "help": "web pages, with Google's answer box, knowledge graph and questions",
-        "expendable": SEARCH_EXTRAS,
-        "params": [
-            QUERY,
-            {**COUNT, "default": TOP_RESULTS,
-             "help": "results, 1 to 100 (default: 5; 10 in the other commands); each further 10 "
-                     "are one more request"},
-            *WEB_PARAMS[2:],
-        ],
-        "cannot": cannot("search", period=False, sites=False),
+        "expendable": SEARCH_EXTRAS, "cannot": NO_SAFE,
+        "params": [QUERY, TOP_COUNT, *FILTERS],
     },
-    "news": {
-        "help": "news articles",
-        "params": WEB_PARAMS,
-        "cannot": cannot("news", period=False, sites=False),
-    },
-    "images": {
-        "help": "images",
-        "params": WEB_PARAMS,
-        "cannot": cannot("images", period=False, sites=False),
-    },
-    "videos": {
-        "help": "videos",
-        "params": WEB_PARAMS,
-        "cannot": cannot("videos", period=False, sites=False),
-    },
+    "news": {"help": "news articles", "params": WEB_PARAMS, "cannot": NO_SAFE},
+    "images": {"help": "images", "params": WEB_PARAMS, "cannot": NO_SAFE},
+    "videos": {"help": "videos", "params": WEB_PARAMS, "cannot": NO_SAFE},
     "places": {
-        "help": "places that fit a query, in short; maps says more of each",
-        "params": [QUERY, SLICE, TEN_A_PAGE, COUNTRY, LANGUAGE, LOCATION, TBS, AUTOCORRECT],
-        "cannot": cannot("places"),
+        "help": "places that fit a query, in short; maps says more of each", "cannot": NO_FILTERS,
+        "params": [QUERY, UNSENT_COUNT, PAGE_OF_TEN, COUNTRY, LANGUAGE, LOCATION, TBS, AUTOCORRECT],
     },
     "maps": {
-        "help": "places on Google Maps with opening hours; or one place by --cid or --place-id",
+        "help": "places on Google Maps with opening hours; or one place by cid or place_id",
         "params": [
-            {**QUERY, "required": False},
-            SLICE,
-            {**PAGE, "help": "page to begin with; from 2 on it needs --ll"},
+            {**QUERY, "required": False}, UNSENT_COUNT,
+            {**PAGE, "help": "result page to begin with; from 2 on it needs ll"},
             {"name": "ll", "type": "str", "wire": "ll",
              "help": "middle of the map: LAT,LONG or @LAT,LONG,14z"},
             PLACE_ID, CID, COUNTRY, LANGUAGE,
         ],
-        "cannot": {
-            **cannot("maps"), "location": "maps takes a point: --ll 'LAT,LONG'; or use places.",
-        },
+        "cannot": {**NO_FILTERS, "location": "maps takes a point, ll; places takes location."},
     },
     "reviews": {
-        "help": "reviews of one place, by --cid, --fid or --place-id from maps",
-        "expendable": ("topics",),
+        "help": "reviews of one place, by cid, fid or place_id", "expendable": ("topics",),
         "params": [
-            {**CID, "help": "cid of the place"},
+            {**CID, "help": "cid of the place, from places or maps"},
             {"name": "fid", "type": "str", "wire": "fid", "help": "fid of the place"},
             {**PLACE_ID, "help": "place_id of the place"},
-            SLICE,
+            UNSENT_COUNT,
             {"name": "sort", "type": "str", "aliases": ["sort_by"], "wire": "sortBy",
              "choices": ["mostRelevant", "newest", "highestRating", "lowestRating"],
              "help": "order of the reviews"},
@@ -219,30 +190,25 @@ COMMANDS: dict[str, dict[str, Any]] = {
              "help": "go on where an earlier call ended"},
             COUNTRY, LANGUAGE,
         ],
-        "cannot": {
-            **cannot("reviews"), "page": "reviews go on with --next-page-token.",
-            "query": "reviews are of one place; find its cid with maps 'QUERY'.",
-        },
+        "cannot": {**NO_FILTERS, "page": "reviews go on with next_page_token.",
+                   "query": "reviews are of one place; find its cid with maps."},
     },
     "shopping": {
-        "help": "products with prices",
+        "help": "products with prices", "cannot": NO_FILTERS,
         "params": [QUERY, COUNT, PAGE, COUNTRY, LANGUAGE, LOCATION, TBS, AUTOCORRECT],
-        "cannot": cannot("shopping"),
     },
     "lens": {
-        "help": "pages that show an image",
+        "help": "pages that show an image", "cannot": {**NO_FILTERS, **NO_PAGES},
         "params": [
-            {"name": "url", "type": "str", "positional": True, "required": True, "wire": "url",
-             "help": "address of the image"},
+            {**URL, "help": "address of the image"},
             {**QUERY, "positional": False, "required": False, "help": "words to narrow it down"},
-            SLICE, COUNTRY, LANGUAGE,
+            UNSENT_COUNT, COUNTRY, LANGUAGE,
         ],
-        "cannot": cannot("lens", page=True),
     },
     "scholar": {
         "help": "scholarly articles",
         "params": [
-            QUERY, SLICE, TEN_A_PAGE,
+            QUERY, UNSENT_COUNT, PAGE_OF_TEN,
             {"name": "year_from", "type": "int", "min": 1500, "max": 2100, "aliases": ["as_ylo"],
              "wire": "as_ylo", "help": "published in this year or later"},
             {"name": "year_to", "type": "int", "min": 1500, "max": 2100, "aliases": ["as_yhi"],
@@ -251,116 +217,81 @@ COMMANDS: dict[str, dict[str, Any]] = {
              "help": "only articles that cite the one with this id (id of an earlier result)"},
             COUNTRY, LANGUAGE, LOCATION, AUTOCORRECT,
         ],
-        "cannot": {
-            **cannot("scholar"), "since": "scholar filters by year: --year-from 2024.",
-        },
+        "cannot": {**NO_FILTERS, "since": "scholar filters by year: year_from, year_to."},
     },
     "patents": {
-        "help": "patents",
-        "params": [QUERY, COUNT, PAGE],
-        "cannot": {
-            **cannot("patents"),
-            **dict.fromkeys(("country", "language", "gl", "hl"), "patents are of all countries."),
-        },
+        "help": "patents", "params": [QUERY, COUNT, PAGE],
+        "cannot": {**NO_FILTERS, **dict.fromkeys(("country", "language", "gl", "hl"),
+                                                 "patents are of all countries.")},
     },
     "autocomplete": {
-        "help": "completions of a query",
-        "params": [QUERY, SLICE, COUNTRY, LANGUAGE, LOCATION],
-        "cannot": cannot("autocomplete", page=True),
+        "help": "completions of a query", "cannot": {**NO_FILTERS, **NO_PAGES},
+        "params": [QUERY, UNSENT_COUNT, COUNTRY, LANGUAGE, LOCATION],
     },
     "scrape": {
-        "help": "the text of one page, fetched by Serper",
-        "expendable": ("jsonld", "metadata"),
+        "help": "the text of one page, fetched by Serper", "expendable": ("jsonld", "metadata"),
         "params": [
-            {"name": "url", "type": "str", "positional": True, "required": True, "wire": "url",
-             "help": "address of the page"},
+            URL,
             {"name": "include_markdown", "type": "bool", "default": True,
-             "wire": "includeMarkdown",
-             "help": "Markdown (default); --no-include-markdown: plain text"},
+             "wire": "includeMarkdown", "help": "Markdown (default) instead of plain text"},
         ],
     },
     "account": {"help": "credits left and rate limit of the key; costs nothing", "params": []},
     "batch": {
-        "help": "many queries in few requests, from a file or stdin (default --timeout: 120)",
-        "batch": True,
+        "help": "many queries in few requests, from a file or stdin (default timeout: 120)",
+        "batch": True, "expendable": (*SEARCH_EXTRAS, "knowledge_graph"), "cannot": NO_SAFE,
         "params": [
             {"name": "input", "type": "str", "positional": True, "verbatim": True,
              "help": "file with a query or a JSON object a line; @- is standard input"},
             {"name": "queries", "type": "list",
-             "help": "queries, or JSON objects as text, instead of a file; repeat it"},
+             "help": "queries, or JSON objects as text; repeat it"},
             {"name": "type", "type": "str", "default": "search",
              "choices": ["search", "news", "images", "videos", "places", "shopping", "scholar",
                          "patents", "autocomplete"],
              "help": "command that every query is for (default: search)"},
-            {key: value for key, value in COUNT.items() if key != "default"}
-            | {"help": "results of each query (default: that of the command)"},
-            PAGE, SINCE, COUNTRY, LANGUAGE, LOCATION, SITE, EXCLUDE_SITE, TBS, AUTOCORRECT,
+            BATCH_COUNT, *FILTERS,
         ],
-        "cannot": cannot("batch", period=False, sites=False),
     },
+}
+
+# For each command that lists results: the field of the answer that holds them, the fields of a
+# result that the document keeps, and those that tell two results apart (default: link).
+ANSWERS = {
+    "search": {"list": "organic", "fields": "title link snippet date"},
+    "news": {"list": "news", "fields": "title link snippet date source"},
+    "images": {"list": "images", "identity": "imageUrl", "fields": "title link imageUrl imageWidth "
+               "imageHeight source creator credit copyright"},
+    "videos": {"list": "videos", "fields": "title link snippet date duration source channel"},
+    "places": {"list": "places", "identity": "cid title address", "fields": "title address rating "
+               "ratingCount category priceLevel phoneNumber website latitude longitude cid"},
+    "maps": {"list": "places", "identity": "cid title address", "fields": "title address rating "
+             "ratingCount type priceLevel phoneNumber website description openingHours "
+             "bookingLinks latitude longitude cid fid placeId"},
+    "reviews": {"list": "reviews", "identity": "id",
+                "fields": "rating date isoDate snippet likes user response"},
+    "shopping": {"list": "shopping",
+                 "fields": "title source link price delivery rating ratingCount offers productId"},
+    "lens": {"list": "organic", "fields": "title source link imageUrl"},
+    "scholar": {"list": "organic",
+                "fields": "title link publicationInfo snippet year citedBy pdfUrl htmlUrl id"},
+    "patents": {"list": "organic", "fields": "title link snippet publicationNumber inventor "
+                "assignee priorityDate filingDate grantDate publicationDate language pdfUrl"},
+    "autocomplete": {"list": "suggestions", "identity": "value", "fields": "value"},
 }
 # fmt: on
 
-# What each command's answer holds, and which fields of an item are worth their place. "identity":
-# the fields that tell two items apart when pages are merged (default: link).
-ANSWERS: dict[str, dict[str, Any]] = {
-    "search": {"list": "organic", "fields": "title link snippet date"},
-    "news": {"list": "news", "fields": "title link snippet date source"},
-    "images": {
-        "list": "images",
-        "fields": "title link imageUrl imageWidth imageHeight source creator credit copyright",
-        "identity": "imageUrl",
-    },
-    "videos": {"list": "videos", "fields": "title link snippet date duration source channel"},
-    "places": {
-        "list": "places",
-        "fields": "title address rating ratingCount category priceLevel phoneNumber website "
-        "latitude longitude cid",
-        "identity": "cid title address",
-    },
-    "maps": {
-        "list": "places",
-        "fields": "title address rating ratingCount type priceLevel phoneNumber website "
-        "description openingHours bookingLinks latitude longitude cid fid placeId",
-        "identity": "cid title address",
-    },
-    "reviews": {
-        "list": "reviews",
-        "fields": "rating date isoDate snippet likes user response",
-        "identity": "id",
-    },
-    "shopping": {
-        "list": "shopping",
-        "fields": "title source link price delivery rating ratingCount offers productId",
-    },
-    "lens": {"list": "organic", "fields": "title source link imageUrl"},
-    "scholar": {
-        "list": "organic",
-        "fields": "title link publicationInfo snippet year citedBy pdfUrl htmlUrl id",
-    },
-    "patents": {
-        "list": "organic",
-        "fields": "title link snippet publicationNumber inventor assignee priorityDate filingDate "
-        "grantDate publicationDate language pdfUrl",
-    },
-    "autocomplete": {"list": "suggestions", "fields": "value", "identity": "value"},
-}
-
-# ===== requests ===================================================================================
-
-PERIODS = {"hour": "qdr:h", "day": "qdr:d", "week": "qdr:w", "month": "qdr:m", "year": "qdr:y"}
+# ===== parameters -> requests =====================================================================
 
 
 def wire_params(command: str, params: dict[str, Any]) -> dict[str, Any]:
-    """Return what goes over the wire under the API's names: nothing that was not asked for.
+    """Return the JSON body of a request: the given parameters under the API's names.
 
-    Raises SearchError (invalid_input) for a value that Google would misread without a word.
+    Raises SearchError (invalid_input) for a value that Google would silently misread.
     """
     wire: dict[str, Any] = {}
     for parameter in COMMANDS[command]["params"]:
-        value = params.get(parameter["name"])
-        name = parameter.get("wire")
-        if value is not None and name:
+        name, value = parameter.get("wire"), params.get(parameter["name"])
+        if name and value is not None:
             wire[name] = SPELLINGS[name](value) if name in SPELLINGS else value
     if "q" in wire:
         wire["q"] = query_with_sites(params["query"], params)
@@ -369,36 +300,34 @@ def wire_params(command: str, params: dict[str, Any]) -> dict[str, Any]:
     return wire
 
 
-def google_language(text: str) -> str:
-    """Return a language as Google's hl, which writes Chinese as zh-cn or zh-tw."""
-    code = language_code(text)
-    return "zh-cn" if code == "zh" else code
-
-
 def google_country(text: str) -> str:
     """Return a country as Google's gl; raises SearchError (invalid_input) for an unknown one."""
     code = country_code(text)
     if code in COUNTRIES:
         return code
-    message = f"country must be a two-letter country code such as us, gb or de, not {text!r}."
+    message = f"country must be a two-letter country code such as us, gb or de, not {quoted(text)}."
     hint = "Codes are those of ISO 3166-1; for a language, give language."
     raise SearchError("invalid_input", message, hint)
 
 
-def tbs_filters(params: dict[str, Any]) -> str:
-    """Return Google's tbs: the period of --since and the filters of --tbs.
+def google_language(text: str) -> str:
+    """Return a language as Google's hl, which writes Chinese as zh-cn or zh-tw."""
+    code = language_code(text)
+    if code == "simple":  # Wikipedia's name for simple English
+        raise SearchError("invalid_input", "Google has no language 'simple'.", "Give language en.")
+    return "zh-cn" if code == "zh" else code
 
-    A range of dates is Google's own cdr form, whose dates are M/D/YYYY. Raises SearchError
-    (invalid_input) if both name a period.
+
+def tbs_filters(params: dict[str, Any]) -> str:
+    """Return Google's tbs: the filters of tbs and the period of since.
+
+    Raises SearchError (invalid_input) if both name a period.
     """
     filters, since = params.get("tbs", ""), params.get("since", "")
     if since and re.search(r"(^|,)(qdr|cdr|cd_min|cd_max):", filters):
-        message = f"since and tbs both name a period: {since!r} and {filters!r}."
+        message = f"since and tbs both name a period: {quoted(since)} and {quoted(filters)}."
         raise SearchError("invalid_input", message, "Leave one out.")
-    if ".." in since:
-        days = [f"{int(day[5:7])}/{int(day[8:])}/{day[:4]}" for day in since.split("..")]
-        since = f"cdr:1,cd_min:{days[0]},cd_max:{days[1]}"
-    return ",".join(part for part in (filters, PERIODS.get(since, since)) if part)
+    return ",".join(text for text in (filters, google_period(since)) if text)
 
 
 def map_point(text: str) -> str:
@@ -406,114 +335,72 @@ def map_point(text: str) -> str:
     number = r"([-+]?\d+(?:\.\d+)?)"
     found = re.fullmatch(rf"@?{number}\s*,\s*{number}(?:\s*,\s*(\d+(?:\.\d+)?[mz]))?", text)
     if not found or abs(float(found[1])) > 90 or abs(float(found[2])) > 180:
-        message = f"ll must be LAT,LONG or @LAT,LONG,14z, not {text!r}."
-        hint = "For example --ll '@37.7749,-122.4194,14z'; south and west are negative."
+        message = f"ll must be LAT,LONG or @LAT,LONG,14z, not {quoted(text)}."
+        hint = "For example ll: '@37.7749,-122.4194,14z'; south and west are negative."
         raise SearchError("invalid_input", message, hint)
     return f"@{found[1]},{found[2]},{found[3] or MAP_ZOOM}"
 
 
-def web_address(text: str) -> str:
-    """Return an address that begins with http:// or https://; raises SearchError otherwise."""
+def checked_url(text: str) -> str:
+    """Return a URL that begins with http:// or https://; raises SearchError otherwise."""
     if re.fullmatch(r"(?i)https?://[^\s/?#]+\S*", text):
         return text
     hint = "Write the whole address, for example https://example.com/page."
-    raise SearchError("invalid_input", f"url must be a web address, not {text!r}.", hint)
+    raise SearchError("invalid_input", f"url must be a web address, not {quoted(text)}.", hint)
 
 
-# API name -> how its value is written, where it is not sent as it was given.
+# API name -> how its value is written; other values are sent as they were given.
 SPELLINGS: dict[str, Callable[[Any], Any]] = {
     "num": lambda count: min(count, PAGE_SIZE),
     "gl": google_country,
     "hl": google_language,
     "ll": map_point,
-    "url": web_address,
+    "url": checked_url,
 }
+
+
+def check_place(command: str, params: dict[str, Any]) -> None:
+    """Raise SearchError (invalid_input) if the parameters do not say which places are meant."""
+    named = {"query", "cid", "fid", "place_id"} & params.keys()
+    if command == "maps" and not named:
+        hint = "For example query: 'coffee', ll: '@37.7749,-122.4194,14z'."
+        raise SearchError("invalid_input", "Give a query, a cid or a place_id.", hint)
+    if command == "maps" and params.get("page", 1) > 1 and "ll" not in params:
+        hint = "Give the ll of the document of page 1, so that the map stays the same."
+        raise SearchError("invalid_input", f"page {params['page']} of maps needs ll.", hint)
+    if command == "reviews" and len(named) != 1:
+        hint = "maps lists them: give it the name of the place as query."
+        raise SearchError("invalid_input", "Give one of cid, fid and place_id.", hint)
 
 
 def page_bodies(command: str, params: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return the JSON bodies of the requests for the pages that hold the wanted results."""
+    """Return the JSON bodies of the requests for the result pages that hold count results."""
     body = wire_params(command, params)
     if not any(parameter["name"] == "page" for parameter in COMMANDS[command]["params"]):
         return [body]
-    first, size = params.get("page", 1), page_size(command, params)
-    further = range(first + 1, first + -(-params["count"] // size))
-    return [body, *({**body, "page": page} for page in further)]
+    first, pages = params.get("page", 1), -(-params["count"] // page_size(command, params))
+    return [body, *({**body, "page": page} for page in range(first + 1, first + pages))]
 
 
 def page_size(command: str, params: dict[str, Any]) -> int:
-    """Return how many results a page holds."""
+    """Return how many results a result page holds."""
     if command == "maps":
         return MAP_PAGE_SIZE
-    count: int = params["count"]
     has_num = any(parameter.get("wire") == "num" for parameter in COMMANDS[command]["params"])
-    return min(count, PAGE_SIZE) if has_num else PAGE_SIZE
+    return min(int(params["count"]), PAGE_SIZE) if has_num else PAGE_SIZE
 
 
 def build_request(command: str, body: Any) -> dict[str, Any]:
-    """Return the request of a command: method, url, headers, json; the key is added on sending."""
-    headers = {"Accept": "application/json"}
-    if command == "account":
-        address = base_url("SERPER_BASE_URL", API_ADDRESS)
-        return {"method": "GET", "url": f"{address}/account", "headers": headers}
+    """Return the request of a command, without the key: method, url, headers, json."""
     if command == "scrape":
         url = base_url("SERPER_SCRAPE_BASE_URL", SCRAPE_ADDRESS) + "/"
     else:
-        url = f"{base_url('SERPER_BASE_URL', API_ADDRESS)}/{command}"
-    return {"method": "POST", "url": url, "headers": headers, "json": body}
+        url = base_url("SERPER_BASE_URL", API_ADDRESS) + f"/{command}"
+    request = {"method": "POST", "url": url, "headers": {"Accept": "application/json"}}
+    return {**request, "method": "GET"} if command == "account" else {**request, "json": body}
 
 
-def send(command: str, body: Any, deadline: float) -> Any:
-    """Send a command's request with the key; return the answer's JSON data, cleaned.
-
-    Raises SearchError; the run_* functions turn it into an error document.
-    """
-    request = build_request(command, body)
-    _, key = find_key(KEY_NAME)
-    keyed = {**request, "headers": {**request["headers"], "X-API-KEY": key}}
-    response = exchange(keyed, deadline, answer_error)
-    try:
-        return clean_tree(response.json())
-    except (ValueError, RecursionError):
-        message = f"Serper's answer is no JSON: {response.excerpt()}"
-        raise SearchError("provider", message, "Try again later.", status=200) from None
-
-
-def ask(command: str, body: Any, deadline: float) -> dict[str, Any]:
-    """Send a request for one object; return it. Raises SearchError."""
-    return checked_answer(command, send(command, body, deadline))
-
-
-# ===== answers that are errors ====================================================================
-
-KEY_HINT = (
-    f"Set {KEY_NAME} to a key from serper.dev (one from serpapi.com does not work), without "
-    "quotes or spaces around it."
-)
-PAID_QUERY = (
-    "Take quotation marks and operators (site:, filetype:, inurl:, ...) out of the query and drop "
-    "--site and --exclude-site; or use a paid plan or another provider."
-)
-# A part of Serper's message -> (kind, sentence, what to do). The message decides: used-up credits
-# are a 400, and so is a query that only a paid plan may send.
-MESSAGES = {
-    "unauthorized": ("auth", f"Serper refused the key in {KEY_NAME}", KEY_HINT),
-    "not enough credits": (
-        "quota",
-        "The Serper account has no credits left",
-        "Buy credits at serper.dev, or use another provider; the account command shows the rest.",
-    ),
-    "not allowed for free accounts": (
-        "auth",
-        f"The free account of {KEY_NAME} may not send this query",
-        PAID_QUERY,
-    ),
-    "query not allowed": (
-        "provider",
-        "Serper refused the query",
-        "Serper says this of bursts, too: wait a minute and send it alone, or use other words.",
-    ),
-    "missing query": ("invalid_input", "Serper found no query", "Give a query."),
-}
+# ===== answers -> errors and documents ============================================================
 
 
 def answer_error(response: Response) -> SearchError | None:
@@ -521,10 +408,9 @@ def answer_error(response: Response) -> SearchError | None:
     if response.status == 200:
         return None
     try:
-        body = clean_tree(response.json())
-    except (ValueError, RecursionError):  # the edge answers with HTML
-        body = None
-    text = error_text(body)
+        text = error_text(json_answer(response, "Serper"))
+    except SearchError:  # Serper's front server answers with HTML
+        text = ""
     if error := known_error(text, response.status):
         return error
     error = status_error(response, "Serper")
@@ -535,9 +421,9 @@ def answer_error(response: Response) -> SearchError | None:
     return error
 
 
-def error_text(body: Any) -> str:
-    """Return the message of an error body, or ""."""
-    message = body.get("message") or body.get("error") if isinstance(body, dict) else None
+def error_text(answer: Any) -> str:
+    """Return the message of an answer that is an error, or ""."""
+    message = answer.get("message") or answer.get("error") if isinstance(answer, dict) else None
     return message if isinstance(message, str) else ""
 
 
@@ -549,27 +435,22 @@ def known_error(text: str, status: int) -> SearchError | None:
     return None
 
 
-def checked_answer(command: str, answer: Any) -> dict[str, Any]:
-    """Return an answer if it is an object with results, or says nothing against it.
+def hidden_error(command: str, answer: Any) -> SearchError | None:
+    """Return the error in an answer whose status is good; None for results, or an empty answer.
 
-    Raises SearchError: an error in the body of a 200, or of one query in a batch, must not look
-    like an empty result.
+    An error in the body of a 200, or of one query of a batch, must not look like an empty result.
     """
-    text = error_text(answer)
     name = ANSWERS.get(command, {}).get("list", "text")
+    text = error_text(answer)
     if text and name not in answer:
-        given = answer.get("statusCode")
-        status = given if isinstance(given, int) else 200
+        status = answer["statusCode"] if isinstance(answer.get("statusCode"), int) else 200
         message = f"Serper answered with an error: {shorten(text, 200)}"
-        raise known_error(text, status) or SearchError("provider", message, status=status)
+        return known_error(text, status) or SearchError("provider", message, status=status)
     found = answer.get(name) if isinstance(answer, dict) else 0
     if found is None or isinstance(found, str if name == "text" else list):
-        return answer  # type: ignore[no-any-return]
+        return None
     message = f"Serper's answer to {command} is malformed: {shorten(dump_json(answer), 200)}"
-    raise SearchError("provider", message, "Try again later.", status=200)
-
-
-# ===== answers that become documents ==============================================================
+    return SearchError("provider", message, "Try again later.", status=200)
 
 
 def snake_case(name: str) -> str:
@@ -577,14 +458,13 @@ def snake_case(name: str) -> str:
     return re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower()
 
 
-def pick(item: Any, *names: str) -> dict[str, Any]:
+def pick(item: dict[str, Any], *names: str) -> dict[str, Any]:
     """Return the named fields of an object under the documents' names, without the empty ones."""
-    item = item if isinstance(item, dict) else {}
     return drop_empty({snake_case(name): item.get(name) for name in names})
 
 
-def listed(answer: dict[str, Any], name: str) -> list[dict[str, Any]]:
-    """Return the objects of a list in an answer; [] where it is missing or something else."""
+def objects_of(answer: dict[str, Any], name: str) -> list[dict[str, Any]]:
+    """Return the objects of a list in an answer; [] if it is missing or something else."""
     items = answer.get(name)
     return [item for item in items if isinstance(item, dict)] if isinstance(items, list) else []
 
@@ -593,21 +473,20 @@ def trim_item(command: str, item: dict[str, Any]) -> dict[str, Any]:
     """Return the useful fields of a result under the documents' names."""
     trimmed = pick(item, *ANSWERS[command]["fields"].split())
     if command == "autocomplete":
-        return {"query": trimmed["value"]} if "value" in trimmed else {}
+        return {"query": trimmed["value"]} if trimmed else {}
     if command == "reviews":
-        trimmed["user"] = pick(item.get("user"), "name", "reviews")
-        trimmed["response"] = pick(item.get("response"), "date", "snippet")
-        return drop_empty(trimmed)
-    return trimmed
+        trimmed["user"] = pick(object_field(item, "user"), "name", "reviews")
+        trimmed["response"] = pick(object_field(item, "response"), "date", "snippet")
+    return drop_empty(trimmed)
 
 
 def merged_items(command: str, answers: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return the items of all pages, each once: Google repeats results on the next page."""
+    """Return the items of all result pages, each once: Google repeats some on the next page."""
     identity = ANSWERS[command].get("identity", "link").split()
     items: list[dict[str, Any]] = []
     seen: set[str] = set()
     for answer in answers:
-        for item in listed(answer, ANSWERS[command]["list"]):
+        for item in objects_of(answer, ANSWERS[command]["list"]):
             known = drop_empty({name: item.get(name) for name in identity})
             if not known or dump_json(known) not in seen:
                 items.append(item)
@@ -621,36 +500,31 @@ def results_document(
     answers: list[dict[str, Any]],
     failure: SearchError | None = None,
 ) -> Document:
-    """Return the document of a list of results; none at all is an error of its own kind.
+    """Return the document of a list of results; an empty list is an error of kind no_results.
 
-    answers: one for each page that came. failure: what kept the next page from coming. position
-    counts on over the pages, because the API's own begins anew (or is missing).
+    answers: one for each result page. failure: the error of the next result page. position
+    continues over the result pages, because the API's own begins anew or is missing.
     """
     count: int = params["count"]
-    start = (params.get("page", 1) - 1) * page_size(command, params)
-    trimmed = [
-        found for item in merged_items(command, answers) if (found := trim_item(command, item))
-    ]
-    results = [
-        {"position": position, **item} for position, item in enumerate(trimmed[:count], start + 1)
-    ]
+    start = (params.get("page", 1) - 1) * page_size(command, params) + 1
+    trimmed = [trim_item(command, item) for item in merged_items(command, answers)]
+    shown = [item for item in trimmed if item][:count]
+    warning = f"Only {len(shown)} of {count} results: " if failure else ""
+    warning += f"{failure.message} {failure.details['hint']}".strip() if failure else ""
     document: Document = {
         "ok": True,
         "provider": "serper",
         **pick(params, "query", "url"),
-        "results": results,
+        "results": [{"position": place, **item} for place, item in enumerate(shown, start)],
         **answer_extras(command, answers),
+        "warnings": [warning] if warning else [],
+        "credits": credits_used(answers),
     }
-    if failure:
-        text = f"Only {len(results)} of {count} results: {failure.message}"
-        document["warnings"] = [" ".join([text, failure.details["hint"]]).strip()]
-    document["credits"] = credits_used(answers)
-    document = drop_empty(document)
-    if not results:
+    if not shown:
         hint = "Use fewer or more general words, or drop filters."
         what = {"search": "web results", "autocomplete": "completions"}.get(command, command)
         document |= error_document(SearchError("no_results", f"No {what} found", hint))
-    return document
+    return drop_empty(document)
 
 
 def credits_used(answers: list[dict[str, Any]]) -> int | float | None:
@@ -673,18 +547,16 @@ def answer_extras(command: str, answers: list[dict[str, Any]]) -> dict[str, Any]
 
 def search_extras(answer: dict[str, Any]) -> dict[str, Any]:
     """Return the answer box, knowledge graph, questions, stories and searches of a first page."""
-    box = answer.get("answerBox")
-    graph = ("title", "type", "website", "description", "descriptionSource", "descriptionLink")
-    queries = [item.get("query") for item in listed(answer, "relatedSearches")]
-    stories = listed(answer, "topStories")
+    box, graph = object_field(answer, "answerBox"), object_field(answer, "knowledgeGraph")
+    about = ("title", "type", "website", "description", "descriptionSource", "descriptionLink")
+    questions = objects_of(answer, "peopleAlsoAsk")
+    stories = objects_of(answer, "topStories")
+    queries = [item.get("query") for item in objects_of(answer, "relatedSearches")]
     return {
-        "answer_box": pick(box, *box) if isinstance(box, dict) else None,
-        "knowledge_graph": pick(answer.get("knowledgeGraph"), *graph, "attributes"),
-        "people_also_ask": [
-            pick(item, "question", "snippet", "title", "link")
-            for item in listed(answer, "peopleAlsoAsk")
-        ],
-        "top_stories": [pick(item, "title", "link", "source", "date") for item in stories],
+        "answer_box": pick(box, *box),
+        "knowledge_graph": pick(graph, *about, "attributes"),
+        "people_also_ask": [pick(one, "question", "snippet", "title", "link") for one in questions],
+        "top_stories": [pick(one, "title", "link", "source", "date") for one in stories],
         "related_searches": [query for query in queries if query],
     }
 
@@ -692,8 +564,7 @@ def search_extras(answer: dict[str, Any]) -> dict[str, Any]:
 def page_document(params: dict[str, Any], answer: dict[str, Any]) -> Document:
     """Return the document of a scraped page: Markdown or text, not both."""
     texts = pick(answer, "markdown") or pick(answer, "text")
-    metadata = answer.get("metadata")
-    metadata = metadata if isinstance(metadata, dict) else {}
+    metadata = object_field(answer, "metadata")
     document = {
         "ok": True,
         "provider": "serper",
@@ -704,55 +575,79 @@ def page_document(params: dict[str, Any], answer: dict[str, Any]) -> Document:
         "jsonld": answer.get("jsonld"),
         "credits": credits_used([answer]),
     }
-    document = drop_empty(document)
     if not texts:
         hint = "The page may need a browser, or hold no text; open it in another way."
         document |= error_document(SearchError("no_results", "No text found", hint))
-    return document
+    return drop_empty(document)
 
 
-# ===== operations: one run_* for each command, called by main, other scripts and servers ==========
+def account_document(answer: dict[str, Any]) -> Document:
+    """Return the document of an account: balance (credits left), rate_limit (requests a second)."""
+    numbers = pick(answer, "balance", "rateLimit")
+    if "balance" in numbers:
+        return {"ok": True, "provider": "serper", **numbers}
+    message = f"Serper's answer names no balance: {shorten(dump_json(answer), 200)}"
+    raise SearchError("provider", message, "Look at serper.dev/dashboard.", status=200)
 
 
-def run_results(
-    command: str,
-    params: dict[str, Any],
-    report: ProgressCallback = None,
-    check: Callable[[dict[str, Any]], None] | None = None,
-) -> Document:
-    """Run a command whose answer is a list of results, page after page; never raises.
+# ===== operations: RUN has the function of each command ===========================================
 
-    check(params) raises SearchError for what the table cannot say about the parameters.
+
+def send_request(command: str, body: Any, deadline: float) -> Response:
+    """Send a command's request with the key; return the good answer. Raises SearchError."""
+    request = build_request(command, body)
+    request["headers"]["X-API-KEY"] = find_key(KEY_NAME)[1]
+    return exchange(request, deadline, answer_error)
+
+
+def fetch_answer(command: str, body: Any, deadline: float) -> dict[str, Any]:
+    """Send a request for one object and return it. Raises SearchError."""
+    answer = json_answer(send_request(command, body, deadline), "Serper")
+    if error := hidden_error(command, answer):
+        raise error
+    return answer
+
+
+def run_command(command: str, params: dict[str, Any], report: ProgressCallback = None) -> Document:
+    """Run any command but batch; return its document, or an error document. Never raises.
+
+    params: those of COMMANDS[command], and timeout, max_chars, dry_run, verbose.
     """
 
     def operation(params: dict[str, Any]) -> Document:
-        if check:
-            check(params)
+        check_place(command, params)
         bodies = page_bodies(command, params)
         if params.get("dry_run"):
             raise DryRun(build_request(command, bodies[0]))
-        answers, failure = fetch_pages(command, bodies, params, report)
+        if command == "scrape":
+            return page_document(params, fetch_answer(command, bodies[0], deadline_of(params)))
+        if command == "account":
+            return account_document(fetch_answer(command, None, deadline_of(params)))
+        answers, failure = fetch_result_pages(command, bodies, params, report)
         return results_document(command, params, answers, failure)
 
     return run_operation(f"serper.{command}", COMMANDS[command], params, operation)
 
 
-def fetch_pages(
+def fetch_result_pages(
     command: str, bodies: list[dict[str, Any]], params: dict[str, Any], report: ProgressCallback
 ) -> tuple[list[dict[str, Any]], SearchError | None]:
-    """Return the answers of the pages, and what kept a further page from coming.
+    """Return the answers of the result pages, and the error of the page that failed, if any.
 
-    Ends early when a page brings nothing new. Raises SearchError if the first page fails; what
-    has been paid for is not lost when a later one does.
+    Ends early when a page brings nothing new. Raises SearchError if the first page fails; if a
+    later one fails, what has been paid for is kept.
     """
     deadline = deadline_of(params)
     answers: list[dict[str, Any]] = []
-    found = 0
-    for page, body in enumerate(bodies, 1):
-        if report and len(bodies) > 1:
-            report(f"{command} pages", page, len(bodies))
+    found, pages = 0, [*bodies]
+    while len(answers) < len(pages):
+        body = pages[len(answers)]
+        if report and len(pages) > 1:
+            report(f"{command} result pages", len(answers) + 1, len(pages))
+        if command == "maps" and answers:  # further pages need the map of the first
+            body = {**pick(answers[0], "ll"), **body}
         try:
-            answers.append(ask(command, with_map(body, answers), deadline))
+            answers.append(fetch_answer(command, body, deadline))
         except SearchError as error:
             if not answers:
                 raise
@@ -760,154 +655,12 @@ def fetch_pages(
         before, found = found, len(merged_items(command, answers))
         if found == before or found >= params["count"]:
             break
+        if command == "reviews" and (token := answers[-1].get("nextPageToken")):
+            pages.append({**body, "nextPageToken": token})
     return answers, None
-
-
-def with_map(body: dict[str, Any], answers: list[dict[str, Any]]) -> dict[str, Any]:
-    """Return a body with the map of the first answer, which further pages of maps need."""
-    first = pick(answers[0], "ll") if answers else {}
-    return {**first, **body}
-
-
-def run_search(params: dict[str, Any], report: ProgressCallback = None) -> Document:
-    """Search the web; return the document of results_document, or an error document. Never raises.
-
-    params: those of COMMANDS["search"], and timeout, max_chars, dry_run, verbose.
-    """
-    return run_results("search", params, report)
-
-
-def run_news(params: dict[str, Any], report: ProgressCallback = None) -> Document:
-    """Search news. Never raises."""
-    return run_results("news", params, report)
-
-
-def run_images(params: dict[str, Any], report: ProgressCallback = None) -> Document:
-    """Search images. Never raises."""
-    return run_results("images", params, report)
-
-
-def run_videos(params: dict[str, Any], report: ProgressCallback = None) -> Document:
-    """Search videos. Never raises."""
-    return run_results("videos", params, report)
-
-
-def run_places(params: dict[str, Any], report: ProgressCallback = None) -> Document:
-    """Find places. Never raises."""
-    return run_results("places", params, report)
-
-
-def run_maps(params: dict[str, Any], report: ProgressCallback = None) -> Document:
-    """Find places on a map, or one place by cid or place_id. Never raises."""
-
-    def check(params: dict[str, Any]) -> None:
-        if not {"query", "cid", "place_id"} & params.keys():
-            hint = "For example: maps 'coffee' --ll '@37.7749,-122.4194,14z'."
-            raise SearchError("invalid_input", "Give a query, a cid or a place_id.", hint)
-        if params.get("page", 1) > 1 and "ll" not in params:
-            hint = "Give the ll of the document of page 1, so that the map stays the same."
-            raise SearchError("invalid_input", f"page {params['page']} of maps needs ll.", hint)
-
-    return run_results("maps", params, report, check)
-
-
-def run_reviews(params: dict[str, Any], report: ProgressCallback = None) -> Document:
-    """Return reviews of one place, following next_page_token up to count. Never raises."""
-
-    def operation(params: dict[str, Any]) -> Document:
-        if len({"cid", "fid", "place_id"} & params.keys()) != 1:
-            hint = "maps 'NAME OF THE PLACE' lists them."
-            raise SearchError("invalid_input", "Give one of cid, fid and place_id.", hint)
-        body = wire_params("reviews", params)
-        if params.get("dry_run"):
-            raise DryRun(build_request("reviews", body))
-        answers, failure = fetch_reviews(body, params, report)
-        return results_document("reviews", params, answers, failure)
-
-    return run_operation("serper.reviews", COMMANDS["reviews"], params, operation)
-
-
-def fetch_reviews(
-    body: dict[str, Any], params: dict[str, Any], report: ProgressCallback
-) -> tuple[list[dict[str, Any]], SearchError | None]:
-    """Return the answers of as many pages of reviews as hold count, and what stopped them early.
-
-    Raises SearchError if the first page fails.
-    """
-    deadline, wanted = deadline_of(params), params["count"]
-    answers: list[dict[str, Any]] = []
-    found, token = 0, body.get("nextPageToken")
-    while not answers or (token and found < wanted):
-        page = {**body, "nextPageToken": token} if token else body
-        try:
-            answers.append(ask("reviews", page, deadline))
-        except SearchError as error:
-            if not answers:
-                raise
-            return answers, error
-        before, found = found, len(merged_items("reviews", answers))
-        if report:
-            report("reviews", min(found, wanted), wanted)
-        token = answers[-1].get("nextPageToken") if found > before else None
-    return answers, None
-
-
-def run_shopping(params: dict[str, Any], report: ProgressCallback = None) -> Document:
-    """Search products. Never raises."""
-    return run_results("shopping", params, report)
-
-
-def run_lens(params: dict[str, Any], report: ProgressCallback = None) -> Document:
-    """Find pages that show an image. Never raises."""
-    return run_results("lens", params, report)
-
-
-def run_scholar(params: dict[str, Any], report: ProgressCallback = None) -> Document:
-    """Search scholarly articles. Never raises."""
-    return run_results("scholar", params, report)
-
-
-def run_patents(params: dict[str, Any], report: ProgressCallback = None) -> Document:
-    """Search patents. Never raises."""
-    return run_results("patents", params, report)
-
-
-def run_autocomplete(params: dict[str, Any], report: ProgressCallback = None) -> Document:
-    """Complete a query. Never raises."""
-    return run_results("autocomplete", params, report)
-
-
-def run_scrape(params: dict[str, Any], report: ProgressCallback = None) -> Document:
-    """Return the text of one page, fetched by Serper. Never raises."""
-
-    def operation(params: dict[str, Any]) -> Document:
-        body = wire_params("scrape", params)
-        if params.get("dry_run"):
-            raise DryRun(build_request("scrape", body))
-        return page_document(params, ask("scrape", body, deadline_of(params)))
-
-    return run_operation("serper.scrape", COMMANDS["scrape"], params, operation)
-
-
-def run_account(params: dict[str, Any], report: ProgressCallback = None) -> Document:
-    """Return the credits left and the requests allowed in a second. Never raises."""
-
-    def operation(params: dict[str, Any]) -> Document:
-        if params.get("dry_run"):
-            raise DryRun(build_request("account", None))
-        answer = ask("account", None, deadline_of(params))
-        numbers = pick(answer, "balance", "rateLimit")
-        if "balance" not in numbers:
-            message = f"Serper's answer names no balance: {shorten(dump_json(answer), 200)}"
-            raise SearchError("provider", message, "Look at serper.dev/dashboard.", status=200)
-        return {"ok": True, "provider": "serper", **numbers}
-
-    return run_operation("serper.account", COMMANDS["account"], params, operation)
 
 
 # ----- batch: many queries, few requests
-
-NO_QUERIES = "Give a file with one query a line, @- for standard input, or --queries."
 
 
 def run_batch(
@@ -918,267 +671,180 @@ def run_batch(
     """Return the documents of many queries in "results", in their order. Never raises.
 
     params["queries"] are the queries, as text or as JSON objects in text. emit(document) is called
-    with each query's document as soon as it and all before it are there.
+    with the document of each query as soon as it and all before it are complete.
     """
 
     def operation(params: dict[str, Any]) -> Document:
-        if "input" in params:  # a server must not read files for its clients
-            hint = "Give the queries themselves as a list: queries."
-            raise SearchError("invalid_input", "input is read on the command line only.", hint)
-        queries = plan_queries(params)
-        max_chars = params.get("max_chars", DEFAULT_MAX_CHARS)
+        refuse_input(params)
+        queries, max_chars = plan_batch(params), params.get("max_chars", DEFAULT_MAX_CHARS)
         if params.get("dry_run"):
-            bodies = [body for query in queries for body in query["bodies"]]
-            raise DryRun([build_request(params["type"], part) for part in arrays_of(bodies)])
-        too_many = len(queries) > 1 and len(queries) * RESULT_CHARS > max_chars > 0
-        if too_many and not emit:
-            hint = "Use --jsonl, --output FILE or --max-chars 0; nothing has been sent."
+            arrays = [[body for _, body in array] for array in request_arrays(queries)]
+            raise DryRun([build_request(params["type"], bodies) for bodies in arrays])
+        if not emit and len(queries) > 1 and len(queries) * BATCH_ITEM_CHARS > max_chars > 0:
+            hint = "Give max_chars 0, or output or jsonl; nothing has been sent."
             message = f"The results of {len(queries)} queries do not fit {max_chars} characters."
             raise SearchError("invalid_input", message, hint)
-        find_key(KEY_NAME)  # its absence is one error, not one for each query
+        find_key(KEY_NAME)  # a missing key is one error, not one for each query
+        if emit:
+            params["max_chars"] = 0  # each document is fitted alone, so run_operation cuts nothing
         documents: list[Document] = []
-        for document in answered(queries, params, report):
+        for document in answered_queries(queries, params, report):
             if emit:
                 fit_document(document, max_chars, SEARCH_EXTRAS)
                 emit(document)
             documents.append(document)
-        return batch_document(documents, 0 if emit else max_chars)
+        return batch_document(documents)
 
     return run_operation("serper.batch", COMMANDS["batch"], params, operation)
 
 
-def run_batch_file(
-    params: dict[str, Any],
-    report: ProgressCallback = None,
-    emit: Callable[[Document], None] | None = None,
-) -> Document:
-    """Run a batch for the command line, which may read the queries from a file."""
-    path = params.pop("input", None)
-    if path is None:
-        return run_batch(params, report, emit)
-    if "queries" in params:
-        raise SearchError("invalid_input", "Give either a file or queries.", "Drop one.")
-    try:
-        text = read_argument(path if path.startswith("@") else f"@{path}", "input")
-    except SearchError as error:
-        error.details["hint"] = "Name a file with one query a line, or @- for standard input."
-        raise
-    queries = split_queries(text)
-    if not queries:
-        raise SearchError("invalid_input", f"input: {path!r} holds no query.", NO_QUERIES)
-    return run_batch({**params, "queries": queries}, report, emit)
+def plan_batch(params: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the queries of a batch (see plan_query).
 
-
-def split_queries(text: str) -> list[str]:
-    """Return the queries in a text: a JSON array of texts and objects, or one query a line."""
-    if text.lstrip().startswith("["):
-        try:
-            items = json.loads(text)
-        except (ValueError, RecursionError):  # lines that begin with a bracket
-            items = None
-        if isinstance(items, list):
-            return [item if isinstance(item, str) else dump_json(item) for item in items]
-    return [line.strip() for line in text.splitlines() if line.strip()]
-
-
-def plan_queries(params: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return the queries of a batch, each {text, params, bodies, pending, answers, error}.
-
-    pending counts the bodies that are not answered yet. What is wrong with one query becomes its
-    error. Raises SearchError (invalid_input) for what is wrong with all of them.
+    Raises SearchError (invalid_input) for what is wrong with all of them.
     """
-    texts: list[str] = params.get("queries", [])
-    if not texts:
+    if "queries" not in params:
         raise SearchError("invalid_input", "There is no query.", NO_QUERIES)
     command = params["type"]
-    own = {parameter["name"] for parameter in COMMANDS["batch"]["params"]}
-    own -= {"input", "queries", "type"}
-    shared = {name: value for name, value in params.items() if name in own}
+    names = {parameter["name"] for parameter in (BATCH_COUNT, *FILTERS)}
+    shared = {name: value for name, value in params.items() if name in names}
     page_bodies(command, check_params(command, COMMANDS[command], {**shared, "query": "any"}))
-    queries = [plan_query(command, shared, text) for text in texts]
-    pages = sum(query["pending"] for query in queries)
-    if pages > MAX_PAGES:
-        message = f"A batch fetches at most {MAX_PAGES} pages of results, not {pages}."
+    queries = [plan_query(command, shared, text) for text in params["queries"]]
+    pages = sum(len(query["bodies"]) for query in queries)
+    if pages > MAX_BATCH:
+        message = f"A batch fetches at most {MAX_BATCH} result pages, not {pages}."
         raise SearchError("invalid_input", message, "Split the file; nothing has been sent.")
     return queries
 
 
 def plan_query(command: str, shared: dict[str, Any], text: str) -> dict[str, Any]:
-    """Return one query of a batch with its parameters and request bodies, or with its error."""
-    query: dict[str, Any] = {"text": text, "bodies": [], "answers": [], "error": None}
+    """Return one query of a batch: text, params, bodies (of its requests), and outcomes.
+
+    outcomes will hold an answer or a SearchError for each body. A query with an error of its own
+    has no bodies, and that error as its outcome.
+    """
+    query: dict[str, Any] = {"text": text, "bodies": [], "outcomes": []}
     try:
-        given: Any = {"query": text}
-        if text.startswith("{"):
-            given = canonical_names(command, COMMANDS[command], parse_object(text))
+        given = canonical_names(command, COMMANDS[command], query_params(text))
         query["params"] = check_params(command, COMMANDS[command], {**shared, **given})
         query["text"] = query["params"]["query"]
         query["bodies"] = page_bodies(command, query["params"])
     except SearchError as error:
-        query["error"] = error
-    query["pending"] = len(query["bodies"])
+        query["outcomes"] = [error]
     return query
 
 
-def parse_object(text: str) -> dict[str, Any]:
-    """Return the JSON object of a line; raises SearchError (invalid_input)."""
+def query_params(text: str) -> dict[str, Any]:
+    """Return the parameters of a query that is words or a JSON object; raises SearchError."""
+    if not text.startswith("{"):
+        return {"query": text}
     try:
-        given = json.loads(text)
+        return dict(json.loads(text))
     except (ValueError, RecursionError):
-        given = None
-    if not isinstance(given, dict):
-        message = f"The line is no JSON object: {shorten(text, 80)!r}."
+        message = f"The line is not a JSON object: {quoted(text)}."
         hint = """Write it as {"query": "...", "since": "week"}, or as plain words."""
-        raise SearchError("invalid_input", message, hint)
-    return given
+        raise SearchError("invalid_input", message, hint) from None
 
 
-def arrays_of(items: list[Any]) -> list[list[Any]]:
-    """Return items in lists that one request may hold."""
-    return [items[start : start + MAX_ARRAY] for start in range(0, len(items), MAX_ARRAY)]
+def request_arrays(queries: list[dict[str, Any]]) -> list[list[tuple[dict[str, Any], Any]]]:
+    """Return (query, body) of every request body, in lists that one request may hold."""
+    pairs = [(query, body) for query in queries for body in query["bodies"]]
+    return [pairs[start : start + MAX_ARRAY] for start in range(0, len(pairs), MAX_ARRAY)]
 
 
-def answered(
+def answered_queries(
     queries: list[dict[str, Any]], params: dict[str, Any], report: ProgressCallback
 ) -> Iterator[Document]:
-    """Send the queries and yield their documents in order, each as soon as it can be."""
+    """Send the queries and yield their documents in order, each as soon as it is complete."""
     command, deadline = params["type"], deadline_of(params, BATCH_TIMEOUT)
-    jobs = [(query, body) for query in queries for body in query["bodies"]]
-    done = 0
-    ended: SearchError | None = None
-    for array in [[], *arrays_of(jobs)]:  # first the queries that were wrong from the start
+    waiting = [*queries]
+    fatal: SearchError | None = None
+    for array in [[], *request_arrays(queries)]:  # [] first: for queries with errors of their own
         bodies = [body for _, body in array]
-        outcomes = [ended] * len(bodies) if ended else ask_array(command, bodies, deadline)
+        send = bodies and not fatal
+        outcomes = fetch_array(command, bodies, deadline) if send else [fatal] * len(bodies)
         for (query, _), outcome in zip(array, outcomes, strict=True):
-            query["pending"] -= 1
-            if isinstance(outcome, SearchError):
-                query["error"] = query["error"] or outcome
-                ended = outcome if ends_batch(outcome) else ended
-            else:
-                query["answers"].append(outcome)
-        while done < len(queries) and not queries[done]["pending"]:
-            yield query_document(command, queries[done])
-            done += 1
+            query["outcomes"].append(outcome)
+            if isinstance(outcome, SearchError) and ends_batch(outcome):
+                fatal = outcome
+        while waiting and len(waiting[0]["outcomes"]) >= len(waiting[0]["bodies"]):
+            yield query_document(command, waiting.pop(0))
         if report and array:
-            report(f"{command} queries", done, len(queries))
+            report(f"{command} queries", len(queries) - len(waiting), len(queries))
 
 
 def ends_batch(error: SearchError) -> bool:
-    """Return whether an error would meet every further query of a batch, too.
+    """Return whether every further query of a batch would meet the same error.
 
     A refused key (401, 403), used-up credits, or a server that cannot be reached (no status).
     """
     return error.kind == "quota" or error.details.get("status") in (None, 401, 403)
 
 
-def ask_array(command: str, bodies: list[Any], deadline: float) -> list[Any]:
-    """Send bodies as one JSON array; return for each its answer or its SearchError.
+def fetch_array(command: str, bodies: list[Any], deadline: float) -> list[Any]:
+    """Send bodies as one JSON array; return an answer or a SearchError for each.
 
-    If Serper refuses the array for what stands in one of the queries, each is sent alone, so that
-    the error belongs to its own query (refused requests cost nothing).
+    If Serper refuses the array because of one of its queries, each is sent alone, so that the
+    error belongs to its own query (refused requests cost nothing).
     """
     try:
-        answers = send(command, bodies, deadline) if bodies else []
-        if not isinstance(answers, list) or len(answers) != len(bodies):
-            message = f"Serper did not answer {len(bodies)} queries with {len(bodies)} answers."
-            raise SearchError("provider", message, "Try again.", status=200)
+        response = send_request(command, bodies, deadline)
     except SearchError as error:
-        of_a_query = error.details.get("status") == 400 and error.kind in ("auth", "invalid_input")
-        if not of_a_query or len(bodies) == 1:
+        about_one = error.details.get("status") == 400 and error.kind in ("auth", "invalid_input")
+        if not about_one or len(bodies) == 1:
             return [error] * len(bodies)
-        return [outcome for body in bodies for outcome in ask_array(command, [body], deadline)]
-    return [outcome_of(command, answer) for answer in answers]
-
-
-def outcome_of(command: str, answer: Any) -> dict[str, Any] | SearchError:
-    """Return the answer to one query of an array, or the error that it is."""
+        return [outcome for body in bodies for outcome in fetch_array(command, [body], deadline)]
     try:
-        return checked_answer(command, answer)
-    except SearchError as error:
-        return error
+        answers = clean_tree(response.json())
+    except (ValueError, RecursionError):
+        answers = None
+    if not isinstance(answers, list) or len(answers) != len(bodies):
+        message = f"Serper's answer is no JSON array of {len(bodies)}: {response.excerpt()}"
+        return [SearchError("provider", message, "Try again.", status=200)] * len(bodies)
+    return [hidden_error(command, answer) or answer for answer in answers]
 
 
 def query_document(command: str, query: dict[str, Any]) -> Document:
     """Return the document of one query of a batch."""
-    if query["answers"]:
-        return results_document(command, query["params"], query["answers"], query["error"])
-    failed = error_document(query["error"])
+    errors = [one for one in query["outcomes"] if isinstance(one, SearchError)]
+    answers = [one for one in query["outcomes"] if not isinstance(one, SearchError)]
+    if answers:
+        return results_document(command, query["params"], answers, *errors[:1])
+    failed = error_document(errors[0])
     return {"ok": False, "provider": "serper", "query": query["text"], **failed}
 
 
-def batch_document(documents: list[Document], max_chars: int) -> Document:
-    """Return the document of a batch: ok if one query worked, else with the first error's kind."""
-    costs = credits_used(documents)
-    items = [{**document} for document in documents]
-    for item in items:
-        item.pop("provider")
-    failed = sum(not item["ok"] for item in items)
-    document: Document = {"ok": failed < len(items), "provider": "serper", "results": items}
-    document |= drop_empty({"failed": failed or None, "credits": costs})
-    if not document["ok"]:
-        document |= {"error": items[0]["error"], "details": items[0]["details"]}
-    if max_chars:
-        share_out(document, max_chars)
-    return document
+def batch_document(documents: list[Document]) -> Document:
+    """Return the document of a batch from those of its queries."""
+    results = [{name: one[name] for name in one if name != "provider"} for one in documents]
+    failed = sum(not result["ok"] for result in results)
+    costs = {"failed": failed or None, "credits": credits_used(results)}
+    return {**batch_outcome(results), "provider": "serper", "results": results, **drop_empty(costs)}
 
 
-def share_out(document: Document, max_chars: int) -> None:
-    """Make a batch's document fit by taking from every query alike, and say what was left out.
+run_search = functools.partial(run_command, "search")
+run_news = functools.partial(run_command, "news")
+run_images = functools.partial(run_command, "images")
+run_videos = functools.partial(run_command, "videos")
+run_places = functools.partial(run_command, "places")
+run_maps = functools.partial(run_command, "maps")
+run_reviews = functools.partial(run_command, "reviews")
+run_shopping = functools.partial(run_command, "shopping")
+run_lens = functools.partial(run_command, "lens")
+run_scholar = functools.partial(run_command, "scholar")
+run_patents = functools.partial(run_command, "patents")
+run_autocomplete = functools.partial(run_command, "autocomplete")
+run_scrape = functools.partial(run_command, "scrape")
+run_account = functools.partial(run_command, "account")
+RUN: dict[str, Callable[..., Document]] = {name: globals()[f"run_{name}"] for name in COMMANDS}
 
-    Without it, fit_document would drop the last queries whole.
-    """
-    items: list[Document] = document["results"]
-    cut: dict[str, Any] = {
-        "hint": f"Cut to {max_chars} characters; --max-chars 0, --jsonl or --output FILE gives all."
-    }
-
-    def too_long() -> bool:
-        return len(dump_json(document)) > max_chars
-
-    def leave_out(name: str) -> None:
-        if any(name in item for item in items) and too_long():
-            document["truncated"] = cut
-            cut.setdefault("left_out", []).append(name)
-            for item in items:
-                item.pop(name, None)
-
-    for name in (*SEARCH_EXTRAS, "knowledge_graph"):
-        leave_out(name)
-    longest = max(len(item.get("results", [])) for item in items)
-    while longest > 1 and too_long():
-        longest -= 1
-        document["truncated"] = cut
-        cut["results_of_each_query"] = longest
-        for item in items:
-            if "results" in item:
-                item["results"] = item["results"][:longest]
-    leave_out("answer_box")
-
-
-RUN: dict[str, Callable[..., dict[str, Any]]] = {
-    "search": run_search,
-    "news": run_news,
-    "images": run_images,
-    "videos": run_videos,
-    "places": run_places,
-    "maps": run_maps,
-    "reviews": run_reviews,
-    "shopping": run_shopping,
-    "lens": run_lens,
-    "scholar": run_scholar,
-    "patents": run_patents,
-    "autocomplete": run_autocomplete,
-    "scrape": run_scrape,
-    "account": run_account,
-    "batch": run_batch,
-}
-
-# ===== the document for people and for other scripts ==============================================
+# ===== documents -> Markdown and plain results ====================================================
 
 
 def as_results(document: Document) -> list[dict[str, Any]]:
     """Return a document's results as [{title, url, snippet, date?}], for any search command."""
     results = []
-    for item in document.get("results") or []:
+    for item in document.get("results", []):
         if item.get("link"):
             found = {"title": item.get("title") or item["link"], "url": item["link"]}
             found["snippet"] = item.get("snippet")
@@ -1189,60 +855,44 @@ def as_results(document: Document) -> list[dict[str, Any]]:
 
 def to_markdown(document: Document) -> str:
     """Return a document as Markdown for a person or a model, page text fenced as untrusted."""
-    if "request" in document:
-        return f"```json\n{dump_json(document['request'], pretty=True)}\n```"
-    query = document.get("query") or document.get("title") or document.get("url")
+    heading = document.get("query") or document.get("title") or document.get("url") or ""
     page = document.get("markdown") or document.get("text")
-    blocks = [
-        f"# {query}" if query else "",
-        "" if document["ok"] else error_markdown(document),
-        *(f"> {warning}" for warning in document.get("warnings", [])),
+    return frame_markdown(
+        {**document, "query": str(heading)},
         document["url"] if page else "",
         fence_untrusted(page) if page else "",
         *answer_markdown(document),
         results_markdown(document),
         *extras_markdown(document),
         *(f"{label}: {document[name]}" for name, label in NOTES.items() if name in document),
-        document.get("truncated", {}).get("hint", ""),
-    ]
-    return "\n\n".join(block for block in blocks if block)
+    )
 
 
-# Fields that Markdown shows as one line under the results.
-NOTES = {
-    "balance": "Credits left",
-    "rate_limit": "Requests a second",
-    "next_page_token": "Token of the next page",
-    "ll": "Map",
-    "failed": "Queries without results",
-    "credits": "Credits used",
-}
-
-
-def linked(item: dict[str, Any]) -> str:
+def linked_title(item: dict[str, Any]) -> str:
     """Return an item's title as a link, its title alone, or ""."""
     link = item.get("link") or item.get("website")
     title = str(item.get("title") or item.get("query") or link or "")
     return markdown_link(title, str(link)) if link else title
 
 
-def joined(*texts: Any, by: str = " ") -> str:
+def join_texts(*texts: Any, by: str = " ") -> str:
     """Return the texts that are not empty in one line, with by between them."""
     return by.join(" ".join(str(text).split()) for text in texts if text)
 
 
 def answer_markdown(document: Document) -> list[str]:
-    """Return the blocks of the answer box and the knowledge graph."""
+    """Return the paragraphs of the answer box and the knowledge graph."""
     blocks = []
     if box := document.get("answer_box"):
-        text = joined(box.get("answer"), box.get("snippet"))
-        blocks.append(f"## Answer\n\n{joined(text, linked(box), by=' · ')}")
+        text = join_texts(box.get("answer"), box.get("snippet"))
+        blocks.append(f"## Answer\n\n{join_texts(text, linked_title(box), by=' · ')}")
     if graph := document.get("knowledge_graph"):
-        attributes = graph.get("attributes")
-        facts = attributes.items() if isinstance(attributes, dict) else []
-        lines = [joined(linked(graph), graph.get("type"), graph.get("description"), by=" · ")]
-        lines += [f"- {joined(name)}: {joined(text)}" for name, text in facts]
-        blocks.append("\n".join(["## In short\n", *lines]))
+        summary = join_texts(
+            linked_title(graph), graph.get("type"), graph.get("description"), by=" · "
+        )
+        facts = object_field(graph, "attributes").items()
+        lines = [f"- {join_texts(name)}: {join_texts(text)}" for name, text in facts]
+        blocks.append("\n".join(["## In short\n", summary, *lines]))
     return blocks
 
 
@@ -1254,52 +904,39 @@ def results_markdown(document: Document) -> str:
     return "\n".join(["## Results\n", *map(item_markdown, items)]) if items else ""
 
 
-# Fields of a result that Markdown shows behind its title, in this order, and how.
-FACTS = {
-    **dict.fromkeys(
-        "date source channel duration publication_info address phone_number".split(), "{}"
-    ),
-    "rating": "rated {}",
-    "rating_count": "{} ratings",
-    "cited_by": "cited by {}",
-    **dict.fromkeys(
-        "price delivery category type publication_number inventor assignee image_url".split(), "{}"
-    ),
-    "pdf_url": "PDF: {}",
-    "cid": "cid {}",
-    "id": "id {}",
-}
-
-
 def item_markdown(item: dict[str, Any]) -> str:
     """Return a result as a numbered list entry: linked title, facts, texts."""
     facts = [form.format(item[name]) for name, form in FACTS.items() if name in item]
     user, response = item.get("user", {}).get("name"), item.get("response", {}).get("snippet")
-    lines = [f"{item['position']}. {joined(linked(item), *facts, user, by=' · ')}"]
+    lines = [f"{item['position']}. {join_texts(linked_title(item), *facts, user, by=' · ')}"]
     texts = [item.get("snippet"), item.get("description"), response and f"Answer: {response}"]
-    return "\n".join([*lines, *(f"   {joined(text)}" for text in texts if text)])
+    return "\n".join([*lines, *(f"   {join_texts(text)}" for text in texts if text)])
 
 
 def extras_markdown(document: Document) -> list[str]:
-    """Return the blocks of the stories, questions and searches that Google shows, too."""
+    """Return the paragraphs of the stories, questions and searches that Google also shows."""
     stories = [
-        f"- {joined(linked(story), story.get('source'), story.get('date'), by=' · ')}"
+        f"- {join_texts(linked_title(story), story.get('source'), story.get('date'), by=' · ')}"
         for story in document.get("top_stories", [])
     ]
     questions = [
-        f"- **{joined(item.get('question'))}** {joined(item.get('snippet'), linked(item))}"
-        for item in document.get("people_also_ask", [])
+        join_texts(f"- **{one.get('question', '')}**", one.get("snippet"), linked_title(one))
+        for one in document.get("people_also_ask", [])
     ]
     searches = document.get("related_searches", [])
     return [
         "\n".join(["## Top stories\n", *stories]) if stories else "",
         "\n".join(["## People also ask\n", *questions]) if questions else "",
-        f"Related searches: {joined(*searches, by=', ')}" if searches else "",
+        f"Related searches: {join_texts(*searches, by=', ')}" if searches else "",
     ]
 
 
 def main(argv: list[str] | None = None) -> int:
     """Run the command line; return the exit code."""
+
+    def run_batch_file(params: dict[str, Any], *more: Any, **emit: Any) -> Document:
+        return run_batch(read_queries(params, NO_QUERIES), *more, **emit)
+
     script = {
         "name": "serper_search.py",
         "description": __doc__,
@@ -1643,6 +1280,7 @@ def nearest(name: str, known: Any, what: str) -> str:
 # ===== shared block: documents (edit websearch/common.py, then run `make sync`) ===================
 
 SHORTEST_CUT = 250  # characters: a text cut shorter than this says nothing; results go instead
+NOTE_CHARS = 60  # what a document's note of what was cut from it takes, at most
 # Texts that are useless once cut: a shortened URL or key is a wrong one.
 _NEVER_CUT = frozenset(
     "url link id key summarizer_key callback_key query hint kind provider engine fetched_at".split()
@@ -1730,43 +1368,51 @@ def fit_document(document: Document, max_chars: int, expendable: tuple[str, ...]
     """Cut a document to max_chars of compact JSON (0: no limit); "truncated" says what was cut.
 
     First the fields named in expendable go, then long texts are shortened to one common length,
-    then the longest lists lose their last items, which rank lowest. The documents of a batch share
-    the room: what a short one leaves is for the long ones.
+    then the longest lists lose their last items, which rank lowest. The documents of a batch are
+    cut together by the same measure, so that none is cut while a longer one stays whole.
     """
-    if not max_chars or len(dump_json(document)) <= max_chars:
+
+    def excess() -> int:
+        return len(dump_json(document)) - max_chars
+
+    if not max_chars or excess() <= 0:
         return
-    cut = document.setdefault("truncated", {})
+    cut = truncation_of(document)
     cut["hint"] = (
         f"Cut to fit max_chars ({max_chars}; 0 gives all). Ask for fewer results, or narrow the "
         "query, to see more of each."
     )
-    for name in expendable:
-        if len(dump_json(document)) > max_chars and document.pop(name, None):
-            cut.setdefault("left_out", []).append(name)
     results = document.get("results")
-    if isinstance(results, list) and all(isinstance(one, dict) and "ok" in one for one in results):
-        fit_batch(document, results, max_chars, expendable)
-    texts = [one for one in cuttable_texts(document) if len(one[2]) > SHORTEST_CUT]
-    excess = len(dump_json(document)) + 32 - max_chars  # 32: what is added to cut below
-    if texts and excess > 0:
-        cut["texts_shortened_to"] = limit = common_limit(
-            [len(text) for _, _, text in texts], excess
-        )
-        for holder, name, text in texts:
+    documents = [document]
+    if results and all(isinstance(one, dict) and "ok" in one for one in results):
+        documents = results
+    for name in expendable:
+        removed = [one.pop(name, None) for one in (document, *documents)] if excess() > 0 else []
+        if any(removed):
+            cut.setdefault("left_out", []).append(name)
+    shorten_texts(documents, excess())
+    drop_items(documents, excess(), cut)
+    drop_items([document], excess(), cut)  # whole documents of a batch, if that was not enough
+
+
+def truncation_of(document: Document) -> dict[str, Any]:
+    """Return where a document says what was cut from it; a page only says that it was cut."""
+    notes = document.setdefault("truncated", {})
+    return notes if isinstance(notes, dict) else {}
+
+
+def shorten_texts(documents: list[Document], excess: int) -> None:
+    """Shorten the longest texts of documents to one length, so that excess characters go."""
+    found = [(document, *text) for document in documents for text in cuttable_texts(document)]
+    found = [one for one in found if len(one[3]) > SHORTEST_CUT]
+    if excess <= 0 or not found:
+        return
+    notes = NOTE_CHARS * len({id(document) for document, *_ in found})
+    limit = common_limit([len(text) for *_, text in found], excess + notes)
+    for document, holder, name, text in found:
+        if len(text) > limit:
             holder[name] = shorten(text, limit)
-    drop_items(document, max_chars, cut)
-
-
-def fit_batch(
-    document: Document, results: list[Document], max_chars: int, expendable: tuple[str, ...]
-) -> None:
-    """Cut the documents of a batch so that all fit, the shortest first; each says its own cuts."""
-    room = max_chars - len(dump_json({**document, "results": []}))
-    by_size = sorted(results, key=lambda result: len(dump_json(result)))
-    for position, result in enumerate(by_size):
-        fit_document(result, max(1, room // (len(by_size) - position) - 1), expendable)
-        result.get("truncated", {}).pop("hint", None)  # the batch says it once
-        room -= len(dump_json(result)) + 1
+            truncation_of(document)["texts_shortened_to"] = limit
 
 
 def common_limit(lengths: list[int], excess: int) -> int:
@@ -1792,24 +1438,34 @@ def cuttable_texts(value: Any) -> list[tuple[Any, Any, str]]:
     return found
 
 
-def drop_items(document: Document, max_chars: int, cut: dict[str, Any]) -> None:
-    """Drop last items of the longest lists until the document fits; count them in cut."""
-    size = len(dump_json(document)) + 60  # room for the counts that are added below
-    if size - 60 <= max_chars:
-        return
+def drop_items(documents: list[Document], excess: int, cut: dict[str, Any]) -> None:
+    """Drop the last items of the longest lists until excess characters are gone; count them in cut.
+
+    Of lists that are equally long, that of the last document is the first to lose an item.
+    """
+    from heapq import heapify, heappop, heappush
+
     sizes = {
-        name: [len(dump_json(item)) + 1 for item in value]
+        (-number, name): [len(dump_json(item)) + 1 for item in value]
+        for number, document in enumerate(documents)
         for name, value in document.items()
-        if isinstance(value, list)
+        if isinstance(value, list) and value
     }
-    while size > max_chars and any(sizes.values()):
-        longest = max(sizes, key=lambda name: sum(sizes[name]))
-        document[longest].pop()
-        size -= sizes[longest].pop()
-        if not document[longest] and longest != "results":
-            del document[longest], sizes[longest]
-        dropped = cut.setdefault("items_dropped", {})
-        dropped[longest] = dropped.get(longest, 0) + 1
+    longest_first = [(-sum(items), *place) for place, items in sizes.items()]
+    heapify(longest_first)
+    dropped = cut.setdefault("items_dropped", {}) if excess > 0 and sizes else {}
+    while excess > 0 and longest_first:
+        size, number, name = heappop(longest_first)
+        document = documents[-number]
+        excess += 0 if name in dropped else NOTE_CHARS
+        dropped[name] = dropped.get(name, 0) + 1
+        document[name].pop()
+        item = sizes[number, name].pop()
+        excess -= item
+        if document[name]:
+            heappush(longest_first, (size + item, number, name))
+        elif name != "results":
+            del document[name]
 
 
 def frame_markdown(document: Document, *blocks: str) -> str:
@@ -2650,9 +2306,9 @@ def read_queries(params: dict[str, Any], hint: str) -> dict[str, Any]:
     calls this: a server must not read files for its clients. Raises SearchError (invalid_input)
     with the hint.
     """
-    path = params.pop("input", None)
-    if path is None:
+    if "input" not in params:
         return params
+    path = str(params.pop("input"))
     try:
         text = read_argument(path if path.startswith("@") else f"@{path}", "input")
     except SearchError as error:
@@ -2669,7 +2325,8 @@ def read_queries(params: dict[str, Any], hint: str) -> dict[str, Any]:
     queries = [item if isinstance(item, str) else dump_json(item) for item in items]
     if not queries:
         raise SearchError("invalid_input", f"input: {path!r} holds no query.", hint)
-    return {**params, "queries": [*params.get("queries", []), *queries]}
+    given = params.get("queries", [])
+    return {**params, "queries": [*(given if isinstance(given, list) else [given]), *queries]}
 
 
 def refuse_input(params: dict[str, Any]) -> None:

@@ -232,6 +232,35 @@ class DocumentSize(unittest.TestCase):
         self.assertEqual(kept, list(range(len(kept))))
         self.assertEqual(document["truncated"]["items_dropped"]["results"], 30 - len(kept))
 
+    def test_the_documents_of_a_batch_are_cut_by_the_same_measure(self) -> None:
+        short = {"ok": True, "query": "short", "results": [{"n": 0}], "raw": "gone"}
+        texts = [{"ok": True, "text": "a" * length} for length in (100, 600, 5_000, 5_000)]
+        lists = [
+            {"ok": True, "results": [{"n": number, "t": "x" * 90} for number in range(count)]}
+            for count in (3, 30, 30)
+        ]
+        document: Any = {"ok": True, "results": [short, *texts, *lists]}
+        common.fit_document(document, 4_000, ("raw",))
+        self.assertLessEqual(len(common.dump_json(document)), 4_000)
+        self.assertGreater(len(common.dump_json(document)), 3_800)
+        self.assertEqual(short, {"ok": True, "query": "short", "results": [{"n": 0}]})
+        self.assertEqual([len(one["text"]) for one in texts], [100, 250, 250, 250])
+        self.assertEqual(texts[1]["truncated"], {"texts_shortened_to": 250})
+        kept = [len(one["results"]) for one in lists]
+        self.assertEqual(kept[0], 3)
+        self.assertLessEqual(abs(kept[1] - kept[2]), 1)
+        cut = document["truncated"]
+        self.assertEqual(cut["items_dropped"], {"results": 63 - sum(kept)})
+        self.assertEqual(cut["left_out"], ["raw"])
+
+    def test_whole_documents_of_a_batch_go_only_if_nothing_else_helps(self) -> None:
+        document: Any = {"ok": True, "results": [{"ok": True, "url": "u" * 90} for _ in range(30)]}
+        common.fit_document(document, 1_500, ())
+        self.assertLessEqual(len(common.dump_json(document)), 1_500)
+        kept = len(document["results"])
+        self.assertEqual(document["truncated"]["items_dropped"], {"results": 30 - kept})
+        self.assertGreater(kept, 5)
+
     def test_no_limit_means_no_change(self) -> None:
         document = {"ok": True, "results": ["x" * 50_000]}
         common.fit_document(document, 0, ())

@@ -68,8 +68,8 @@ class CannedSerperCase(CannedCase):
         cls.environment = serper_environment(cls.server.url, "good-" + CANARY)
 
 
-class SeedTest(SerperCase):
-    """The scenarios of the tooling specification that concern the script."""
+class ToolingSpecificationTest(SerperCase):
+    """The scenarios of the document "Tooling Specification" that concern the script."""
 
     def test_successful_search_query_returns_the_top_5_with_title_link_and_snippet(self) -> None:
         run = self.run_script(SCRIPT, "guide")
@@ -383,10 +383,10 @@ class WireTest(SerperCase):
 # command line -> what error and hint must say
 REFUSED = {
     ("guide", "--country", "germany"): "country must be a two-letter .* not 'germany'.*ISO",
-    ("guide", "--country", "en"): "not 'en'.*--language",
+    ("guide", "--country", "en"): "not 'en'.*give language",
     ("guide", "--language", "german"): "language must be .* not 'german'",
     ("guide", "--since", "fortnight"): "since must be hour, day, .* not 'fortnight'",
-    ("guide", "--since", "2026-02-30..2026-03-01"): "date that does not exist",
+    ("guide", "--since", "2026-02-30..2026-03-01"): "dates that exist, not '2026-02-30",
     ("guide", "--since", "2026-03-01..2026-02-01"): "earlier date comes first",
     ("guide", "--since", "day", "--tbs", "isz:l,qdr:w"): "both name a period",
     ("guide", "--count", "0"): "count must be a whole number from 1 to 100",
@@ -403,23 +403,23 @@ REFUSED = {
     ("maps", "--country", "us"): "Give a query, a cid or a place_id",
     ("maps", "x", "--ll", "95,3"): "ll must be LAT,LONG .* not '95,3'",
     ("maps", "x", "--ll", "here"): "ll must be",
-    ("maps", "x", "--location", "Berlin"): "--ll",
+    ("maps", "x", "--location", "Berlin"): "maps takes a point, ll",
     ("reviews",): "Give one of cid, fid and place_id",
     ("reviews", "--cid", "1", "--fid", "0x1:0x2"): "Give one of",
-    ("reviews", "--cid", "1", "--page", "2"): "--next-page-token",
+    ("reviews", "--cid", "1", "--page", "2"): "go on with next_page_token",
     ("reviews", "--cid", "1", "--sort", "best"): "sort must be one of mostRelevant",
     ("lens", "cat.jpg"): "url must be a web address, not 'cat.jpg'",
     ("scrape", "example.com"): "https://example.com/page",
     ("scrape", "file:///etc/passwd"): "url must be a web address",
-    ("scholar", "x", "--since", "year"): "--year-from",
+    ("scholar", "x", "--since", "year"): "filters by year: year_from, year_to",
     ("scholar", "x", "--year-from", "soon"): "year_from must be",
     ("patents", "x", "--country", "us"): "all countries",
     ("places", "x", "--since", "day"): "cannot filter by age",
-    ("shopping", "x", "--site", "a.com"): "search with --site",
-    ("autocomplete", "x", "--page", "2"): "has no pages",
+    ("shopping", "x", "--site", "a.com"): "search takes site",
+    ("autocomplete", "x", "--page", "2"): "has no further result pages",
     ("account", "--count", "3"): "account has no flag '--count'",
     ("batch", "/no/such/file"): "could not be read.*one query a line",
-    ("batch", "x", "--queries", "y"): "either a file or queries",
+    ("guide", "--language", "simple"): "no language 'simple'",
     ("batch", "--queries", "x", "--type", "scrape"): "type must be one of search",
     ("batch", "--queries", "x", "--type", "patents", "--since", "day"): "cannot filter by age",
     ("batch", "--queries", "x", "--country", "xx"): "not 'xx'",
@@ -438,6 +438,15 @@ class RefusedInputTest(SerperCase):
                 self.assertEqual(run.document["details"]["kind"], "invalid_input")
                 text = run.document["error"] + " " + run.document["details"].get("hint", "")
                 self.assertRegex(text, "(?s)" + said)
+        self.assertEqual(self.server.requests, [])
+
+    def test_a_word_that_is_no_command_is_not_searched_for_in_place_of_the_jsons_query(
+        self,
+    ) -> None:
+        run = self.run_main("nwes", "--params-json", '{"query": "x"}')
+        self.assertEqual((run.code, run.document["details"]["kind"]), (2, "invalid_input"))
+        self.assertIn("query is given twice: 'x' and 'nwes'", run.document["error"])
+        self.assertIn("nearest command is news", run.document["details"]["hint"])
         self.assertEqual(self.server.requests, [])
 
     def test_every_command_says_why_it_has_no_filter_for_adult_content(self) -> None:
@@ -524,9 +533,8 @@ class ResultsTest(SerperCase):
                 self.assertEqual(len(serper.RUN[command](given)["results"]), 2)
 
     def test_a_further_page_of_maps_carries_the_map_of_the_first(self) -> None:
-        bodies = serper.page_bodies("maps", {"query": "coffee", "count": 40})
-        answers, _ = serper.fetch_pages("maps", bodies, {"count": 40}, None)
-        self.assertEqual(self.bodies()[1]["ll"], answers[0]["ll"])
+        document = serper.RUN["maps"]({"query": "coffee", "count": 40})
+        self.assertEqual([body.get("ll") for body in self.bodies()], [None, document["ll"]])
 
     def test_reviews_follow_the_token_until_count(self) -> None:
         run = self.run_main("reviews", "--cid", PLACE["cid"], "--count", "20")
@@ -615,11 +623,11 @@ class MarkdownTest(SerperCase):
 
     def test_account_errors_dry_run_and_batch_have_a_markdown_of_their_own(self) -> None:
         self.assertIn("Credits left: 2418", self.markdown("account"))
-        self.assertIn("**Error (no_results):** No web results found", self.markdown("zzzqqq"))
+        self.assertIn("**Nothing found:** No web results found", self.markdown("zzzqqq"))
         self.assertIn('"num": 5', self.markdown("guide", "--dry-run"))
         text = self.markdown("batch", "--queries", "guide", "--queries", "zzzqqq")
         self.assertIn("# guide\n", text)
-        self.assertIn("# zzzqqq\n\n**Error (no_results):**", text)
+        self.assertIn("# zzzqqq\n\n**Nothing found:**", text)
 
 
 # ----- answers that no test server would send by itself
@@ -813,7 +821,7 @@ class LaterPageTest(CannedSerperCase):
         self.assertEqual((len(document["results"]), document["credits"]), (10, 1))
         self.assertIn("Only 10 of 30 results", document["warnings"][0])
         self.assertIn("no credits left", document["warnings"][0])
-        self.assertEqual(sent, [("search pages", 1, 3), ("search pages", 2, 3)])
+        self.assertEqual(sent, [("search result pages", 1, 3), ("search result pages", 2, 3)])
 
 
 # ----- faults
@@ -839,8 +847,8 @@ FAULTS = {
     "html": Expected("provider", 5, 3, "502"),
     "trunc": Expected("network", 5, 3, "broke"),
     "garbage": Expected("provider", 5, 1, "no JSON"),
-    "drip": Expected("timeout", 5, 1, "--timeout"),
-    "hang": Expected("timeout", 5, 1, "--timeout"),
+    "drip": Expected("timeout", 5, 1, "raise timeout"),
+    "hang": Expected("timeout", 5, 1, "raise timeout"),
     "reset": Expected("network", 5, 3, "broke"),
     "huge": Expected("provider", 5, 1, "longer than"),
     "bomb": Expected("provider", 5, 1, "longer than"),
@@ -1023,6 +1031,19 @@ class BatchTest(SerperCase):
             self.assertEqual(document["results"], documents[0]["results"])
         self.assertEqual(len(documents[0]["results"]), 2)
 
+    def test_a_file_and_queries_may_be_given_together(self) -> None:
+        path = self.file("python")
+        text = json.dumps({"input": path, "queries": "sourdough"})
+        many = json.dumps({"input": path, "queries": ["guide", "sourdough"]})
+        for words, queries in (
+            ([path, "--queries", "guide", "--queries", "sourdough"], ["guide", "sourdough"]),
+            (["--params-json", many], ["guide", "sourdough"]),
+            (["--params-json", text], ["sourdough"]),
+        ):
+            with self.subTest(words):
+                results = self.run_main("batch", *words).document["results"]
+                self.assertEqual([item["query"] for item in results], [*queries, "python"])
+
     def test_a_file_without_queries_is_refused(self) -> None:
         for text in ("", "\n \n", "[]"):
             run = self.run_main("batch", self.file(text))
@@ -1105,23 +1126,40 @@ class BatchTest(SerperCase):
         self.assertEqual({one["q"] for one in sent}, {"guide site:example.org"})
 
     def test_a_batch_whose_results_cannot_fit_is_refused_before_it_costs_anything(self) -> None:
-        path = self.file("\n".join(f"guide {number}" for number in range(31)))
+        path = self.file("\n".join(f"guide {number}" for number in range(21)))
         run = self.run_main("batch", path)
         self.assertEqual(run.code, 2)
-        self.assertIn("--jsonl", run.document["details"]["hint"])
+        self.assertIn("21 queries do not fit 9000 characters", run.document["error"])
+        self.assertIn("max_chars 0, or output or jsonl", run.document["details"]["hint"])
         self.assertEqual(self.server.requests, [])
         for text, count in (("guide\n" * 1_001, 10), ("guide\n" * 101, 100)):
             run = self.run_main("batch", self.file(text), "--count", str(count), "--jsonl")
-            self.assertIn("at most 1000 pages", run.document["error"])
+            self.assertIn("at most 1000 result pages", run.document["error"])
         self.assertEqual(self.server.requests, [])
 
     def test_a_document_that_is_too_long_is_cut_from_every_query_alike(self) -> None:
-        path = self.file("\n".join(f"guide {number}" for number in range(30)))
+        path = self.file("\n".join(f"guide {number}" for number in range(15)))
         run = self.run_main("batch", path, "--count", "10")
-        self.assertLess(len(run.stdout.decode()), 10_000)
-        self.assertEqual(len(run.document["results"]), 30)
-        self.assertEqual({len(item["results"]) for item in run.document["results"]}, {1})
-        self.assertEqual(run.document["truncated"]["results_of_each_query"], 1)
+        self.assertLessEqual(len(run.stdout.decode()), 9_001)
+        self.assertEqual(len(run.document["results"]), 15)
+        counts = [len(item["results"]) for item in run.document["results"]]
+        self.assertGreaterEqual(min(counts), 1)
+        self.assertLessEqual(max(counts) - min(counts), 1)
+        self.assertEqual(run.document["truncated"]["items_dropped"], {"results": 150 - sum(counts)})
+        self.assertIn("related_searches", run.document["truncated"]["left_out"])
+        self.assertIn("max_chars", run.document["truncated"]["hint"])
+
+    def test_with_jsonl_the_document_of_each_query_is_fitted_alone(self) -> None:
+        path = self.file("\n".join(f"guide {number}" for number in range(31)))
+        run = self.run_script(
+            SCRIPT, "batch", path, "--count", "10", "--max-chars", "1500", "--jsonl"
+        )
+        lines = run.stdout.decode().splitlines()
+        self.assertEqual((run.code, len(lines)), (0, 31))
+        for line in lines:
+            self.assertLessEqual(len(line), 1_500)
+            self.assertGreater(len(line), 1_000)
+            self.assertIn("max_chars", json.loads(line)["truncated"]["hint"])
 
     def test_if_nothing_worked_the_first_error_is_that_of_the_document(self) -> None:
         run = self.run_main("batch", "--queries", "zzzqqq", "--queries", "{bad")
@@ -1211,7 +1249,7 @@ class BatchAnswerTest(CannedSerperCase):
 class StrictServerTest(SerperCase):
     def refused(self, command: str, body: Any) -> str:
         with self.assertRaises(serper.SearchError) as caught:
-            serper.send(command, body, time.monotonic() + 10)
+            serper.send_request(command, body, time.monotonic() + 10)
         return str(caught.exception)
 
     def test_it_refuses_what_the_script_must_not_send(self) -> None:
@@ -1249,6 +1287,16 @@ class ReferenceTest(EnvironmentCase):
             for name in answer["fields"].split():
                 shown = "query" if command == "autocomplete" else serper.snake_case(name)
                 self.assertIn(shown, words, command)
+
+    def test_every_parameter_stands_in_the_section_of_its_command(self) -> None:
+        sections = re.split(r"(?m)^## ", self.text)
+        for command, spec in COMMANDS.items():
+            section = next(one for one in sections if re.match(rf".*\b{command}\b", one))
+            if spec["params"] == COMMANDS["news"]["params"]:
+                self.assertIn("same parameters as `search`", section)
+                continue
+            for parameter in spec["params"]:
+                self.assertIn(f"`{parameter['name']}`", section, command)
 
     def test_every_message_of_an_error_stands_in_it(self) -> None:
         for fragment in serper.MESSAGES:
