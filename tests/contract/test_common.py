@@ -92,7 +92,7 @@ class Parameters(unittest.TestCase):
             ({"since": "2023-02-29..2023-03-01"}, "dates that exist"),
             ({"since": "2024-03-02..2024-03-01"}, "earlier date comes first"),
             ({"nothing": 1}, "find has no parameter 'nothing'."),
-            ({"q": "y"}, "query is given twice, once as 'q'."),
+            ({"q": "y"}, "query is given twice: 'x' and 'y'."),
         ):
             with self.subTest(given), self.assertRaises(common.SearchError) as caught:
                 checked(**given)
