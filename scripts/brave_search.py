@@ -401,7 +401,7 @@ def goggles_warnings(params: Fields) -> list[str]:
     """Return a warning that names the goggles that usable_goggles leaves out, if there are any."""
     goggles = params.get("goggles") or []
     goggles = [goggles] if isinstance(goggles, str) else goggles
-    left_out = [quoted(goggle) for goggle in goggles if re.match(NOT_HTTPS, goggle)]
+    left_out = [quoted(goggle.strip()) for goggle in goggles if re.match(NOT_HTTPS, goggle)]
     return [f"Left out goggles that are not https: {', '.join(left_out)}."] if left_out else []
 
 
