@@ -91,7 +91,7 @@ MARKED_ENDPOINTS = ("web", "news", "images", "videos", "places", "pois", "sugges
 VERBATIM_FIELDS = ("url", "id", "key", "src", "original", "altered", "callback_key")
 # Kind of result -> its fields in a document. NAME=PATH: where the answer has the field; of a NAME
 # that stands here several times, the last field that is there counts.
-FIELDS = {
+RESULT_FIELDS = {
     "web": "url title description age extra_snippets fetched_content_timestamp page_fetched",
     "faq": "question answer title url",
     "discussions": "url title description data",
@@ -156,7 +156,7 @@ def parameter(name: str, kind: str, api_default: Any, text: str, **more: Any) ->
     wire: Brave's name, which is also an alias; "" if it is not sent. header: its HTTP header.
     """
     wire = more.setdefault("wire", "" if "header" in more else name)
-    aliases = [wire] * (wire not in ("", name)) + more.pop("aliases", [])
+    aliases = ([wire] if wire not in ("", name) else []) + more.pop("aliases", [])
     entry = {"name": name, "type": kind, "api_default": api_default, "help": text}
     return {**entry, "aliases": aliases, **more}
 
@@ -183,8 +183,8 @@ COUNTRY = parameter("country", "str", "US", "two-letter country of the results, 
 LANGUAGE = parameter("language", "str", "en", "language of the results", choices=LANGUAGES,
                      values=LANGUAGE_SPELLINGS, wire="search_lang", aliases=["hl"])
 LANG = {**LANGUAGE, "wire": "lang", "aliases": ["lang", "hl"]}
-UI_LANG = parameter("ui_lang", "str", "en-US", "language of texts such as a page's age, as de-DE",
-                    choices=UI_LANGUAGES)
+UI_LANG = parameter("ui_lang", "str", "en-US", choices=UI_LANGUAGES,
+                    text="language of texts such as the age of a page, for example de-DE")
 SAFE = parameter("safe", "str", "moderate", "filter for adult content", wire="safesearch",
                  choices=["off", "moderate", "strict"])
 SAFE_STRICT = {**SAFE, "api_default": "strict"}
@@ -226,7 +226,7 @@ COMMANDS: dict[str, Fields] = {
         SNIPPETS, GOGGLES, SPELLCHECK,
         parameter("text_decorations", "bool", "true", "mark matched words (seen with raw)"),
         UNITS, OPERATORS, FETCHED,
-        parameter("enable_rich_callback", "bool", "false", "say if there is live data (see rich)"),
+        parameter("enable_rich_callback", "bool", "false", "say if the rich command has data"),
         *LOCATION,
         parameter("timezone", "str", None, "IANA time zone of the user, for example Europe/Berlin",
                   header="X-Loc-Timezone"),
@@ -281,14 +281,14 @@ COMMANDS: dict[str, Fields] = {
                   wire="latitude", **LATITUDE),
         parameter("long", "float", None, "longitude of the point to search around",
                   wire="longitude", **LONGITUDE),
-        parameter("radius", "float", None, "metres; places within it come first, others stay",
+        parameter("radius", "float", None, "metres around the point; farther places come later",
                   min=0, max=20_000_000),
         {**COUNT, "max": 100, "help": "results, 1 to 100 (default: 10)"},
         COUNTRY, LANGUAGE, UI_LANG, UNITS, SAFE_STRICT, SPELLCHECK,
         parameter("geoloc", "str", None, "LATxLONG: the point from which distances are measured"),
         parameter("ids", "csv", None, "instead of a search: details of up to 20 places (ids are "
                   "valid for 8 hours)", wire=""),
-        parameter("descriptions", "bool", None, "describe each place (one more request)", wire=""),
+        parameter("descriptions", "bool", None, "describe the places (one more request)", wire=""),
         RAW,
     ], "cannot": NO_OFFSET},
     "rich": {"help": "live data (weather, stocks, ...) by a web search's callback key", "params": [
@@ -313,11 +313,12 @@ COMMANDS: dict[str, Fields] = {
                   "search several times before answering (up to 300 s, costs more)",
                   wire="enable_research"),
         COUNTRY, {**LANGUAGE, "wire": "language"}, SAFE,
-        parameter("max_completion_tokens", "int", None, "longest answer", min=1, max=1_000_000),
-        parameter("seed", "int", None, "makes answers repeatable", min=0, max=2**31 - 1),
+        parameter("max_completion_tokens", "int", None, "longest answer in tokens", min=1,
+                  max=1_000_000),
+        parameter("seed", "int", None, "number for repeatable answers", min=0, max=2**31 - 1),
         parameter("search_context_size", "str", None, "how much is searched",
                   choices=["low", "medium", "high"]),
-        parameter("research_allow_thinking", "bool", "true", "let the model think in between"),
+        parameter("research_allow_thinking", "bool", "true", "let it think between searches"),
         limit("research_max_tokens_per_query", 1024, 16_384, 8192, "tokens read for each query"),
         limit("research_max_queries", 1, 50, 20, "queries of the research"),
         limit("research_max_iterations", 1, 5, 4, "rounds of research"),
@@ -335,12 +336,12 @@ COMMANDS: dict[str, Fields] = {
 def wire_params(command: str, params: Fields) -> Fields:
     """Return the parameters that are sent, under Brave's names; raises as goggles_rules does."""
     wire: Fields = {}
-    for parameter in COMMANDS[command]["params"]:
-        if parameter["name"] in params and parameter["wire"]:
-            value = params[parameter["name"]]
-            if parameter["type"] == "since":
+    for entry in COMMANDS[command]["params"]:
+        if entry["name"] in params and entry["wire"]:
+            value = params[entry["name"]]
+            if entry["type"] == "since":
                 value = FRESHNESS.get(value, value.replace("..", "to"))
-            wire[parameter["wire"]] = value
+            wire[entry["wire"]] = value
     goggles = goggles_rules(params)
     return {**wire, "goggles": goggles} if goggles else wire
 
@@ -350,16 +351,15 @@ def location_headers(endpoint: str, params: Fields) -> Fields:
 
     Raises SearchError (invalid_input) for text that no HTTP header can carry.
     """
-    # Details of places take the coordinates, from which the distances are given, as headers.
+    # The endpoint for details of places takes lat and long as headers, to measure distances.
     table = LOCATION[:2] if endpoint == "pois" else COMMANDS.get(endpoint, {}).get("params", [])
-    given = [item for item in table if "header" in item and item["name"] in params]
-    for parameter in given:
-        value = params[parameter["name"]]
-        if not re.fullmatch(r"[ -~]+", str(value)):
-            error = wrong_value(parameter, value, "plain ASCII text")
+    given = [entry for entry in table if "header" in entry and entry["name"] in params]
+    for entry in given:
+        if not re.fullmatch(r"[ -~]+", str(params[entry["name"]])):
+            error = wrong_value(entry, params[entry["name"]], "plain ASCII text")
             error.details["hint"] = "Write it without accents, or give lat and long."
             raise error
-    return {parameter["header"]: str(params[parameter["name"]]) for parameter in given}
+    return {entry["header"]: str(params[entry["name"]]) for entry in given}
 
 
 def goggles_rules(params: Fields) -> list[str]:
@@ -526,9 +526,9 @@ def tidy_texts(value: Any, name: str = "") -> Any:
 
 
 def trim_result(kind: str, item: Fields) -> Fields:
-    """Return the fields of a result that FIELDS names for its kind, without the empty ones."""
+    """Return the fields of a result that RESULT_FIELDS names for its kind."""
     found: Fields = {}
-    for field in FIELDS[kind].split():
+    for field in RESULT_FIELDS[kind].split():
         name, _, path = field.partition("=")
         *outer, last = (path or name).split(".")
         found |= drop_empty({name: functools.reduce(object_field, outer, item).get(last)})
