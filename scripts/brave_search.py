@@ -13,8 +13,8 @@ Examples:
   brave_search.py web --params-json '{"query": "python", "result_filter": ["web", "faq"]}'
 
 The key: BRAVE_SEARCH_API_KEY (or BRAVE_API_KEY) in the environment or in secrets.yaml. Each Brave
-plan has a key of its own; BRAVE_ANSWERS_API_KEY, BRAVE_SUGGEST_API_KEY and
-BRAVE_SPELLCHECK_API_KEY go first for theirs.
+plan has a key of its own: the commands answers, suggest and spellcheck first look for
+BRAVE_ANSWERS_API_KEY, BRAVE_SUGGEST_API_KEY and BRAVE_SPELLCHECK_API_KEY.
 
 Exit codes: 0 found, 1 nothing found, 2 bad input, 3 key missing or refused, 4 rate limit or quota,
 5 timeout, network or server fault, 70 defect of this script, 130 interrupted.
@@ -34,532 +34,46 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
+    Fields = dict[str, Any]  # a JSON object: parameters, an answer, a result
     Document = dict[str, Any]  # what every run_* returns: ok, and results or error and details
-    ProgressCallback = (
-        Callable[[str, int, int], None] | None
-    )  # called on progress: text, done, total
+    ProgressCallback = Callable[[str, int, int], None] | None  # text, done, total
 
 API_ADDRESS = "https://api.search.brave.com"  # BRAVE_SEARCH_BASE_URL overrides it
-# Endpoint -> path. The seed names "web" and "summarizer"; the others follow Brave's reference.
+# fmt: off
+# Endpoint -> path.
 PATHS = {
-    "web": "/res/v1/web/search",
-    "summarizer": "/res/v1/summarizer/search",
-    "context": "/res/v1/llm/context",
-    "news": "/res/v1/news/search",
-    "images": "/res/v1/images/search",
-    "videos": "/res/v1/videos/search",
-    "places": "/res/v1/local/place_search",
-    "pois": "/res/v1/local/pois",
-    "descriptions": "/res/v1/local/descriptions",
-    "rich": "/res/v1/web/rich",
-    "suggest": "/res/v1/suggest/search",
-    "spellcheck": "/res/v1/spellcheck/search",
+    "web": "/res/v1/web/search", "summarizer": "/res/v1/summarizer/search",
+    "context": "/res/v1/llm/context", "news": "/res/v1/news/search",
+    "images": "/res/v1/images/search", "videos": "/res/v1/videos/search",
+    "places": "/res/v1/local/place_search", "pois": "/res/v1/local/pois",
+    "descriptions": "/res/v1/local/descriptions", "rich": "/res/v1/web/rich",
+    "suggest": "/res/v1/suggest/search", "spellcheck": "/res/v1/spellcheck/search",
     "answers": "/res/v1/chat/completions",
 }
-# Brave sells these endpoints in plans of their own, each with its own key (Brave, pricing 2026).
 KEY_NAMES = ("BRAVE_SEARCH_API_KEY", "BRAVE_API_KEY")
-PLAN_KEY_NAMES = {
-    "answers": ("BRAVE_ANSWERS_API_KEY", *KEY_NAMES),
-    "suggest": ("BRAVE_SUGGEST_API_KEY", *KEY_NAMES),
-    "spellcheck": ("BRAVE_SPELLCHECK_API_KEY", *KEY_NAMES),
+SEARCH_PLAN = ("a Search plan", KEY_NAMES[0])
+# Endpoint -> its plan and the variable that holds the plan's key; all others: SEARCH_PLAN.
+PLANS = {
+    "answers": ("an Answers plan", "BRAVE_ANSWERS_API_KEY"),
+    "suggest": ("an Autosuggest plan", "BRAVE_SUGGEST_API_KEY"),
+    "spellcheck": ("a Spellcheck plan", "BRAVE_SPELLCHECK_API_KEY"),
 }
-# Characters and words of a query that every endpoint takes; the web endpoint takes 600 and 75 since
-# October 2026, so a longer one brings a warning and the API decides.
+# Characters and words of a query that every endpoint takes. The web endpoint has taken 600 and 75
+# since October 2026, so a longer query brings a warning, and the API decides.
 QUERY_CHARS, QUERY_WORDS = 400, 50
-MAX_GOGGLES = 3  # in one request; the API takes no more
-MAX_IDS = 20  # places in one points-of-interest request; the API takes no more
-LAST_OFFSET = 9  # offset counts pages; the API refuses 10
-POLL_INTERVAL_MS, POLL_ATTEMPTS = 50, 20  # for a summary: those of Brave's own MCP server
+MAX_GOGGLES, MAX_IDS = 3, 20  # in one request; the API takes no more
+LAST_OFFSET = 9  # offset counts result pages; the API refuses 10
+POLL_INTERVAL_MS, POLL_ATTEMPTS = 50, 20  # for a summary; the values of Brave's own MCP server
 ANSWER_TIMEOUT = 90.0  # seconds; a model writes the answer
 RESEARCH_TIMEOUT = 330.0  # seconds; research may take 300 on the server
-NO_SUMMARY = "Unable to retrieve a Summarizer summary."  # the seed's sentence
+NO_SUMMARY = "Unable to retrieve a Summarizer summary."  # the sentence of Brave's own MCP server
 SUMMARIZER_PLAN = (
     "The Summarizer is limited to the discontinued Pro AI plan. Use the context command (passages "
     "to summarize yourself) or answers (a written answer; needs an Answers key)."
 )
-
-# ===== commands and their parameters ==============================================================
-
-# fmt: off
-COUNTRIES = (
-    "ALL AR AU AT BE BR CA CL DK FI FR DE GR HK IN ID IT JP KR MY MX NL NZ NO CN PL PT PH RU SA ZA "
-    "ES SE CH TW TR GB US"
-).split()
-LANGUAGES = (
-    "ar eu bn bg ca zh-hans zh-hant hr cs da nl en en-gb et fi fr gl de el gu he hi hu is it jp kn "
-    "ko lv lt ms ml mr nb pl pt-br pt-pt pa ro ru sr sk sl es sv ta te th tr uk vi"
-).split()
-# What people and models write -> what the API takes.
-LANGUAGE_SPELLINGS = {
-    "ja": "jp", "ja-jp": "jp", "zh": "zh-hans", "zh-cn": "zh-hans", "zh-tw": "zh-hant",
-    "zh-hk": "zh-hant", "no": "nb", "nn": "nb", "iw": "he", "en-us": "en", "en-uk": "en-gb",
-    "de-de": "de", "fr-fr": "fr", "es-es": "es", "it-it": "it", "ko-kr": "ko", "ru-ru": "ru",
-}
-UI_LANGUAGES = (
-    "es-AR en-AU de-AT nl-BE fr-BE pt-BR en-CA fr-CA es-CL da-DK fi-FI fr-FR de-DE el-GR zh-HK "
-    "en-IN en-ID it-IT ja-JP ko-KR en-MY es-MX nl-NL en-NZ no-NO zh-CN pl-PL en-PH ru-RU en-ZA "
-    "es-ES sv-SE fr-CH de-CH zh-TW tr-TR en-GB en-US es-US"
-).split()
-RESULT_TYPES = "discussions faq infobox news query summarizer videos web locations".split()
-
-# In a table, "wire" is the API's parameter name and "header" its header; without either, this
-# script uses the value itself.
-QUERY: dict[str, Any] = {
-    "name": "query", "type": "str", "positional": True, "required": True, "aliases": ["q"],
-    "wire": "q", "help": "what to search for",
-}
-COUNT: dict[str, Any] = {
-    "name": "count", "type": "int", "min": 1, "max": 20, "default": 10, "flags": ["-n"],
-    "aliases": ["num"], "wire": "count", "help": "results, 1 to 20 (default: 10)",
-}
-OFFSET: dict[str, Any] = {
-    "name": "offset", "type": "int", "min": 0, "max": LAST_OFFSET, "wire": "offset",
-    "help": "pages to skip, 0 to 9 (not results)",
-}
-SINCE: dict[str, Any] = {
-    "name": "since", "type": "since", "choices": ["day", "week", "month", "year"],
-    "values": {"pd": "day", "pw": "week", "pm": "month", "py": "year"},
-    "aliases": ["freshness"], "wire": "freshness",
-    "help": "age of pages: day, week, month, year or YYYY-MM-DD..YYYY-MM-DD",
-    "note": "Brave filters by days; it cannot filter by hours.",
-}
-COUNTRY: dict[str, Any] = {
-    "name": "country", "type": "str", "choices": COUNTRIES, "values": {"uk": "GB"},
-    "aliases": ["gl"], "wire": "country", "help": "two-letter country of the results, or ALL",
-}
-LANGUAGE: dict[str, Any] = {
-    "name": "language", "type": "str", "choices": LANGUAGES, "values": LANGUAGE_SPELLINGS,
-    "aliases": ["search_lang", "hl"], "wire": "search_lang", "help": "language of the results",
-}
-UI_LANG: dict[str, Any] = {
-    "name": "ui_lang", "type": "str", "choices": UI_LANGUAGES, "wire": "ui_lang",
-    "help": "language of texts such as the age of a page, for example de-DE",
-}
-SAFE: dict[str, Any] = {
-    "name": "safe", "type": "str", "choices": ["off", "moderate", "strict"],
-    "aliases": ["safesearch"], "wire": "safesearch", "help": "filter for adult content",
-}
-SPELLCHECK: dict[str, Any] = {
-    "name": "spellcheck", "type": "bool", "wire": "spellcheck",
-    "help": "correct the query (Brave's default)",
-}
-EXTRA_SNIPPETS: dict[str, Any] = {
-    "name": "extra_snippets", "type": "bool", "wire": "extra_snippets",
-    "help": "up to 5 more excerpts for each result",
-}
-GOGGLES: dict[str, Any] = {
-    "name": "goggles", "type": "list", "verbatim": True, "file": True,
-    "help": "re-ranking: an https:// URL or inline rules; repeat it; @FILE reads the rules",
-}
-SITE: dict[str, Any] = {
-    "name": "site", "type": "csv", "aliases": ["include_site"],
-    "help": "only these sites, for example docs.python.org,github.com",
-}
-EXCLUDE_SITE: dict[str, Any] = {
-    "name": "exclude_site", "type": "csv", "help": "none of these sites",
-}
-UNITS: dict[str, Any] = {
-    "name": "units", "type": "str", "choices": ["metric", "imperial"], "wire": "units",
-    "help": "units of measurement",
-}
-OPERATORS: dict[str, Any] = {
-    "name": "operators", "type": "bool", "wire": "operators",
-    "help": "understand operators such as filetype: in the query (Brave's default)",
-}
-FETCH_METADATA: dict[str, Any] = {
-    "name": "include_fetch_metadata", "type": "bool", "wire": "include_fetch_metadata",
-    "help": "say when each page was fetched",
-}
-RAW: dict[str, Any] = {
-    "name": "raw", "type": "bool", "help": "keep HTML marks and entities in titles and snippets",
-}
-LOCATION: list[dict[str, Any]] = [
-    {"name": "lat", "type": "float", "min": -90, "max": 90, "header": "X-Loc-Lat",
-     "help": "latitude of the user"},
-    {"name": "long", "type": "float", "min": -180, "max": 180, "header": "X-Loc-Long",
-     "help": "longitude of the user"},
-    {"name": "city", "type": "str", "header": "X-Loc-City", "help": "city of the user"},
-    {"name": "state", "type": "str", "header": "X-Loc-State",
-     "help": "state or region code of the user, for example CA"},
-    {"name": "state_name", "type": "str", "header": "X-Loc-State-Name", "help": "state by name"},
-    {"name": "location_country", "type": "str", "header": "X-Loc-Country",
-     "help": "two-letter country of the user"},
-    {"name": "postal_code", "type": "str", "header": "X-Loc-Postal-Code",
-     "help": "postal code of the user"},
-]
-TIMEZONE: dict[str, Any] = {
-    "name": "timezone", "type": "str", "header": "X-Loc-Timezone",
-    "help": "IANA time zone of the user, for example Europe/Berlin",
-}
-NO_SITES = "{} takes no site filter; put site:example.com into the query."
-NO_PERIOD = "{} cannot filter by age."
-
-COMMANDS: dict[str, dict[str, Any]] = {
-    "web": {
-        "help": "web pages, with FAQ, discussions, news and videos where Brave has them",
-        "params": [
-            QUERY, COUNT, OFFSET, SINCE, COUNTRY, LANGUAGE, UI_LANG, SAFE, SITE, EXCLUDE_SITE,
-            {"name": "result_filter", "type": "csv", "choices": RESULT_TYPES,
-             "wire": "result_filter", "help": "only these sections"},
-            {"name": "summary", "type": "bool", "wire": "summary",
-             "help": "ask for a summarizer_key (drops result_filter; Pro AI plan only)"},
-            EXTRA_SNIPPETS, GOGGLES, SPELLCHECK,
-            {"name": "text_decorations", "type": "bool", "wire": "text_decorations",
-             "help": "let Brave mark matched words (its default; seen with --raw)"},
-            UNITS, OPERATORS, FETCH_METADATA,
-            {"name": "enable_rich_callback", "type": "bool", "wire": "enable_rich_callback",
-             "help": "say whether live data (weather, stocks, ...) is there for the rich command"},
-            *LOCATION, TIMEZONE, RAW,
-        ],
-    },
-    "summarizer": {
-        "help": "summary of a search (only with the discontinued Pro AI plan)",
-        "expendable": ("summary_raw", "enrichments"),
-        "params": [
-            {"name": "key", "type": "str", "positional": True, "verbatim": True, "wire": "key",
-             "help": "summarizer_key of a web search with --summary, unchanged"},
-            {**QUERY, "positional": False, "required": False, "wire": "",
-             "help": "instead of a key: search for this with --summary, then summarize"},
-            {"name": "entity_info", "type": "bool", "wire": "entity_info",
-             "help": "describe the entities"},
-            {"name": "inline_references", "type": "bool", "wire": "inline_references",
-             "help": "put the URLs of sources into the text"},
-            {"name": "poll_interval_ms", "type": "int", "min": 1, "max": 60_000,
-             "default": POLL_INTERVAL_MS, "help": "milliseconds between two tries (default: 50)"},
-            {"name": "max_attempts", "type": "int", "min": 1, "max": 1_000,
-             "default": POLL_ATTEMPTS, "help": "tries until the summary is complete (default: 20)"},
-        ],
-    },
-    "context": {
-        "help": "passages of pages for a model to answer from (grounding)",
-        "params": [
-            QUERY, {**COUNT, "max": 50, "help": "pages to draw from, 1 to 50 (default: 10)"},
-            SINCE, COUNTRY, LANGUAGE, SAFE, SITE, EXCLUDE_SITE, GOGGLES, SPELLCHECK,
-            {"name": "max_tokens", "type": "int", "min": 1024, "max": 32_768,
-             "aliases": ["maximum_number_of_tokens"], "wire": "maximum_number_of_tokens",
-             "help": "tokens in all, about (Brave's default: 8192)"},
-            {"name": "max_urls", "type": "int", "min": 1, "max": 50,
-             "aliases": ["maximum_number_of_urls"], "wire": "maximum_number_of_urls",
-             "help": "pages in the answer (Brave's default: 20)"},
-            {"name": "max_snippets", "type": "int", "min": 1, "max": 256,
-             "aliases": ["maximum_number_of_snippets"], "wire": "maximum_number_of_snippets",
-             "help": "passages in all (Brave's default: 50)"},
-            {"name": "max_tokens_per_url", "type": "int", "min": 512, "max": 8192,
-             "aliases": ["maximum_number_of_tokens_per_url"],
-             "wire": "maximum_number_of_tokens_per_url",
-             "help": "tokens of one page (Brave's default: 4096)"},
-            {"name": "max_snippets_per_url", "type": "int", "min": 1, "max": 100,
-             "aliases": ["maximum_number_of_snippets_per_url"],
-             "wire": "maximum_number_of_snippets_per_url",
-             "help": "passages of one page (Brave's default: 50)"},
-            {"name": "threshold", "type": "str",
-             "choices": ["disabled", "strict", "lenient", "balanced"],
-             "aliases": ["context_threshold_mode"], "wire": "context_threshold_mode",
-             "help": "how well a passage must match"},
-            {"name": "enable_local", "type": "bool", "wire": "enable_local",
-             "help": "include places (Brave's default: when a location is given)"},
-            {"name": "enable_source_metadata", "type": "bool", "wire": "enable_source_metadata",
-             "help": "describe each source"},
-            *LOCATION,
-        ],
-        "cannot": {"offset": "context has no pages; raise --count or --max-tokens."},
-    },
-    "news": {
-        "help": "news articles",
-        "params": [
-            QUERY, {**COUNT, "max": 50, "help": "results, 1 to 50 (default: 10)"}, OFFSET, SINCE,
-            COUNTRY, LANGUAGE, UI_LANG, SAFE, SITE, EXCLUDE_SITE, EXTRA_SNIPPETS, GOGGLES,
-            SPELLCHECK, OPERATORS, FETCH_METADATA, RAW,
-        ],
-    },
-    "images": {
-        "help": "images",
-        "params": [
-            QUERY, {**COUNT, "max": 200, "help": "results, 1 to 200 (default: 10)"}, COUNTRY,
-            LANGUAGE, {**SAFE, "choices": ["off", "strict"],
-                       "note": "Image search knows no moderate."}, SPELLCHECK, RAW,
-        ],
-        "cannot": {
-            "offset": "images has no pages; raise --count.", "since": NO_PERIOD.format("images"),
-            "freshness": NO_PERIOD.format("images"), "site": NO_SITES.format("images"),
-            "exclude_site": "images takes no site filter; put -site:example.com into the query.",
-        },
-    },
-    "videos": {
-        "help": "videos",
-        "params": [
-            QUERY, {**COUNT, "max": 50, "help": "results, 1 to 50 (default: 10)"}, OFFSET, SINCE,
-            COUNTRY, LANGUAGE, UI_LANG, SAFE, SPELLCHECK, OPERATORS, FETCH_METADATA, RAW,
-        ],
-        "cannot": {
-            "site": NO_SITES.format("videos"), "goggles": "videos takes no goggles.",
-            "exclude_site": "videos takes no site filter; put -site:example.com into the query.",
-        },
-    },
-    "places": {
-        "help": "places near a location; or details of places by --ids",
-        "params": [
-            {**QUERY, "required": False, "help": "what to look for; without it, whatever is near"},
-            {"name": "location", "type": "str", "wire": "location",
-             "help": "where, for example 'san francisco ca united states'"},
-            {"name": "lat", "type": "float", "min": -90, "max": 90, "aliases": ["latitude"],
-             "wire": "latitude", "help": "latitude of the point to search around"},
-            {"name": "long", "type": "float", "min": -180, "max": 180, "aliases": ["longitude"],
-             "wire": "longitude", "help": "longitude of the point to search around"},
-            {"name": "radius", "type": "float", "min": 0, "max": 20_000_000, "wire": "radius",
-             "help": "metres around the point: nearer places go first, farther ones stay"},
-            {**COUNT, "max": 100, "help": "results, 1 to 100 (default: 10)"},
-            COUNTRY, LANGUAGE, UI_LANG, UNITS, SAFE, SPELLCHECK,
-            {"name": "geoloc", "type": "str", "wire": "geoloc",
-             "help": "LATxLONG from which distances are given"},
-            {"name": "ids", "type": "csv", "wire": "",
-             "help": "instead of a search: details of up to 20 places (ids are valid for 8 hours)"},
-            {"name": "descriptions", "type": "bool", "wire": "",
-             "help": "ask for a description of each place, too (one more request)"},
-            RAW,
-        ],
-        "cannot": {"offset": "places has no pages; raise --count."},
-    },
-    "rich": {
-        "help": "live data (weather, stocks, sports, ...) by the callback key of a web search",
-        "params": [
-            {"name": "callback_key", "type": "str", "positional": True, "required": True,
-             "verbatim": True, "wire": "callback_key",
-             "help": "rich.hint.callback_key of a web search with --enable-rich-callback"},
-        ],
-    },
-    "suggest": {
-        "help": "completions of a query",
-        "params": [
-            QUERY, {**COUNT, "help": "suggestions, 1 to 20 (default: 10)"}, COUNTRY,
-            {**LANGUAGE, "aliases": ["lang", "hl"], "wire": "lang"},
-            {"name": "rich", "type": "bool", "wire": "rich",
-             "help": "describe entities (paid plan)"},
-        ],
-    },
-    "spellcheck": {
-        "help": "corrected spelling of a query",
-        "params": [QUERY, COUNTRY, {**LANGUAGE, "aliases": ["lang", "hl"], "wire": "lang"}],
-    },
-    "answers": {
-        "help": "an answer written by Brave's model (default --timeout: 90; 330 with --research)",
-        "params": [
-            {**QUERY, "wire": "", "help": "the question"},
-            {"name": "model", "type": "str", "choices": ["brave", "brave-pro"],
-             "default": "brave", "wire": "model", "help": "model that writes (default: brave)"},
-            {"name": "citations", "type": "bool", "aliases": ["enable_citations"],
-             "wire": "enable_citations", "help": "mark sources as [1] and list them"},
-            {"name": "entities", "type": "bool", "aliases": ["enable_entities"],
-             "wire": "enable_entities", "help": "list the entities of the answer"},
-            {"name": "research", "type": "bool", "aliases": ["enable_research"],
-             "wire": "enable_research",
-             "help": "search several times before answering (up to 300 s, costs more)"},
-            COUNTRY, {**LANGUAGE, "wire": "language"}, SAFE,
-            {"name": "max_completion_tokens", "type": "int", "min": 1, "max": 1_000_000,
-             "wire": "max_completion_tokens", "help": "longest answer in tokens"},
-            {"name": "seed", "type": "int", "min": 0, "max": 2**31 - 1, "wire": "seed",
-             "help": "number for repeatable answers"},
-            {"name": "search_context_size", "type": "str", "choices": ["low", "medium", "high"],
-             "wire": "search_context_size", "help": "how much is searched"},
-            {"name": "research_allow_thinking", "type": "bool", "wire": "research_allow_thinking",
-             "help": "let research think between searches"},
-            {"name": "research_max_tokens_per_query", "type": "int", "min": 1024, "max": 16_384,
-             "aliases": ["research_maximum_number_of_tokens_per_query"],
-             "wire": "research_maximum_number_of_tokens_per_query",
-             "help": "tokens read for each query of research"},
-            {"name": "research_max_queries", "type": "int", "min": 1, "max": 50,
-             "aliases": ["research_maximum_number_of_queries"],
-             "wire": "research_maximum_number_of_queries", "help": "queries of research"},
-            {"name": "research_max_iterations", "type": "int", "min": 1, "max": 5,
-             "aliases": ["research_maximum_number_of_iterations"],
-             "wire": "research_maximum_number_of_iterations", "help": "rounds of research"},
-            {"name": "research_max_seconds", "type": "int", "min": 1, "max": 300,
-             "aliases": ["research_maximum_number_of_seconds"],
-             "wire": "research_maximum_number_of_seconds", "help": "seconds of research"},
-            {"name": "research_max_results_per_query", "type": "int", "min": 1, "max": 60,
-             "aliases": ["research_maximum_number_of_results_per_query"],
-             "wire": "research_maximum_number_of_results_per_query",
-             "help": "results for each query of research"},
-        ],
-        "cannot": {
-            "site": "answers takes no site filter; use context --site.",
-            "since": "answers cannot filter by age; use context --since.",
-            "count": "answers has no result list; use web or context.",
-        },
-    },
-}
-# fmt: on
-
-# ===== requests ===================================================================================
-
-FRESHNESS = {"day": "pd", "week": "pw", "month": "pm", "year": "py"}  # --since -> Brave's words
-
-
-def wire_params(command: str, params: dict[str, Any]) -> dict[str, Any]:
-    """Return what goes over the wire under the API's names: nothing that was not asked for."""
-    wire: dict[str, Any] = {}
-    for parameter in COMMANDS[command]["params"]:
-        value = params.get(parameter["name"])
-        if value is None or not parameter.get("wire"):
-            continue
-        if parameter["type"] == "since":
-            value = FRESHNESS.get(value, value.replace("..", "to"))
-        wire[parameter["wire"]] = value
-    if goggles := goggles_rules(params):
-        wire["goggles"] = goggles
-    return wire
-
-
-def location_headers(endpoint: str, params: dict[str, Any]) -> dict[str, str]:
-    """Return the X-Loc headers of an endpoint that say where the user is.
-
-    Raises SearchError (invalid_input) for text that no HTTP header can carry.
-    """
-    headers = {}
-    # Points of interest take the coordinates, from which they give distances, as headers.
-    table = LOCATION[:2] if endpoint == "pois" else COMMANDS.get(endpoint, {}).get("params", [])
-    for parameter in table:
-        value = params.get(parameter["name"])
-        if value is None or "header" not in parameter:
-            continue
-        if not re.fullmatch(r"[ -~]+", str(value)):
-            error = wrong_value(parameter, value, "plain ASCII text")
-            error.details["hint"] = "Write it without accents, or give --lat and --long."
-            raise error
-        headers[parameter["header"]] = str(value)
-    return headers
-
-
-def goggles_rules(params: dict[str, Any]) -> list[str]:
-    """Return the goggles to send: the given ones, and the site filters as inline rules.
-
-    Raises SearchError (invalid_input) for http:// goggles, for @FILE outside a command line, and
-    for more than MAX_GOGGLES.
-    """
-    goggles = [text.strip() for text in params.get("goggles", [])]
-    for goggle in goggles:
-        if goggle.lower().startswith("http://"):
-            message = f"goggles must be an https:// URL or inline rules, not {goggle!r}."
-            raise SearchError("invalid_input", message, "Host the goggle under https://.")
-        if goggle.startswith("@"):
-            hint = "Give the rules themselves; @FILE works as a flag only."
-            raise SearchError("invalid_input", f"goggles cannot be read from {goggle!r}.", hint)
-    include = [site_host("site", site) for site in params.get("site", [])]
-    exclude = [site_host("exclude_site", site) for site in params.get("exclude_site", [])]
-    rules = ["$discard"] if include else []
-    rules += [f"$site={host}" for host in include]
-    rules += [f"$discard,site={host}" for host in exclude]
-    if rules:
-        goggles.append("\n".join(rules))
-    if len(goggles) > MAX_GOGGLES:
-        message = (
-            f"goggles and site filters make {len(goggles)} goggles; Brave takes {MAX_GOGGLES}."
-        )
-        raise SearchError(
-            "invalid_input", message, "Join inline rules with newlines in one goggle."
-        )
-    return goggles
-
-
-def site_host(name: str, site: str) -> str:
-    """Return the host of a site filter, which may be written as a URL."""
-    host = re.sub(r"^https?://", "", site.strip().lower()).rstrip("/")
-    if not re.fullmatch(r"[\w-]+(\.[\w-]+)+", host):
-        message = f"{name} must be a host such as docs.python.org, not {site!r}."
-        raise SearchError("invalid_input", message, "Leave out paths and wildcards.")
-    return host
-
-
-def build_request(
-    endpoint: str, params: dict[str, Any], headers: dict[str, str] | None = None
-) -> dict[str, Any]:
-    """Return the GET request of an endpoint: method, url, headers; the key is added on sending.
-
-    params: API names and values (query stands for q). None is skipped, booleans become lower
-    case, goggles and ids are repeated, other lists joined by commas. summary drops result_filter,
-    because Brave then leaves out the web results (brave-search-mcp-server, issue 272).
-    """
-    from urllib.parse import urlencode
-
-    pairs: list[tuple[str, str]] = []
-    for name, value in params.items():
-        if value is None or (name == "result_filter" and params.get("summary")):
-            continue
-        sent = "q" if name == "query" else name
-        if isinstance(value, bool):
-            pairs.append((sent, str(value).lower()))
-        elif isinstance(value, list) and name in ("goggles", "ids"):
-            pairs += [(sent, str(item)) for item in value]
-        elif isinstance(value, list):
-            pairs += [(sent, ",".join(value))] if value else []
-        else:
-            pairs.append((sent, str(value)))
-    address = base_url("BRAVE_SEARCH_BASE_URL", API_ADDRESS) + PATHS[endpoint]
-    query = f"?{urlencode(pairs)}" if pairs else ""
-    return {
-        "method": "GET",
-        "url": address + query,
-        "headers": {"Accept": "application/json", **(headers or {})},
-    }
-
-
-def build_answers_request(params: dict[str, Any]) -> dict[str, Any]:
-    """Return the POST request of the Answers endpoint: one user message and what was asked for."""
-    body: dict[str, Any] = {"messages": [{"role": "user", "content": params["query"]}]}
-    body |= wire_params("answers", params)
-    if size := body.pop("search_context_size", None):
-        body["web_search_options"] = {"search_context_size": size}
-    return {
-        "method": "POST",
-        "url": base_url("BRAVE_SEARCH_BASE_URL", API_ADDRESS) + PATHS["answers"],
-        "headers": {"Accept": "*/*"},
-        "json": body,
-    }
-
-
-def issue_request(
-    endpoint: str,
-    params: dict[str, Any],
-    headers: dict[str, str] | None = None,
-    deadline: float | None = None,
-) -> dict[str, Any]:
-    """Send a GET request to an endpoint of PATHS and return the parsed answer.
-
-    params as for build_request; deadline on time.monotonic()'s clock, 30 s from now by default.
-    Raises SearchError; the run_* functions turn it into an error document.
-    """
-    request = build_request(endpoint, params, headers)
-    response = send(endpoint, request, deadline or time.monotonic() + DEFAULT_TIMEOUT)
-    return parse_answer(response)
-
-
-def send(endpoint: str, request: dict[str, Any], deadline: float) -> Response:
-    """Send a request with the key of its endpoint's plan; raise SearchError for a bad answer."""
-    key_name, key = find_key(*PLAN_KEY_NAMES.get(endpoint, KEY_NAMES))
-    keyed = {**request, "headers": {**request["headers"], "X-Subscription-Token": key}}
-    return exchange(keyed, deadline, lambda answer: answer_error(answer, endpoint, key_name))
-
-
-def ask(
-    endpoint: str, wire: dict[str, Any], params: dict[str, Any], deadline: float
-) -> dict[str, Any]:
-    """Send a command's request, or raise DryRun with it; return the parsed answer, tidied."""
-    headers = location_headers(endpoint, params)
-    if params.get("dry_run"):
-        raise DryRun(build_request(endpoint, wire, headers))
-    answer = issue_request(endpoint, wire, headers, deadline)
-    return tidy(answer) if endpoint in MARKED_ENDPOINTS and not params.get("raw") else answer
-
-
-# ===== answers that are errors ====================================================================
-
-# Endpoint -> the plan that its hints name; the others belong to the Search plan.
-PLANS = {
-    "answers": "an Answers plan (BRAVE_ANSWERS_API_KEY)",
-    "suggest": "an Autosuggest plan (BRAVE_SUGGEST_API_KEY)",
-    "spellcheck": "a Spellcheck plan (BRAVE_SPELLCHECK_API_KEY)",
-}
-# Brave's code -> (kind, what to do). The code decides: a wrong key is 422, a plan problem 400.
+FRESHNESS = {"day": "pd", "week": "pw", "month": "pm", "year": "py"}  # since -> Brave's words
+NOT_HTTPS = r"(?i)\s*(?!https://)[a-z][a-z0-9+.-]*://"  # the start of a URL that is not https
+# Brave's error code -> (kind, hint). The status says less: a wrong key is 422, another plan 400.
 CODES = {
     "SUBSCRIPTION_TOKEN_INVALID": ("auth", "Copy the key from api-dashboard.search.brave.com."),
     "SUBSCRIPTION_NOT_FOUND": ("auth", "Check the subscription of this key."),
@@ -571,65 +85,410 @@ CODES = {
     "USAGE_LIMIT_EXCEEDED": ("quota", "The usage limit is reached; change the plan or provider."),
     "RATE_LIMITED": ("rate_limit", "Wait, then send fewer requests a second."),
 }
+# Endpoints that mark matched words in titles and snippets with HTML.
+MARKED_ENDPOINTS = ("web", "news", "images", "videos", "places", "pois", "suggest")
+# Fields whose texts stay as they are: decoding &copy= in a URL would break it.
+VERBATIM_FIELDS = ("url", "id", "key", "src", "original", "altered", "callback_key")
+# Kind of result -> its fields in a document. NAME=PATH: where the answer has the field; of a NAME
+# that stands here several times, the last field that is there counts.
+RESULT_FIELDS = {
+    "web": "url title description age extra_snippets fetched_content_timestamp page_fetched",
+    "faq": "question answer title url",
+    "discussions": "url title description data",
+    "news": "source=meta_url.hostname source=profile.name source breaking is_live age url title "
+            "description extra_snippets page_age page_fetched",
+    "videos": "url title description age thumbnail_url=thumbnail.src duration=video.duration "
+              "view_count=video.views creator=video.creator publisher=video.publisher "
+              "tags=video.tags page_fetched",
+    "infobox": "title long_desc description url website_url attributes facts",
+    "images": "title url image_url=properties.url width=properties.width height=properties.height "
+              "source confidence",
+    "places": "title url id description address=postal_address.displayAddress "
+              "phone=contact.telephone rating=rating.ratingValue reviews=rating.reviewCount "
+              "price_range categories cuisine=serves_cuisine coordinates timezone",
+    "context": "name url title date site_name=source.site_name description=source.description "
+               "snippets",
+    "suggest": "query title description is_entity",
+}
+# Section of a web answer -> the list in the document, which is there even if it is empty.
+WEB_LISTS = {"web": "web_results", "faq": "faq_results", "discussions": "discussions_results",
+             "news": "news_results", "videos": "video_results"}
+# Lists of a document, in the order in which Markdown shows them -> heading.
+HEADINGS = {
+    "web_results": "Web", "results": "Results", "faq_results": "Questions and answers",
+    "discussions_results": "Discussions", "news_results": "News", "video_results": "Videos",
+    "locations": "Places", "places": "Places", "infobox": "In short", "citations": "Sources",
+    "entities": "Entities",
+}
+# Fields that Markdown shows as one line under the results.
+NOTES = {"altered": "Searched for: {}", "summarizer_key": "Summarizer key: {}",
+         "rich": "Live data: {}", "cost_usd": "Cost: {} USD",
+         "next_offset": "More results: offset {}"}
+# A tag in the text of the Answers endpoint, with its data.
+TAG = (
+    r"<(citation|enum_item|usage|queries|analyzing|thinking|progress|blindspots|answer)>(.*?)</\1>"
+)
+
+# ===== commands and their parameters ==============================================================
+
+COUNTRIES = ("ALL AR AU AT BE BR CA CL DK FI FR DE GR HK IN ID IT JP KR MY MX NL NZ NO CN PL PT PH "
+             "RU SA ZA ES SE CH TW TR GB US").split()
+LANGUAGES = ("ar eu bn bg ca zh-hans zh-hant hr cs da nl en en-gb et fi fr gl de el gu he hi hu is "
+             "it jp kn ko lv lt ms ml mr nb pl pt-br pt-pt pa ro ru sr sk sl es sv ta te th tr uk "
+             "vi").split()
+# What people and models write -> what the API takes.
+LANGUAGE_SPELLINGS = {
+    "ja": "jp", "ja-jp": "jp", "zh": "zh-hans", "zh-cn": "zh-hans", "zh-tw": "zh-hant",
+    "zh-hk": "zh-hant", "no": "nb", "nn": "nb", "iw": "he", "en-us": "en", "en-uk": "en-gb",
+    "de-de": "de", "fr-fr": "fr", "es-es": "es", "it-it": "it", "ko-kr": "ko", "ru-ru": "ru",
+}
+UI_LANGUAGES = ("es-AR en-AU de-AT nl-BE fr-BE pt-BR en-CA fr-CA es-CL da-DK fi-FI fr-FR de-DE "
+                "el-GR zh-HK en-IN en-ID it-IT ja-JP ko-KR en-MY es-MX nl-NL en-NZ no-NO zh-CN "
+                "pl-PL en-PH ru-RU en-ZA es-ES sv-SE fr-CH de-CH zh-TW tr-TR en-GB en-US "
+                "es-US").split()
+RESULT_TYPES = "discussions faq infobox news query rich summarizer videos web locations".split()
+
+
+def parameter(name: str, kind: str, api_default: Any, text: str, **more: Any) -> Fields:
+    """Return an entry of COMMANDS: name, type, api_default, help, wire, aliases, and more.
+
+    api_default: what Brave assumes if it is not sent; None if that is nothing, or not documented.
+    wire: Brave's name, which is also an alias; "" if it is not sent. header: its HTTP header.
+    """
+    wire = more.setdefault("wire", "" if "header" in more else name)
+    aliases = ([wire] if wire not in ("", name) else []) + more.pop("aliases", [])
+    entry = {"name": name, "type": kind, "api_default": api_default, "help": text}
+    return {**entry, "aliases": aliases, **more}
+
+
+def limit(name: str, low: int, high: int, api_default: int, text: str) -> Fields:
+    """Return the entry of a number that Brave calls maximum_number_of_..."""
+    wire = name.replace("max_", "maximum_number_of_")
+    return parameter(name, "int", api_default, text, min=low, max=high, wire=wire)
+
+
+QUERY = parameter("query", "str", None, "what to search for", wire="q", positional=True,
+                  required=True)
+COUNT = parameter("count", "int", 20, "results, 1 to 20 (default: 10)", min=1, max=20, default=10,
+                  flags=["-n"], aliases=["num"])
+COUNT_50 = {**COUNT, "max": 50, "help": "results, 1 to 50 (default: 10)"}
+OFFSET = parameter("offset", "int", 0, "result pages to skip, 0 to 9 (not results)", min=0,
+                   max=LAST_OFFSET)
+SINCE = parameter("since", "since", None,
+                  "age of pages: day, week, month, year or YYYY-MM-DD..YYYY-MM-DD",
+                  choices=[*FRESHNESS], values={code: word for word, code in FRESHNESS.items()},
+                  wire="freshness", note="Brave filters by days; it cannot filter by hours.")
+COUNTRY = parameter("country", "str", "US", "two-letter country of the results, or ALL",
+                    choices=COUNTRIES, values={"uk": "GB"}, aliases=["gl"])
+LANGUAGE = parameter("language", "str", "en", "language of the results", choices=LANGUAGES,
+                     values=LANGUAGE_SPELLINGS, wire="search_lang", aliases=["hl"])
+LANG = {**LANGUAGE, "wire": "lang", "aliases": ["lang", "hl"]}
+UI_LANG = parameter("ui_lang", "str", "en-US", choices=UI_LANGUAGES,
+                    text="language of texts such as the age of a page, for example de-DE")
+SAFE = parameter("safe", "str", "moderate", "filter for adult content", wire="safesearch",
+                 choices=["off", "moderate", "strict"])
+SAFE_STRICT = {**SAFE, "api_default": "strict"}
+SITE = parameter("site", "csv", None, "only these sites, for example docs.python.org,github.com",
+                 wire="", aliases=["include_site"])
+EXCLUDE_SITE = parameter("exclude_site", "csv", None, "none of these sites", wire="")
+GOGGLES = parameter("goggles", "list", None, "re-ranking: https:// URLs or inline rules; the flag "
+                    "reads rules from @FILE", wire="", verbatim=True, file=True)
+SPELLCHECK = parameter("spellcheck", "bool", "true", "correct the query")
+SNIPPETS = parameter("extra_snippets", "bool", "false", "up to 5 more excerpts for each result")
+UNITS = parameter("units", "str", "by country", "units of measurement",
+                  choices=["metric", "imperial"])
+OPERATORS = parameter("operators", "bool", "true", "understand operators such as filetype:")
+FETCHED = parameter("include_fetch_metadata", "bool", "false", "say when each page was fetched")
+RAW = parameter("raw", "bool", None, "keep HTML marks and entities in titles and snippets", wire="")
+LATITUDE, LONGITUDE = {"min": -90, "max": 90}, {"min": -180, "max": 180}
+LOCATION = [
+    parameter("lat", "float", None, "latitude of the user", header="X-Loc-Lat", **LATITUDE),
+    parameter("long", "float", None, "longitude of the user", header="X-Loc-Long", **LONGITUDE),
+    parameter("city", "str", None, "city of the user", header="X-Loc-City"),
+    parameter("state", "str", None, "state or region code, for example CA", header="X-Loc-State"),
+    parameter("state_name", "str", None, "state or region by name", header="X-Loc-State-Name"),
+    parameter("location_country", "str", None, "two-letter country of the user",
+              header="X-Loc-Country"),
+    parameter("postal_code", "str", None, "postal code of the user", header="X-Loc-Postal-Code"),
+]
+# What a command cannot do -> what to do instead.
+NO_OFFSET = {"offset": "There are no result pages; raise count."}
+NO_SITES = {"site": "Put site:example.com into the query.",
+            "exclude_site": "Put -site:example.com into the query."}
+NO_AGES = dict.fromkeys(("since", "freshness"), "Brave cannot filter images by age.")
+
+COMMANDS: dict[str, Fields] = {
+    "web": {"help": "web pages, and the FAQ, discussions, news and videos found", "params": [
+        QUERY, COUNT, OFFSET, SINCE, COUNTRY, LANGUAGE, UI_LANG, SAFE, SITE, EXCLUDE_SITE,
+        parameter("result_filter", "csv", "all", "only these sections", choices=RESULT_TYPES),
+        parameter("summary", "bool", "false",
+                  "ask for a summarizer_key (drops result_filter; Pro AI plan only)"),
+        SNIPPETS, GOGGLES, SPELLCHECK,
+        parameter("text_decorations", "bool", "true", "mark matched words (seen with raw)"),
+        UNITS, OPERATORS, FETCHED,
+        parameter("enable_rich_callback", "bool", "false", "say if the rich command has data"),
+        *LOCATION,
+        parameter("timezone", "str", None, "IANA time zone of the user, for example Europe/Berlin",
+                  header="X-Loc-Timezone"),
+        RAW,
+    ]},
+    "summarizer": {"help": "summary of a search (only with the discontinued Pro AI plan)",
+                   "expendable": ("summary_raw", "enrichments"), "params": [
+        parameter("key", "str", None, "summarizer_key of a web search with summary, unchanged",
+                  positional=True, verbatim=True),
+        {**QUERY, "positional": False, "required": False, "wire": "",
+         "help": "instead of a key: a query to search for and summarize"},
+        parameter("entity_info", "bool", "false", "describe the entities"),
+        parameter("inline_references", "bool", "false", "put the URLs of sources into the text"),
+        parameter("poll_interval_ms", "int", None, "milliseconds between two tries (default: 50)",
+                  min=1, max=60_000, default=POLL_INTERVAL_MS, wire=""),
+        parameter("max_attempts", "int", None, "tries until the summary is complete (default: 20)",
+                  min=1, max=1_000, default=POLL_ATTEMPTS, wire=""),
+    ]},
+    "context": {"help": "passages of pages for a model to answer from (grounding)", "params": [
+        QUERY, {**COUNT_50, "help": "pages to draw from, 1 to 50 (default: 10)"}, SINCE, COUNTRY,
+        LANGUAGE, SAFE, SITE, EXCLUDE_SITE, GOGGLES, SPELLCHECK,
+        limit("max_tokens", 1024, 32_768, 8192, "tokens in all, approximately"),
+        limit("max_urls", 1, 50, 20, "pages in the answer"),
+        limit("max_snippets", 1, 256, 50, "passages in all"),
+        limit("max_tokens_per_url", 512, 8192, 4096, "tokens of one page"),
+        limit("max_snippets_per_url", 1, 100, 50, "passages of one page"),
+        parameter("threshold", "str", "calibrated by Brave", "how well a passage must match",
+                  wire="context_threshold_mode",
+                  choices=["disabled", "strict", "lenient", "balanced"]),
+        parameter("enable_local", "bool", "true with a location", "include places"),
+        parameter("enable_source_metadata", "bool", "false", "describe each source"),
+        *LOCATION,
+    ], "cannot": {"offset": "There are no result pages; raise count or max_tokens."}},
+    "news": {"help": "news articles", "params": [
+        QUERY, COUNT_50, OFFSET, SINCE, COUNTRY, LANGUAGE, UI_LANG, SAFE_STRICT, SITE,
+        EXCLUDE_SITE, SNIPPETS, GOGGLES, SPELLCHECK, OPERATORS, FETCHED, RAW,
+    ]},
+    "images": {"help": "images", "params": [
+        QUERY, {**COUNT, "max": 200, "api_default": 50, "help": "results, 1 to 200 (default: 10)"},
+        COUNTRY, LANGUAGE, {**SAFE_STRICT, "choices": ["off", "strict"],
+                            "note": "Brave's image search has no moderate filter."},
+        SPELLCHECK, RAW,
+    ], "cannot": {**NO_OFFSET, **NO_SITES, **NO_AGES}},
+    "videos": {"help": "videos", "params": [
+        QUERY, COUNT_50, OFFSET, SINCE, COUNTRY, LANGUAGE, UI_LANG, SAFE, SPELLCHECK, OPERATORS,
+        FETCHED, RAW,
+    ], "cannot": {**NO_SITES, "goggles": "The web, context and news commands take goggles."}},
+    "places": {"help": "places near a location; or details of places by ids", "params": [
+        {**QUERY, "required": False, "help": "what to look for; without it, whatever is near"},
+        parameter("location", "str", None, "where, for example 'san francisco ca united states'"),
+        parameter("lat", "float", None, "latitude of the point to search around",
+                  wire="latitude", **LATITUDE),
+        parameter("long", "float", None, "longitude of the point to search around",
+                  wire="longitude", **LONGITUDE),
+        parameter("radius", "float", None, "metres around the point; farther places come later",
+                  min=0, max=20_000_000),
+        {**COUNT, "max": 100, "help": "results, 1 to 100 (default: 10)"},
+        COUNTRY, LANGUAGE, UI_LANG, UNITS, SAFE_STRICT, SPELLCHECK,
+        parameter("geoloc", "str", None, "LATxLONG: the point from which distances are measured"),
+        parameter("ids", "csv", None, "instead of a search: details of up to 20 places (ids are "
+                  "valid for 8 hours)", wire=""),
+        parameter("descriptions", "bool", None, "describe the places (one more request)", wire=""),
+        RAW,
+    ], "cannot": NO_OFFSET},
+    "rich": {"help": "live data (weather, stocks, ...) by a web search's callback key", "params": [
+        parameter("callback_key", "str", None,
+                  "rich.hint.callback_key of a web search with enable_rich_callback",
+                  positional=True, required=True, verbatim=True),
+    ]},
+    "suggest": {"help": "completions of a query", "params": [
+        QUERY, {**COUNT, "api_default": 5, "help": "suggestions, 1 to 20 (default: 10)"},
+        COUNTRY, LANG, parameter("rich", "bool", "false", "describe entities (paid plan)"),
+    ]},
+    "spellcheck": {"help": "corrected spelling of a query", "params": [QUERY, COUNTRY, LANG]},
+    "answers": {"help": "an answer by Brave's model (timeout: 90 s; research: 330 s)", "params": [
+        {**QUERY, "wire": "", "help": "the question"},
+        parameter("model", "str", "brave", "model that writes (default: brave)", default="brave",
+                  choices=["brave", "brave-pro"]),
+        parameter("citations", "bool", "false", "mark sources as [1] and list them",
+                  wire="enable_citations"),
+        parameter("entities", "bool", "false", "list the entities of the answer",
+                  wire="enable_entities"),
+        parameter("research", "bool", "false",
+                  "search several times before answering (up to 300 s, costs more)",
+                  wire="enable_research"),
+        COUNTRY, {**LANGUAGE, "wire": "language"}, SAFE,
+        parameter("max_completion_tokens", "int", None, "longest answer in tokens", min=1,
+                  max=1_000_000),
+        parameter("seed", "int", None, "number for repeatable answers", min=0, max=2**31 - 1),
+        parameter("search_context_size", "str", None, "how much is searched",
+                  choices=["low", "medium", "high"]),
+        parameter("research_allow_thinking", "bool", "true", "let it think between searches"),
+        limit("research_max_tokens_per_query", 1024, 16_384, 8192, "tokens read for each query"),
+        limit("research_max_queries", 1, 50, 20, "queries of the research"),
+        limit("research_max_iterations", 1, 5, 4, "rounds of research"),
+        limit("research_max_seconds", 1, 300, 180, "seconds of research"),
+        limit("research_max_results_per_query", 1, 60, 60, "results for each query of research"),
+    ], "cannot": {"site": "The context command takes site.",
+                  "since": "The context command takes since.",
+                  "count": "answers has no result list; use web or context."}},
+}
+# fmt: on
+
+# ===== parameters -> requests =====================================================================
+
+
+def wire_params(command: str, params: Fields) -> Fields:
+    """Return the parameters that are sent, under Brave's names; raises as goggles_rules does."""
+    wire: Fields = {}
+    for entry in COMMANDS[command]["params"]:
+        if entry["name"] in params and entry["wire"]:
+            value = params[entry["name"]]
+            if entry["type"] == "since":
+                value = FRESHNESS.get(value, value.replace("..", "to"))
+            wire[entry["wire"]] = value
+    goggles = goggles_rules(params)
+    return {**wire, "goggles": goggles} if goggles else wire
+
+
+def location_headers(endpoint: str, params: Fields) -> Fields:
+    """Return the X-Loc headers that tell an endpoint where the user is.
+
+    Raises SearchError (invalid_input) for text that no HTTP header can carry.
+    """
+    # The endpoint for details of places takes lat and long as headers, to measure distances.
+    table = LOCATION[:2] if endpoint == "pois" else COMMANDS.get(endpoint, {}).get("params", [])
+    given = [entry for entry in table if "header" in entry and entry["name"] in params]
+    for entry in given:
+        if not re.fullmatch(r"[ -~]+", str(params[entry["name"]])):
+            error = wrong_value(entry, params[entry["name"]], "plain ASCII text")
+            error.details["hint"] = "Write it without accents, or give lat and long."
+            raise error
+    return {entry["header"]: str(params[entry["name"]]) for entry in given}
+
+
+def goggles_rules(params: Fields) -> list[str]:
+    """Return the goggles to send: the given ones, and the site filters as one inline goggle.
+
+    Raises SearchError (invalid_input) for a site that is no host, for @FILE outside a command line,
+    if no goggle can be used, and for more than MAX_GOGGLES.
+    """
+    goggles = [text.strip() for text in params.get("goggles", [])]
+    if files := [quoted(goggle) for goggle in goggles if goggle.startswith("@")]:
+        hint = "Give the rules themselves; only the command line reads files."
+        raise SearchError("invalid_input", f"goggles cannot be read from {files[0]}.", hint)
+    rules = ["$discard"] if params.get("site") else []
+    for name, rule in (("site", "$site="), ("exclude_site", "$discard,site=")):
+        for site in params.get(name, []):
+            host = re.sub(r"^https?://", "", site.strip().lower()).rstrip("/")
+            if not re.fullmatch(r"[\w-]+(\.[\w-]+)+", host):
+                message = f"{name} must be a host such as docs.python.org, not {quoted(site)}."
+                raise SearchError("invalid_input", message, "Leave out paths and wildcards.")
+            rules.append(rule + host)
+    goggles = usable_goggles([*goggles, "\n".join(rules)] if rules else goggles)
+    if (number := len(goggles)) > MAX_GOGGLES:
+        hint = "Join inline rules with newlines in one goggle."
+        message = f"goggles and site filters make {number} goggles; Brave takes {MAX_GOGGLES}."
+        raise SearchError("invalid_input", message, hint)
+    return goggles
+
+
+def usable_goggles(goggles: list[str]) -> list[str]:
+    """Return the goggles that are https:// URLs or inline rules; raises SearchError if none is."""
+    usable = [goggle for goggle in goggles if not re.match(NOT_HTTPS, goggle)]
+    if goggles and not usable:
+        message = f"goggles must be an https:// URL or inline rules, not {quoted(goggles[0])}."
+        raise SearchError("invalid_input", message, "Host the goggle under https://.")
+    return usable
+
+
+def goggles_warnings(params: Fields) -> list[str]:
+    """Return a warning that names the goggles that usable_goggles leaves out, if there are any."""
+    goggles = params.get("goggles") or []
+    goggles = [goggles] if isinstance(goggles, str) else goggles
+    left_out = [quoted(goggle.strip()) for goggle in goggles if re.match(NOT_HTTPS, goggle)]
+    return [f"Left out goggles that are not https: {', '.join(left_out)}."] if left_out else []
+
+
+def build_request(endpoint: str, params: Fields, headers: Fields | None = None) -> Fields:
+    """Return the GET request of an endpoint: method, url, headers; the key is added on sending.
+
+    params: Brave's names and values (query stands for q). None is skipped, booleans become lower
+    case, goggles and ids are repeated, other lists are joined by commas. goggles may be one text;
+    those that are not https are left out. summary drops result_filter, because Brave then leaves
+    out the web results (brave-search-mcp-server, issue 272). Raises SearchError (invalid_input) if
+    no goggle is left.
+    """
+    from urllib.parse import urlencode
+
+    pairs: list[tuple[str, str]] = []
+    for name, value in params.items():
+        if value is None or (name == "result_filter" and params.get("summary")):
+            continue
+        values = value if isinstance(value, list) else [value]
+        if name == "goggles":
+            values = usable_goggles(values)
+        elif isinstance(value, bool):
+            values = [str(value).lower()]
+        elif name != "ids":
+            values = [",".join(map(str, values))] if values else []
+        pairs += [("q" if name == "query" else name, item) for item in values]
+    url = base_url("BRAVE_SEARCH_BASE_URL", API_ADDRESS) + PATHS[endpoint]
+    url += f"?{urlencode(pairs)}" if pairs else ""
+    headers = {"Accept": "application/json", **(headers or {})}
+    return {"method": "GET", "url": url, "headers": headers}
+
+
+def build_answers_request(params: Fields) -> Fields:
+    """Return the POST request of the Answers endpoint: one user message and what was asked for."""
+    body: Fields = {"messages": [{"role": "user", "content": params["query"]}]}
+    body |= wire_params("answers", params)
+    if size := body.pop("search_context_size", None):
+        body["web_search_options"] = {"search_context_size": size}
+    url = base_url("BRAVE_SEARCH_BASE_URL", API_ADDRESS) + PATHS["answers"]
+    return {"method": "POST", "url": url, "headers": {"Accept": "*/*"}, "json": body}
+
+
+# ===== answers -> errors and documents ============================================================
 
 
 def answer_error(response: Response, endpoint: str, key_name: str) -> SearchError | None:
-    """Return the error that an answer means, classified by Brave's code; None for a good one."""
+    """Return the error that an answer means, by Brave's code; None for a good answer."""
     if response.status == 200:
         return None
     fault = error_fields(response)
-    code = str(fault.get("code") or "")
-    if not code and response.status == 402:
-        code = "CREDIT_EXHAUSTED"
+    code = str(fault.get("code") or ("CREDIT_EXHAUSTED" if response.status == 402 else ""))
+    said = shorten(str(fault.get("detail") or code), 200)
     if code not in CODES:
         error = status_error(response, "Brave")
         if fault.get("detail"):
-            error.message = (
-                f"Brave answered {response.status}: {shorten(str(fault['detail']), 200)}"
-            )
-        error.details |= {"code": code} if code else {}
+            error.message = f"Brave answered {response.status}: {said}"
+        error.details |= drop_empty({"code": code})
         return error
     kind, hint = CODES[code]
-    place = refused_parameter(fault)
+    # A VALIDATION error names the refused parameter or header.
+    refused = next(iter(objects(object_field(fault, "meta").get("errors"))), {})
+    place = "".join(map(str, as_list(refused.get("loc"))[-1:]))
     if place == "x-subscription-token":
         kind, hint = "auth", f"Set {key_name}."
-    words = shorten(str(fault.get("detail") or code), 200)
-    message = f"Brave refused the request: {words}"
+    message = f"Brave refused the request: {said}" + (f" ({place})" if place else "")
     if kind == "auth":
-        message = f"Brave refused the key in {key_name}: {words}"
-    elif place:
-        message += f" ({place})"
-    details: dict[str, Any] = {"status": response.status, "code": code}
+        message = f"Brave refused the key in {key_name}: {said}"
+    details: Fields = {"status": response.status, "code": code}
     if kind == "rate_limit":
         details |= {"retryable": True, "retry_after": rate_limit_wait(response)}
-    plan = PLANS.get(endpoint, "a Search plan (BRAVE_SEARCH_API_KEY)")
-    return SearchError(kind, message, hint.format(plan=plan), **details)
+    plan, variable = PLANS.get(endpoint, SEARCH_PLAN)
+    return SearchError(kind, message, hint.format(plan=f"{plan} ({variable})"), **details)
 
 
-def error_fields(response: Response) -> dict[str, Any]:
-    """Return Brave's error object; {} if the body has none. Documents show it as a list, too."""
+def error_fields(response: Response) -> Fields:
+    """Return Brave's error object, or {}. The API sends an object, its documentation has a list."""
     try:
-        body = clean_tree(response.json())
-    except (ValueError, RecursionError):
+        body = json_answer(response, "Brave")
+    except SearchError:
         return {}
-    fault = body.get("error") or body.get("errors") if isinstance(body, dict) else None
-    fault = fault[0] if isinstance(fault, list) and fault else fault
-    return fault if isinstance(fault, dict) else {}
-
-
-def refused_parameter(fault: dict[str, Any]) -> str:
-    """Return the parameter or header that a VALIDATION error names, or ""."""
-    meta = fault.get("meta")
-    errors = meta.get("errors") if isinstance(meta, dict) else None
-    first = errors[0] if isinstance(errors, list) and errors else None
-    place = first.get("loc") if isinstance(first, dict) else None
-    return str(place[-1]) if isinstance(place, list) and place else ""
+    return next(iter(objects(body.get("error") or body.get("errors"))), {})
 
 
 def rate_limit_wait(response: Response) -> float | None:
     """Return the seconds until every exhausted window of the rate limit is open again.
 
-    X-RateLimit-* hold one number for each window; a limit of 0 means that it is not capped.
+    X-RateLimit-* hold one number for each window; a window with a limit of 0 is not limited.
     """
 
     def numbers(name: str) -> list[int]:
@@ -641,389 +500,257 @@ def rate_limit_wait(response: Response) -> float | None:
     return max(waits) if waits else retry_after(response)
 
 
-def parse_answer(response: Response) -> dict[str, Any]:
-    """Return the answer's JSON object with its texts cleaned; raises SearchError (provider)."""
-    try:
-        data = clean_tree(response.json())
-    except (ValueError, RecursionError):
-        data = None
-    if not isinstance(data, dict):
-        message = f"Brave's answer is no JSON object: {response.excerpt()}"
-        raise SearchError("provider", message, "Try again later.", status=response.status)
-    return data
+def as_list(value: Any) -> list[Any]:
+    """Return a list as it is, an object as a list of one, and anything else as an empty list."""
+    return value if isinstance(value, list) else [value] if isinstance(value, dict) else []
 
 
-# ===== answers that become documents ==============================================================
-
-# Endpoints that mark matched words in titles and snippets with HTML.
-MARKED_ENDPOINTS = ("web", "news", "images", "videos", "places", "pois", "suggest")
-# Names whose texts stay as they are: decoding &copy= in a URL would break it.
-VERBATIM_NAMES = ("url", "id", "key", "src", "original", "altered", "callback_key")
+def objects(value: Any) -> list[Fields]:
+    """Return the objects in a list, or a single object as a list of one."""
+    return [item for item in as_list(value) if isinstance(item, dict)]
 
 
-def tidy(value: Any, name: str = "") -> Any:
-    """Return data of an answer without highlighting marks, entities decoded once; URLs stay."""
-    if isinstance(value, str):
-        verbatim = name in VERBATIM_NAMES or value.startswith(("http://", "https://"))
-        return value if verbatim else plain_text(value)
-    if isinstance(value, dict):
-        return {key: tidy(item, key) for key, item in value.items()}
-    if isinstance(value, list):
-        return [tidy(item, name) for item in value]
-    return value
-
-
-def results_of(answer: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return the results of an answer or of one of its sections, without broken ones."""
-    return [item for item in members(answer.get("results")) if isinstance(item, dict)]
-
-
-def section(answer: dict[str, Any], name: str) -> list[dict[str, Any]]:
-    """Return the results of a section of an answer; [] if it is missing or broken."""
-    return results_of(object_field(answer, name))
-
-
-def members(value: Any) -> list[Any]:
-    """Return a list as it is, an object as a list of one, and anything else as no list."""
-    if isinstance(value, dict):
-        return [value]
-    return value if isinstance(value, list) else []
-
-
-def pick(item: dict[str, Any], *names: str) -> dict[str, Any]:
+def pick_fields(item: Fields, *names: str) -> Fields:
     """Return the named fields of an item, without the empty ones."""
     return drop_empty({name: item.get(name) for name in names})
 
 
-def web_document(params: dict[str, Any], answer: dict[str, Any]) -> Document:
-    """Return the document of a web search, in the fields that the seed names.
+def tidy_texts(value: Any, name: str = "") -> Any:
+    """Return data of an answer without highlighting marks, entities decoded once; URLs stay."""
+    if isinstance(value, str):
+        verbatim = name in VERBATIM_FIELDS or value.startswith(("http://", "https://"))
+        return value if verbatim else plain_text(value)
+    if isinstance(value, dict):
+        return {key: tidy_texts(item, key) for key, item in value.items()}
+    return [tidy_texts(item, name) for item in value] if isinstance(value, list) else value
+
+
+def trim_result(kind: str, item: Fields) -> Fields:
+    """Return the fields of a result that RESULT_FIELDS names for its kind."""
+    found: Fields = {}
+    for field in RESULT_FIELDS[kind].split():
+        name, _, path = field.partition("=")
+        *outer, last = (path or name).split(".")
+        found |= drop_empty({name: functools.reduce(object_field, outer, item).get(last)})
+    if "long_desc" in found:  # it repeats the description
+        found.pop("description", None)
+    return {**found, **hours_and_distance(item)} if kind == "places" else found
+
+
+def hours_and_distance(place: Fields) -> Fields:
+    """Return a place's hours_today, such as Mon 07:00-12:00, 14:00-21:00, and its distance."""
+    spans = objects(object_field(place, "opening_hours").get("current_day"))
+    spans = [span for span in spans if span.get("opens") or span.get("closes")]
+    times = ", ".join(f"{span.get('opens') or '?'}-{span.get('closes') or '?'}" for span in spans)
+    hours = f"{spans[0].get('abbr_name') or ''} {times}".strip() if spans else ""
+    distance = object_field(place, "distance")
+    known = distance.get("value") is not None
+    length = f"{distance['value']} {distance.get('units')}" if known else ""
+    return drop_empty({"hours_today": hours, "distance": length})
+
+
+def found_document(params: Fields, **fields: Any) -> Document:
+    """Return the document of a command that found something."""
+    return {"ok": True, "provider": "brave", **pick_fields(params, "query"), **fields}
+
+
+def nothing_found(what: str) -> Document:
+    """Return the error document for an answer without results."""
+    hint = "Use fewer or more general words, or drop filters."
+    return error_document(SearchError("no_results", f"No {what} found", hint))
+
+
+def request_warnings(params: Fields) -> list[str]:
+    """Return warnings about goggles that are left out and a query that Brave may refuse."""
+    query = params.get("query", "")
+    words = len(query.split())
+    warnings = goggles_warnings(params)
+    if len(query) > QUERY_CHARS or words > QUERY_WORDS:
+        size = f"The query has {len(query)} characters and {words} words"
+        warnings.append(f"{size}; Brave may refuse more than {QUERY_CHARS} or {QUERY_WORDS}.")
+    return warnings
+
+
+def web_document(params: Fields, answer: Fields) -> Document:
+    """Return the document of a web search.
 
     Without web results it is an error of kind no_results that still holds every other section.
     """
-    info = object_field(answer, "query")
-    more = info.get("more_results_available") is True
-    offset = params.get("offset", 0)
-    document: dict[str, Any] = {
-        "ok": True,
-        "provider": "brave",
-        "query": params["query"],
-        **section_results(answer),
-        "summarizer_key": object_field(answer, "summarizer").get("key"),
-        "raw_query_info": {
-            "query": info.get("original", params["query"]),
-            "country": info.get("country"),
-            **pick(info, "altered", "more_results_available"),
-        },
+    info, offset = object_field(answer, "query"), params.get("offset", 0)
+    more = info.get("more_results_available") is True and offset < LAST_OFFSET
+    lists = {field: section_results(answer, name, name) for name, field in WEB_LISTS.items()}
+    key = object_field(answer, "summarizer").get("key")
+    searched = {"query": info.get("original", params["query"]), "country": info.get("country")}
+    searched |= pick_fields(info, "altered", "more_results_available")
+    extras = {
+        "infobox": section_results(answer, "infobox", "infobox"),
+        "locations": section_results(answer, "locations", "places"),
+        "rich": object_field(answer, "rich"),
+        "next_offset": offset + 1 if more else None,
+        "warnings": request_warnings(params),
     }
-    document |= drop_empty(
-        {
-            "infobox": [infobox_item(item) for item in section(answer, "infobox")],
-            "locations": [place_item(item) for item in section(answer, "locations")],
-            "rich": object_field(answer, "rich"),
-            "next_offset": offset + 1 if more and offset < LAST_OFFSET else None,
-            "warnings": query_warnings(params["query"]),
-        }
-    )
+    document = found_document(params, **lists, summarizer_key=key, raw_query_info=searched)
+    document |= drop_empty(extras)
     if not document["web_results"]:
-        hint = "Use fewer or more general words, or drop filters."
+        document |= nothing_found("web results")
         if "web" not in params.get("result_filter", ["web"]):
             hint = "result_filter leaves web out; the sections it names are in this document."
-        document |= error_document(SearchError("no_results", "No web results found", hint))
-    elif params.get("summary") and not document["summarizer_key"]:
+            document["details"]["hint"] = hint
+    elif params.get("summary") and not key:
         document.setdefault("warnings", []).append(f"No summarizer_key. {SUMMARIZER_PLAN}")
     return document
 
 
-def section_results(answer: dict[str, Any]) -> dict[str, list[dict[str, Any]]]:
-    """Return the results of the sections that every web document names, whether or not empty."""
-    discussion = ("url", "title", "description", "data")
-    return {
-        "web_results": [web_item(item) for item in section(answer, "web")],
-        "faq_results": [
-            pick(item, "question", "answer", "title", "url") for item in section(answer, "faq")
-        ],
-        "discussions_results": [
-            marked(answer, "discussions", pick(item, *discussion))
-            for item in section(answer, "discussions")
-        ],
-        "news_results": [
-            marked(answer, "news", news_item(item)) for item in section(answer, "news")
-        ],
-        "video_results": [
-            marked(answer, "videos", video_item(item)) for item in section(answer, "videos")
-        ],
-    }
+def section_results(answer: Fields, name: str, kind: str) -> list[Fields]:
+    """Return the results of a section of a web answer; [] if it is missing or broken.
+
+    Discussions, news and videos each say whether goggles changed their section, if Brave says so.
+    """
+    section = object_field(answer, name)
+    marked = name in ("discussions", "news", "videos")
+    mark = pick_fields(section, "mutated_by_goggles") if marked else {}
+    return [{**mark, **trim_result(kind, item)} for item in objects(section.get("results"))]
 
 
-def query_warnings(query: str) -> list[str]:
-    """Return a warning if a query is longer than what Brave promises to take."""
-    words = len(query.split())
-    if len(query) <= QUERY_CHARS and words <= QUERY_WORDS:
-        return []
-    size = f"{len(query)} characters and {words} words"
-    return [f"The query has {size}; Brave may refuse more than {QUERY_CHARS} or {QUERY_WORDS}."]
+def list_document(command: str, params: Fields, answer: Fields) -> Document:
+    """Return the document of an answer that is one list of results."""
+    items = objects(answer.get("results"))
+    if command != "rich":  # live data has a shape of its own for each subject
+        items = [trim_result(command, item) for item in items]
+    return results_document(command, params, answer, [item for item in items if item])
 
 
-def marked(answer: dict[str, Any], name: str, item: dict[str, Any]) -> dict[str, Any]:
-    """Return an item with its section's mutated_by_goggles, where the answer says it."""
-    value = object_field(answer, name).get("mutated_by_goggles")
-    return item if value is None else {"mutated_by_goggles": value, **item}
-
-
-def web_item(item: dict[str, Any]) -> dict[str, Any]:
-    """Return the useful fields of a web result."""
-    names = ("url", "title", "description", "age", "extra_snippets")
-    return pick(item, *names, "fetched_content_timestamp", "page_fetched")
-
-
-def news_item(item: dict[str, Any]) -> dict[str, Any]:
-    """Return the useful fields of a news article; source is the site's name or host."""
-    site = object_field(item, "meta_url")
-    source = item.get("source") or object_field(item, "profile").get("name") or site.get("hostname")
-    names = ("breaking", "is_live", "age", "url", "title", "description", "extra_snippets")
-    return drop_empty({"source": source, **pick(item, *names, "page_age", "page_fetched")})
-
-
-def video_item(item: dict[str, Any]) -> dict[str, Any]:
-    """Return the useful fields of a video; any of its parts may be missing."""
-    video = object_field(item, "video")
-    return drop_empty(
-        {
-            **pick(item, "url", "title", "description", "age"),
-            "thumbnail_url": object_field(item, "thumbnail").get("src"),
-            "duration": video.get("duration"),
-            "view_count": video.get("views"),
-            **pick(video, "creator", "publisher", "tags"),
-            **pick(item, "page_fetched"),
-        }
-    )
-
-
-def infobox_item(item: dict[str, Any]) -> dict[str, Any]:
-    """Return the useful fields of an infobox; the long description holds the short one."""
-    texts = ("long_desc",) if item.get("long_desc") else ("description",)
-    return pick(item, "title", *texts, "url", "website_url", "attributes", "facts")
-
-
-def image_item(item: dict[str, Any]) -> dict[str, Any]:
-    """Return the useful fields of an image; url is the page, image_url the picture."""
-    picture = object_field(item, "properties")
-    return drop_empty(
-        {
-            **pick(item, "title", "url"),
-            "image_url": picture.get("url"),
-            **pick(picture, "width", "height"),
-            **pick(item, "source", "confidence"),
-        }
-    )
-
-
-def place_item(item: dict[str, Any]) -> dict[str, Any]:
-    """Return the useful fields of a place."""
-    rating, distance = object_field(item, "rating"), object_field(item, "distance")
-    value, units = distance.get("value"), distance.get("units")
-    return drop_empty(
-        {
-            **pick(item, "title", "url", "id", "description"),
-            "address": object_field(item, "postal_address").get("displayAddress"),
-            "phone": object_field(item, "contact").get("telephone"),
-            "rating": rating.get("ratingValue"),
-            "reviews": rating.get("reviewCount"),
-            **pick(item, "price_range", "categories"),
-            "cuisine": item.get("serves_cuisine"),
-            "hours_today": opening_hours(object_field(item, "opening_hours").get("current_day")),
-            "distance": f"{value} {units}" if value is not None else None,
-            **pick(item, "coordinates", "timezone"),
-        }
-    )
-
-
-def opening_hours(spans: Any) -> str:
-    """Return one day's opening hours as text, for example Mon 07:00-12:00, 14:00-21:00."""
-    known = [span for span in members(spans) if isinstance(span, dict)]
-    known = [span for span in known if span.get("opens") or span.get("closes")]
-    hours = ", ".join(f"{span.get('opens') or '?'}-{span.get('closes') or '?'}" for span in known)
-    return f"{known[0].get('abbr_name') or ''} {hours}".strip() if known else ""
-
-
-def results_document(
-    params: dict[str, Any], answer: dict[str, Any], results: list[dict[str, Any]], what: str
-) -> Document:
-    """Return the document of a plain list of results; none at all is an error of its own kind."""
-    info = object_field(answer, "query")
-    query = params.get("query", "")
-    document = {"ok": True, "provider": "brave", "query": query, "results": results}
-    extras = {
-        "altered": info.get("altered"),
+def results_document(command: str, params: Fields, answer: Fields, items: list[Fields]) -> Document:
+    """Return the document of a list of results; an error of kind no_results if it is empty."""
+    extras: Fields = {
+        "results": items,
+        "altered": object_field(answer, "query").get("altered"),
         "might_be_offensive": object_field(answer, "extra").get("might_be_offensive") or None,
-        "warnings": query_warnings(query),
+        "warnings": request_warnings(params),
     }
-    document = drop_empty(document | extras)
-    if not results:
-        hint = "Use fewer or more general words, or drop filters."
-        document |= error_document(SearchError("no_results", f"No {what} found", hint))
-    return document
+    document = found_document(params, **drop_empty(extras))
+    names = {"suggest": "suggestions", "rich": "live data"}
+    return document if items else document | nothing_found(names.get(command, command))
 
 
-def context_document(params: dict[str, Any], answer: dict[str, Any]) -> Document:
+def context_document(params: Fields, answer: Fields) -> Document:
     """Return the document of a context search: results with their passages, and places."""
     grounding, sources = object_field(answer, "grounding"), object_field(answer, "sources")
 
-    def grounded(item: Any) -> dict[str, Any]:
-        item = item if isinstance(item, dict) else {}
-        source = object_field(sources, str(item.get("url")))
-        dates = [
-            text
-            for text in members(source.get("age"))
-            if re.fullmatch(r"\d{4}-\d\d-\d\d", str(text))
-        ]
-        return drop_empty(
-            {
-                **pick(item, "name", "url", "title"),
-                "date": dates[0] if dates else None,
-                **pick(source, "site_name", "description"),
-                **pick(item, "snippets"),
-            }
-        )
+    def grounded(name: str) -> list[Fields]:
+        found = []
+        for item in objects(grounding.get(name)):
+            source = object_field(sources, str(item.get("url")))
+            ages = [str(age) for age in as_list(source.get("age"))]
+            date = next((age for age in ages if re.fullmatch(r"\d{4}-\d\d-\d\d", age)), None)
+            found.append(trim_result("context", {**item, "source": source, "date": date}))
+        return [item for item in found if item]
 
-    def listed(name: str) -> list[dict[str, Any]]:
-        return [found for item in members(grounding.get(name)) if (found := grounded(item))]
-
-    results = listed("generic")
-    places = listed("poi") + listed("map")
-    document = results_document(params, answer, results or places, "context")
-    if results and places:
-        document["places"] = places
-    return document
+    results, places = grounded("generic"), grounded("poi") + grounded("map")
+    document = results_document("context", params, answer, results or places)
+    return {**document, "places": places} if results and places else document
 
 
-def summary_text(summary: list[Any], inline_references: bool) -> str:
-    """Return a summary's text: tokens joined, list items as lines, URLs only when asked for.
+def spellcheck_document(params: Fields, answer: Fields) -> Document:
+    """Return the document of a spelling check; changed says whether there is a correction."""
+    found = [item["query"] for item in objects(answer.get("results")) if item.get("query")]
+    extras = {"correction": found[0] if found else "", "alternatives": found[1:]}
+    return found_document(params, changed=bool(found), **drop_empty(extras))
 
-    The official server loses the list items (types enum_start, enum_item and enum_end).
+
+def summary_document(params: Fields, answer: Fields) -> Document:
+    """Return the document of a complete summary; raises SearchError (no_results) if it is empty."""
+    messages = as_list(answer.get("summary"))
+    text = summary_text(messages, params.get("inline_references", False))
+    if not text:
+        raise SearchError("no_results", NO_SUMMARY, "The summary is empty; use web or context.")
+    document = found_document(params, **pick_fields(answer, "title", "references"))
+    document |= {"summary_text": text, "followups": as_list(answer.get("followups"))}
+    document |= {name: answer.get(name) for name in ("enrichments", "entities_infos")}
+    return {**document, "summary_raw": messages}
+
+
+def summary_text(messages: list[Any], inline_references: bool) -> str:
+    """Return a summary's text: tokens joined, list items as lines, URLs only if asked for.
+
+    Brave's own MCP server loses the list items (types enum_start, enum_item and enum_end).
     """
     text: list[str] = []
-    number = 0  # of the next item of an ordered list; 0 in a bulleted one
-    for message in summary:
-        item = message if isinstance(message, dict) else {}
-        data = item.get("data")
-        if item.get("type") == "token" and isinstance(data, str):
+    number = 0  # of the next item of an ordered list; 0 in a bulleted list
+    for message in objects(messages):
+        kind, data, fields = message.get("type"), message.get("data"), object_field(message, "data")
+        if kind == "token" and isinstance(data, str):
             text.append(data)
-        elif item.get("type") == "enum_start":
-            number = int("ol" in (data, object_field(item, "data").get("type")))
-        elif item.get("type") == "enum_item":
-            text.append(f"\n{f'{number}.' if number else '-'} {enum_item_text(data)}")
+        elif kind == "enum_start":
+            number = int("ol" in (data, fields.get("type")))
+        elif kind == "enum_item":
+            words = [str(fields[name]) for name in ("name", "text") if fields.get(name)]
+            words = words if fields else [str(data or "")]
+            text.append(f"\n{f'{number}.' if number else '-'} {': '.join(words)}")
             number += 1 if number else 0
-        elif item.get("type") == "enum_end":
+        elif kind == "enum_end":
             text.append("\n")
-        elif item.get("type") == "inline_reference" and inline_references:
-            url = object_field(item, "data").get("url") or item.get("url")
+        elif kind == "inline_reference" and inline_references:
+            url = fields.get("url") or message.get("url")
             text.append(f" ({url})" if url else "")
     return clean_text("".join(text), model_answer=True).strip()
 
 
-def enum_item_text(data: Any) -> str:
-    """Return a list item as: name: text."""
-    if not isinstance(data, dict):
-        return str(data or "")
-    return ": ".join(str(data[name]) for name in ("name", "text") if data.get(name))
-
-
-def summary_document(params: dict[str, Any], answer: dict[str, Any]) -> Document:
-    """Return the document of a complete summary; raises SearchError (no_results) if empty."""
-    summary = members(answer.get("summary"))
-    text = summary_text(summary, params.get("inline_references", False))
-    if not text:
-        raise SearchError("no_results", NO_SUMMARY, "The summary is empty; use web or context.")
-    return {
-        "ok": True,
-        "provider": "brave",
-        **pick(params, "query"),
-        **pick(answer, "title"),
-        "summary_text": text,
-        "enrichments": answer.get("enrichments"),
-        "followups": members(answer.get("followups")),
-        "entities_infos": answer.get("entities_infos"),
-        **pick(answer, "references"),
-        "summary_raw": summary,
-    }
-
-
-# ----- answers: an event stream with tags in its text
-
-TAG = (
-    r"<(citation|enum_item|usage|queries|analyzing|thinking|progress|blindspots|answer)>(.*?)</\1>"
-)
-
-
-def stream_text(response: Response) -> tuple[str, dict[str, Any]]:
+def stream_text(response: Response) -> tuple[str, Fields]:
     """Return (text, usage) of an Answers response, event stream or plain JSON.
 
-    Raises SearchError (provider) if the body holds no answer, or an error in mid-stream.
+    Raises SearchError (provider) if the body holds no answer, or if an event is an error.
     """
     body = response.text()
     # Not splitlines: an event may hold U+2028 and the like inside its text.
     lines = [line[5:].strip() for line in body.split("\n") if line.startswith("data:")]
     texts: list[str] = []
-    usage: dict[str, Any] = {}
-    for line in lines or [body]:
-        if line == "[DONE]":
-            continue
-        chunk = parse_answer(Response(response.status, {}, line.encode("utf-8", "replace")))
+    usage: Fields = {}
+    for line in [line for line in lines or [body] if line != "[DONE]"]:
+        event = Response(response.status, {}, line.encode("utf-8", "replace"), key=response.key)
+        chunk = json_answer(event, "Brave")
         if chunk.get("error"):
             message = f"Brave's answer broke off: {dump_json(chunk['error'])[:200]}"
             raise SearchError("provider", message, "Try again.", retryable=True)
         usage = object_field(chunk, "usage") or usage
-        choices = chunk.get("choices")
-        first = choices[0] if isinstance(choices, list) and choices else {}
-        first = first if isinstance(first, dict) else {}
-        content = (object_field(first, "delta") or object_field(first, "message")).get("content")
+        choice = next(iter(objects(chunk.get("choices"))), {})
+        content = (object_field(choice, "delta") or object_field(choice, "message")).get("content")
         texts.append(content if isinstance(content, str) else "")
     return "".join(texts), usage
 
 
-def answers_document(params: dict[str, Any], text: str, usage: dict[str, Any]) -> Document:
+def answers_document(params: Fields, text: str, usage: Fields) -> Document:
     """Return the document of an answer: text with [n] marks, citations, entities, cost.
 
-    Raises SearchError (no_results) if nothing was written.
+    Raises SearchError (no_results) if the text is empty.
     """
-    citations: dict[str, dict[str, Any]] = {}
-    entities: list[dict[str, Any]] = []
-    found: dict[str, Any] = {}
+    citations: dict[str, Fields] = {}
+    entities: list[Fields] = []
+    found: Fields = {}
 
     def replaced(match: re.Match[str]) -> str:
         tag, data = match[1], tag_data(match[2])
         if tag == "citation" and isinstance(data, dict):
             number = str(data.get("number", len(citations) + 1))
-            citations[number] = {"number": number, **pick(data, "url", "title", "snippet")}
+            citations[number] = {"number": number, **pick_fields(data, "url", "title", "snippet")}
             return f"[{number}]"
         if tag == "enum_item" and isinstance(data, dict):
-            entities.append(pick(data, "name", "href", "text"))
+            entities.append(pick_fields(data, "name", "href", "text"))
             return str(data.get("original_tokens") or f"\n- {data.get('name', '')}")
         found[tag] = data
         return ""
 
     visible = re.sub(TAG, replaced, text, flags=re.DOTALL)
-    final = found.get("answer")
-    if final:
-        visible = str(final.get("answer", "")) if isinstance(final, dict) else str(final)
+    if final := found.get("answer"):  # research ends with it
+        visible = str(final.get("answer", "") if isinstance(final, dict) else final)
     visible = clean_text(visible, model_answer=True).strip()
     if not visible:
         raise SearchError("no_results", "Brave's answer is empty.", "Ask in other words.")
-    usage = found["usage"] if isinstance(found.get("usage"), dict) else usage
-    return drop_empty(
-        {
-            "ok": True,
-            "provider": "brave",
-            "query": params["query"],
-            "text": visible,
-            "citations": list(citations.values()),
-            "entities": entities,
-            "research_queries": found.get("queries"),
-            "usage": usage,
-            "cost_usd": usage.get("X-Request-Total-Cost"),
-        }
-    )
+    usage = object_field(found, "usage") or usage
+    extras: Fields = {"citations": list(citations.values()), "entities": entities, "usage": usage}
+    extras["research_queries"] = found.get("queries")
+    extras["cost_usd"] = usage.get("X-Request-Total-Cost")
+    return found_document(params, text=visible, **drop_empty(extras))
 
 
 def tag_data(text: str) -> Any:
@@ -1034,210 +761,154 @@ def tag_data(text: str) -> Any:
         return text.strip()
 
 
-# ===== operations: one run_* for each command, called by main, other scripts and servers ==========
+# ===== requests that are sent, and commands =======================================================
 
 
-def run_web_search(params: dict[str, Any], report: ProgressCallback = None) -> Document:
-    """Search the web; return the document of web_document, or an error document. Never raises.
+def issue_request(
+    endpoint: str, params: Fields, headers: Fields | None = None, deadline: float | None = None
+) -> Fields:
+    """Send a GET request to an endpoint of PATHS and return the parsed answer.
 
-    params: those of COMMANDS["web"], and timeout, max_chars, dry_run, verbose.
+    params as for build_request; deadline on time.monotonic()'s clock, 30 s from now by default.
+    A warning on stderr names goggles that are left out. Raises SearchError; the run_* functions
+    turn it into an error document.
     """
+    request = build_request(endpoint, params, headers)
+    for warning in goggles_warnings(params):
+        warn_once(warning)
+    response = send_with_key(endpoint, request, deadline or time.monotonic() + DEFAULT_TIMEOUT)
+    return json_answer(response, "Brave")
 
-    def operation(params: dict[str, Any]) -> Document:
-        answer = ask("web", wire_params("web", params), params, deadline_of(params))
-        return web_document(params, answer)
 
-    return run_operation("brave.web", COMMANDS["web"], params, operation)
+def send_with_key(endpoint: str, request: Fields, deadline: float) -> Response:
+    """Send a request with the key of its endpoint's plan; raise SearchError for a bad answer."""
+    key_name, key = find_key(PLANS.get(endpoint, SEARCH_PLAN)[1], *KEY_NAMES)
+    keyed = {**request, "headers": {**request["headers"], "X-Subscription-Token": key}}
+    return exchange(keyed, deadline, lambda answer: answer_error(answer, endpoint, key_name))
 
 
-def run_summarizer(params: dict[str, Any], report: ProgressCallback = None) -> Document:
+def call_endpoint(endpoint: str, wire: Fields, params: Fields, deadline: float) -> Fields:
+    """Send a command's request, or raise DryRun with it; return the parsed answer, tidied."""
+    headers = location_headers(endpoint, params)
+    if params.get("dry_run"):
+        raise DryRun(build_request(endpoint, wire, headers))
+    answer = issue_request(endpoint, wire, headers, deadline)
+    marked = endpoint in MARKED_ENDPOINTS and not params.get("raw")
+    return {name: tidy_texts(value, name) for name, value in answer.items()} if marked else answer
+
+
+def run_command(command: str, params: Fields, report: ProgressCallback = None) -> Document:
+    """Run a command that sends one request; return its document, or an error document.
+
+    params: those of COMMANDS[command], and timeout, max_chars, dry_run, verbose. Never raises.
+    """
+    makers = {"web": web_document, "context": context_document, "spellcheck": spellcheck_document}
+    make_document = makers.get(command, functools.partial(list_document, command))
+
+    def operation(params: Fields) -> Document:
+        wire = wire_params(command, params)
+        return make_document(params, call_endpoint(command, wire, params, deadline_of(params)))
+
+    return run_operation(f"brave.{command}", COMMANDS[command], params, operation)
+
+
+def run_web_search(params: Fields, report: ProgressCallback = None) -> Document:
+    """Search the web; params and result as for run_command. Never raises."""
+    return run_command("web", params, report)
+
+
+def run_summarizer(params: Fields, report: ProgressCallback = None) -> Document:
     """Return the summary of a key, or of a query that is searched first. Never raises.
 
     Polls until the summary is complete, failed, or the attempts or the time are used up.
     """
 
-    def operation(params: dict[str, Any]) -> Document:
+    def operation(params: Fields) -> Document:
         if ("key" in params) == ("query" in params):
-            hint = "key: what web --summary returned; query: a question to search first."
+            hint = "key: the summarizer_key of a web search with summary; query: a new search."
             raise SearchError("invalid_input", "Give either key or query.", hint)
         deadline = deadline_of(params)
         wire = wire_params("summarizer", params)
         if "query" in params:
-            wire = {"key": summarizer_key(params, deadline), **wire}
+            searched = {"query": params["query"], "summary": True}
+            answer = call_endpoint("web", searched, params, deadline)
+            wire["key"] = object_field(answer, "summarizer").get("key")
+        if not (wire["key"] and isinstance(wire["key"], str)):
+            message = "The search brought no summarizer key."
+            raise SearchError("auth", message, SUMMARIZER_PLAN, status=200)
         return summary_document(params, poll_summary(wire, params, deadline, report))
 
     return run_operation("brave.summarizer", COMMANDS["summarizer"], params, operation)
 
 
-def summarizer_key(params: dict[str, Any], deadline: float) -> str:
-    """Search with summary and return the key; raises SearchError (auth) if the plan brings none."""
-    answer = ask("web", {"query": params["query"], "summary": True}, params, deadline)
-    key = object_field(answer, "summarizer").get("key")
-    if isinstance(key, str) and key:
-        return key
-    message = "The search brought no summarizer key."
-    raise SearchError("auth", message, SUMMARIZER_PLAN, status=200)
-
-
-def poll_summary(
-    wire: dict[str, Any],
-    params: dict[str, Any],
-    deadline: float,
-    report: ProgressCallback,
-) -> dict[str, Any]:
+def poll_summary(wire: Fields, params: Fields, deadline: float, report: ProgressCallback) -> Fields:
     """Ask for a summary until it is complete; raises SearchError if it never is.
 
-    "failed" and an API error end it at once; the waiting between two tries is real, unlike the
-    official server's, which asks 20 times in a row.
+    "failed" and an API error end the polling at once.
     """
     attempts, pause = params["max_attempts"], params["poll_interval_ms"] / 1000
-    for attempt in range(1, attempts + 1):
+    for tries in range(1, attempts + 1):
         if report:
-            report("waiting for the summary", attempt, attempts)
-        answer = ask("summarizer", wire, params, deadline)
+            report("waiting for the summary", tries, attempts)
+        answer = call_endpoint("summarizer", wire, params, deadline)
         if answer.get("status") == "complete":
             return answer
         if answer.get("status") == "failed":
             hint = "Brave could not write it; use web or context."
             raise SearchError("provider", NO_SUMMARY, hint, summarizer_status="failed")
-        if attempt == attempts or time.monotonic() + pause >= deadline:
+        if tries == attempts or time.monotonic() + pause >= deadline:
             break
         time.sleep(pause)
-    hint = f"Not complete after {attempt} tries; raise --max-attempts or --poll-interval-ms."
+    hint = f"Not complete after {tries} tries; raise max_attempts or poll_interval_ms."
     raise SearchError("timeout", NO_SUMMARY, hint, retryable=True)
 
 
-def run_context(params: dict[str, Any], report: ProgressCallback = None) -> Document:
-    """Return passages of pages that answer a query (context_document). Never raises."""
+def run_places(params: Fields, report: ProgressCallback = None) -> Document:
+    """Find places, or details of known places; return a list of results. Never raises.
 
-    def operation(params: dict[str, Any]) -> Document:
-        answer = ask("context", wire_params("context", params), params, deadline_of(params))
-        return context_document(params, answer)
-
-    return run_operation("brave.context", COMMANDS["context"], params, operation)
-
-
-def run_news(params: dict[str, Any], report: ProgressCallback = None) -> Document:
-    """Search news; return a results document of news_item. Never raises."""
-    return run_list("news", params, news_item, "news")
-
-
-def run_images(params: dict[str, Any], report: ProgressCallback = None) -> Document:
-    """Search images; return a results document of image_item. Never raises."""
-    return run_list("images", params, image_item, "images")
-
-
-def run_videos(params: dict[str, Any], report: ProgressCallback = None) -> Document:
-    """Search videos; return a results document of video_item. Never raises."""
-    return run_list("videos", params, video_item, "videos")
-
-
-def run_suggest(params: dict[str, Any], report: ProgressCallback = None) -> Document:
-    """Complete a query; return a results document. Never raises."""
-
-    def suggestion(item: dict[str, Any]) -> dict[str, Any]:
-        return pick(item, "query", "title", "description", "is_entity")
-
-    return run_list("suggest", params, suggestion, "suggestions")
-
-
-def run_list(
-    command: str,
-    params: dict[str, Any],
-    trim: Callable[[dict[str, Any]], dict[str, Any]],
-    what: str,
-) -> dict[str, Any]:
-    """Run a command whose answer is one list of results; return its results document.
-
-    trim makes an item of the document of a result. what: the results' name where there are none.
+    descriptions sends a second request, for the descriptions of the places found.
     """
 
-    def operation(params: dict[str, Any]) -> Document:
-        answer = ask(command, wire_params(command, params), params, deadline_of(params))
-        results = [found for item in results_of(answer) if (found := trim(item))]
-        return results_document(params, answer, results, what)
-
-    return run_operation(f"brave.{command}", COMMANDS[command], params, operation)
-
-
-def run_places(params: dict[str, Any], report: ProgressCallback = None) -> Document:
-    """Find places, or details of known ones; return a results document of place_item. Never raises.
-
-    descriptions asks a second time, for the descriptions of the places found.
-    """
-
-    def operation(params: dict[str, Any]) -> Document:
+    def operation(params: Fields) -> Document:
         deadline = deadline_of(params)
-        found = find_places(params, deadline)
-        results = [place_item(item) for item in results_of(found)]
-        ids = [place["id"] for place in results if isinstance(place.get("id"), str)][:MAX_IDS]
+        answer = find_places(params, deadline)
+        document = list_document("places", params, answer)
+        places = document.get("results", [])
+        ids = [place["id"] for place in places if isinstance(place.get("id"), str)][:MAX_IDS]
         if params.get("descriptions") and ids:
-            add_descriptions(results, ask("descriptions", {"ids": ids}, params, deadline))
-        document = results_document(params, found, results, "places")
-        location = object_field(found, "location")
-        return {**document, "location": location} if location else document
+            found = call_endpoint("descriptions", {"ids": ids}, params, deadline)
+            texts = {str(item.get("id")): item for item in objects(found.get("results"))}
+            for place in places:
+                place.update(pick_fields(texts.get(str(place.get("id")), {}), "description"))
+        return {**document, **drop_empty({"location": object_field(answer, "location")})}
 
     return run_operation("brave.places", COMMANDS["places"], params, operation)
 
 
-def find_places(params: dict[str, Any], deadline: float) -> dict[str, Any]:
-    """Return the answer of a place search, or of the points of interest for ids."""
-    wire = wire_params("places", params)
-    ids = params.get("ids", [])
+def find_places(params: Fields, deadline: float) -> Fields:
+    """Return the answer of a place search, or of a request for the details of ids."""
+    wire, ids = wire_params("places", params), params.get("ids", [])
     if not ids:
         if not ({"q", "location"} & wire.keys() or {"latitude", "longitude"} <= wire.keys()):
-            hint = "For example: places 'coffee' --location 'san francisco ca united states'."
+            hint = "For example: query coffee, location san francisco ca united states."
             raise SearchError("invalid_input", "Give a query, a location, or lat and long.", hint)
-        return ask("places", wire, params, deadline)
+        return call_endpoint("places", wire, params, deadline)
     if len(ids) > MAX_IDS:
         message = f"ids must be 1 to {MAX_IDS} places, not {len(ids)}."
         raise SearchError("invalid_input", message, "Ask again for the others.")
     if "query" in params or "location" in params:
         raise SearchError("invalid_input", "ids cannot go with a query or a location.", "Drop one.")
-    taken = pick(wire, "search_lang", "ui_lang", "units")
-    return ask("pois", {"ids": ids, **taken}, params, deadline)
+    wire = {"ids": ids, **pick_fields(wire, "search_lang", "ui_lang", "units")}
+    return call_endpoint("pois", wire, params, deadline)
 
 
-def add_descriptions(results: list[dict[str, Any]], answer: dict[str, Any]) -> None:
-    """Put each description of an answer into its place."""
-    texts = {str(item.get("id")): item.get("description") for item in results_of(answer)}
-    for place in results:
-        if text := texts.get(str(place.get("id"))):
-            place["description"] = text
-
-
-def run_rich(params: dict[str, Any], report: ProgressCallback = None) -> Document:
-    """Return live data for a callback key, its fields as Brave names them. Never raises."""
-    return run_list("rich", params, dict, "live data")
-
-
-def run_spellcheck(params: dict[str, Any], report: ProgressCallback = None) -> Document:
-    """Correct a query; changed says whether there was anything to correct. Never raises."""
-
-    def operation(params: dict[str, Any]) -> Document:
-        answer = ask("spellcheck", wire_params("spellcheck", params), params, deadline_of(params))
-        corrections = [item["query"] for item in results_of(answer) if item.get("query")]
-        return drop_empty(
-            {
-                "ok": True,
-                "provider": "brave",
-                "query": params["query"],
-                "changed": bool(corrections),
-                "correction": corrections[0] if corrections else None,
-                "alternatives": corrections[1:],
-            }
-        )
-
-    return run_operation("brave.spellcheck", COMMANDS["spellcheck"], params, operation)
-
-
-def run_answers(params: dict[str, Any], report: ProgressCallback = None) -> Document:
+def run_answers(params: Fields, report: ProgressCallback = None) -> Document:
     """Return an answer that Brave's model writes from search results. Never raises.
 
-    Research has a timeout of its own, because it may take 300 s on the server.
+    Research has a longer timeout than other answers, because it may take 300 s on the server.
     """
 
-    def operation(params: dict[str, Any]) -> Document:
+    def operation(params: Fields) -> Document:
         if params.get("research") and (params.get("citations") or params.get("entities")):
             hint = "Drop citations and entities; research lists its sources in the text."
             message = "research cannot go with citations or entities."
@@ -1248,124 +919,79 @@ def run_answers(params: dict[str, Any], report: ProgressCallback = None) -> Docu
         if report:
             report("waiting for the answer", 0, 1)
         timeout = RESEARCH_TIMEOUT if params.get("research") else ANSWER_TIMEOUT
-        response = send("answers", request, deadline_of(params, timeout))
+        response = send_with_key("answers", request, deadline_of(params, timeout))
         return answers_document(params, *stream_text(response))
 
     return run_operation("brave.answers", COMMANDS["answers"], params, operation)
 
 
-RUN: dict[str, Callable[..., dict[str, Any]]] = {
-    "web": run_web_search,
-    "summarizer": run_summarizer,
-    "context": run_context,
-    "news": run_news,
-    "images": run_images,
-    "videos": run_videos,
-    "places": run_places,
-    "rich": run_rich,
-    "suggest": run_suggest,
-    "spellcheck": run_spellcheck,
-    "answers": run_answers,
-}
-run_web = run_web_search  # every command's function can be found as run_<command>
+run_web = run_web_search
+run_context = functools.partial(run_command, "context")
+run_news = functools.partial(run_command, "news")
+run_images = functools.partial(run_command, "images")
+run_videos = functools.partial(run_command, "videos")
+run_rich = functools.partial(run_command, "rich")
+run_suggest = functools.partial(run_command, "suggest")
+run_spellcheck = functools.partial(run_command, "spellcheck")
+RUN: dict[str, Callable[..., Document]] = {
+    "web": run_web, "summarizer": run_summarizer, "context": run_context, "news": run_news,
+    "images": run_images, "videos": run_videos, "places": run_places, "rich": run_rich,
+    "suggest": run_suggest, "spellcheck": run_spellcheck, "answers": run_answers,
+}  # fmt: skip
 
-# ===== the document for people and for other scripts ==============================================
-
-
-def as_results(document: Document) -> list[dict[str, Any]]:
-    """Return a document's results as [{title, url, snippet, date?}], for any search command."""
-    results = []
-    for item in document.get("web_results") or document.get("results") or []:
-        if item.get("url"):
-            passages = " … ".join(map(str, members(item.get("snippets"))))
-            snippet = item.get("description") or passages
-            date = item.get("age") or item.get("date")
-            found = {
-                "title": item.get("title") or item["url"],
-                "url": item["url"],
-                "snippet": snippet,
-            }
-            found |= drop_empty({"date": date})
-            results.append({name: str(value or "") for name, value in found.items()})
-    return results
-
-
-# Lists of a document, in the order in which Markdown shows them -> heading.
-SECTIONS = {
-    "web_results": "Web",
-    "results": "Results",
-    "faq_results": "Questions and answers",
-    "discussions_results": "Discussions",
-    "news_results": "News",
-    "video_results": "Videos",
-    "locations": "Places",
-    "places": "Places",
-    "infobox": "In short",
-    "citations": "Sources",
-    "entities": "Entities",
-}
-# Fields that Markdown shows as one line under the results.
-NOTES = {
-    "altered": "Searched for: {}",
-    "summarizer_key": "Summarizer key: {}",
-    "rich": "Live data: {}",
-    "cost_usd": "Cost: {} USD",
-    "next_offset": "More results: --offset {}",
-}
+# ===== documents -> Markdown, results =============================================================
 
 
 def to_markdown(document: Document) -> str:
     """Return a document as Markdown for a person or a model, page text fenced as untrusted."""
-    if "request" in document:
-        return f"```json\n{dump_json(document['request'], pretty=True)}\n```"
-    query = f"# {document['query']}" if document.get("query") else ""
-    error = "" if document["ok"] else error_markdown(document)
-    blocks = [query, error, *(f"> {warning}" for warning in document.get("warnings", []))]
     text = document.get("summary_text") or document.get("text") or document.get("correction")
-    blocks.append(str(text) if text else "")
-    for name, heading in SECTIONS.items():
-        items = document.get(name) or []
-        lines = [item_markdown(number, item) for number, item in enumerate(items, 1)]
+    blocks = [str(text or "")]
+    for name, heading in HEADINGS.items():
+        items = enumerate(document.get(name) or [], 1)
+        lines = [item_markdown(number, item) for number, item in items]
         blocks.append("\n".join([f"## {heading}\n", *lines]) if lines else "")
     followups = [f"- {followup}" for followup in document.get("followups") or []]
     blocks.append("\n".join(["## Further questions\n", *followups]) if followups else "")
     notes = [(note, document[name]) for name, note in NOTES.items() if document.get(name)]
     blocks += [note.format(v if isinstance(v, str) else dump_json(v)) for note, v in notes]
-    cut = document.get("truncated", {}).get("hint")
-    return "\n\n".join(block for block in [*blocks, cut] if block)
+    return frame_markdown(document, *blocks)
 
 
-def item_markdown(number: int, item: dict[str, Any]) -> str:
+def item_markdown(number: int, item: Fields) -> str:
     """Return a result as a numbered list entry: linked title, facts, texts."""
-    titles = [item.get(name) for name in ("question", "title", "name", "query")]
-    title = str(next(filter(None, titles), ""))
+    title = str(next(filter(None, map(item.get, ("question", "title", "name", "query"))), ""))
     url = item.get("url") or item.get("href")
     head = markdown_link(title or str(url), str(url)) if url else title
-    names = ("age", "date", "source", "duration", "address", "rating", "phone", "image_url")
-    facts = [str(item[name]) for name in names if item.get(name)]
     if not head:  # live data has a shape of its own for each subject
         return f"{number}. {dump_json(item)}"
-    lines = [f"{number}. " + " · ".join([head, *facts])]
-    texts = [
-        item[name] for name in ("description", "long_desc", "answer", "snippet") if name in item
-    ]
-    lines += [f"   {' '.join(str(text).split())}" for text in texts]
-    lines += [f"   - {' '.join(str(text).split())}" for text in members(item.get("extra_snippets"))]
-    if passages := members(item.get("snippets")):
+    facts = ("age", "date", "source", "duration", "address", "rating", "phone", "image_url")
+    head = " · ".join([head, *(str(item[name]) for name in facts if item.get(name))])
+    texts = ("description", "long_desc", "answer", "snippet")
+    lines = [f"   {' '.join(str(item[name]).split())}" for name in texts if name in item]
+    more = as_list(item.get("extra_snippets"))
+    lines += [f"   - {' '.join(str(text).split())}" for text in more]
+    if passages := as_list(item.get("snippets")):
         lines.append(fence_untrusted("\n\n".join(map(str, passages))))
-    return "\n".join(lines)
+    return "\n".join([f"{number}. {head}", *lines])
+
+
+def as_results(document: Document) -> list[Fields]:
+    """Return a document's results as [{title, url, snippet, date?}], for any search command."""
+    results = []
+    for item in document.get("web_results") or document.get("results") or []:
+        if item.get("url"):
+            passages = " … ".join(map(str, as_list(item.get("snippets"))))
+            result = {"title": item.get("title") or item["url"], "url": item["url"]}
+            result["snippet"] = item.get("description") or passages
+            result |= drop_empty({"date": item.get("age") or item.get("date")})
+            results.append({name: str(value or "") for name, value in result.items()})
+    return results
 
 
 def main(argv: list[str] | None = None) -> int:
     """Run the command line; return the exit code."""
-    script = {
-        "name": "brave_search.py",
-        "description": __doc__,
-        "commands": COMMANDS,
-        "run": RUN,
-        "to_markdown": to_markdown,
-    }
-    return run_command_line(script, argv)
+    script = {"name": "brave_search.py", "description": __doc__, "commands": COMMANDS, "run": RUN}
+    return run_command_line({**script, "to_markdown": to_markdown}, argv)
 
 
 # ===== shared blocks ==============================================================================
@@ -1956,7 +1582,7 @@ def run_command_line(script: dict[str, Any], argv: list[str] | None) -> int:
         if "--version" in flags:
             write_stdout(f"{script['name']} {VERSION}")
             return 0
-        params = parse_arguments(script, command, words, options)
+        params = parse_arguments(script, command if named else "", words, options)
         report = report_progress if sys.stderr.isatty() else None
         batch = {"emit": functools.partial(emit_line, options)} if options.get("jsonl") else {}
         document = script["run"][command](params, report, **batch)
@@ -2010,8 +1636,11 @@ def parse_arguments(
 ) -> dict[str, Any]:
     """Return the parameters given by flags, words and params_json; a flag wins over JSON.
 
-    Output options go into options. Raises SearchError (invalid_input).
+    command: "" if none was named; then it is the default. Output options go into options. Raises
+    SearchError (invalid_input).
     """
+    default = next(iter(script["commands"]))
+    named, command = bool(command), command or default
     spec = script["commands"][command]
     values, rest = parse_flags(script, command, words)
     for parameter in OUTPUT_PARAMS:
@@ -2019,10 +1648,12 @@ def parse_arguments(
             options[parameter["name"]] = check_value(parameter, values.pop(parameter["name"]))
     given: dict[str, Any] = {}
     if "params_json" in options:
-        given = canonical_names(command, spec, read_params_json(options["params_json"]))
+        given = read_params_json(options["params_json"])
+        if rest and not named:
+            refuse_mistyped_command(script, rest[0], spec, given)
+        given = canonical_names(command, spec, given)
     take_words(script, command, rest, values, given)
     merged = {**given, **values}
-    default = next(iter(script["commands"]))
     positional = any(parameter.get("positional") for parameter in spec["params"])
     if not merged and command != default and positional:
         wanted = " and ".join(item["name"] for item in spec["params"] if item.get("required"))
@@ -2031,6 +1662,21 @@ def parse_arguments(
     if "output" in options:
         merged.setdefault("max_chars", 0)  # a file costs no context
     return merged
+
+
+def refuse_mistyped_command(
+    script: dict[str, Any], word: str, spec: dict[str, Any], given: dict[str, Any]
+) -> None:
+    """Raise SearchError if a word beside JSON is nearly a command: it would be searched for.
+
+    take_words names both if the JSON has a query, too. spec is that of the default command.
+    """
+    first = [one for one in spec["params"] if one.get("positional")][:1]
+    names = {name for one in first for name in (one["name"], *one.get("aliases", ()))}
+    similar = nearest(word, script["commands"], "command") if " " not in word else ""
+    if similar and not names & {spelled_name(name) for name in given}:
+        hint = f"{similar} To search for {quoted(word)}, put it into the JSON."
+        raise SearchError("invalid_input", f"{quoted(word)} is no command.", hint)
 
 
 def take_words(
@@ -2174,7 +1820,9 @@ def help_text(script: dict[str, Any], command: str) -> str:
         parameter = table[same[0]]
         listed = parameter.get("choices", ()) if parameter["type"] != "since" else ()
         choices = f" ({', '.join(listed)})" if 0 < len(listed) <= 12 else ""
-        lines.append(f"  {', '.join(same)}:  {parameter['help']}{choices}")
+        unsent = None if "default" in parameter else parameter.get("api_default")
+        default = "" if unsent is None else f" (API default: {unsent})"
+        lines.append(f"  {', '.join(same)}:  {parameter['help']}{choices}{default}")
     usage = f"{script['name']} {command}"
     for item in [item for item in spec["params"] if item.get("positional")]:
         word = f"'{item['name'].upper()}'"
@@ -2319,7 +1967,8 @@ class Response:
         """Return the body as JSON data; raises ValueError or RecursionError."""
         data = json.loads(self.text(), parse_constant=lambda _: None)
         if self.key and b"\\" in self.body:  # JSON can spell a character as \/ or \u003d
-            plain, key = dump_json(data), json.dumps(self.key)[1:-1]
+            # Not dump_json, which refuses what 1e999 becomes.
+            plain, key = json.dumps(data, ensure_ascii=False), json.dumps(self.key)[1:-1]
             data = json.loads(plain.replace(key, "[key]")) if key in plain else data
         return data
 

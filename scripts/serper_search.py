@@ -1535,7 +1535,7 @@ def run_command_line(script: dict[str, Any], argv: list[str] | None) -> int:
         if "--version" in flags:
             write_stdout(f"{script['name']} {VERSION}")
             return 0
-        params = parse_arguments(script, command, words, options)
+        params = parse_arguments(script, command if named else "", words, options)
         report = report_progress if sys.stderr.isatty() else None
         batch = {"emit": functools.partial(emit_line, options)} if options.get("jsonl") else {}
         document = script["run"][command](params, report, **batch)
@@ -1589,8 +1589,11 @@ def parse_arguments(
 ) -> dict[str, Any]:
     """Return the parameters given by flags, words and params_json; a flag wins over JSON.
 
-    Output options go into options. Raises SearchError (invalid_input).
+    command: "" if none was named; then it is the default. Output options go into options. Raises
+    SearchError (invalid_input).
     """
+    default = next(iter(script["commands"]))
+    named, command = bool(command), command or default
     spec = script["commands"][command]
     values, rest = parse_flags(script, command, words)
     for parameter in OUTPUT_PARAMS:
@@ -1598,10 +1601,12 @@ def parse_arguments(
             options[parameter["name"]] = check_value(parameter, values.pop(parameter["name"]))
     given: dict[str, Any] = {}
     if "params_json" in options:
-        given = canonical_names(command, spec, read_params_json(options["params_json"]))
+        given = read_params_json(options["params_json"])
+        if rest and not named:
+            refuse_mistyped_command(script, rest[0], spec, given)
+        given = canonical_names(command, spec, given)
     take_words(script, command, rest, values, given)
     merged = {**given, **values}
-    default = next(iter(script["commands"]))
     positional = any(parameter.get("positional") for parameter in spec["params"])
     if not merged and command != default and positional:
         wanted = " and ".join(item["name"] for item in spec["params"] if item.get("required"))
@@ -1610,6 +1615,21 @@ def parse_arguments(
     if "output" in options:
         merged.setdefault("max_chars", 0)  # a file costs no context
     return merged
+
+
+def refuse_mistyped_command(
+    script: dict[str, Any], word: str, spec: dict[str, Any], given: dict[str, Any]
+) -> None:
+    """Raise SearchError if a word beside JSON is nearly a command: it would be searched for.
+
+    take_words names both if the JSON has a query, too. spec is that of the default command.
+    """
+    first = [one for one in spec["params"] if one.get("positional")][:1]
+    names = {name for one in first for name in (one["name"], *one.get("aliases", ()))}
+    similar = nearest(word, script["commands"], "command") if " " not in word else ""
+    if similar and not names & {spelled_name(name) for name in given}:
+        hint = f"{similar} To search for {quoted(word)}, put it into the JSON."
+        raise SearchError("invalid_input", f"{quoted(word)} is no command.", hint)
 
 
 def take_words(
@@ -1753,7 +1773,9 @@ def help_text(script: dict[str, Any], command: str) -> str:
         parameter = table[same[0]]
         listed = parameter.get("choices", ()) if parameter["type"] != "since" else ()
         choices = f" ({', '.join(listed)})" if 0 < len(listed) <= 12 else ""
-        lines.append(f"  {', '.join(same)}:  {parameter['help']}{choices}")
+        unsent = None if "default" in parameter else parameter.get("api_default")
+        default = "" if unsent is None else f" (API default: {unsent})"
+        lines.append(f"  {', '.join(same)}:  {parameter['help']}{choices}{default}")
     usage = f"{script['name']} {command}"
     for item in [item for item in spec["params"] if item.get("positional")]:
         word = f"'{item['name'].upper()}'"
@@ -1898,7 +1920,8 @@ class Response:
         """Return the body as JSON data; raises ValueError or RecursionError."""
         data = json.loads(self.text(), parse_constant=lambda _: None)
         if self.key and b"\\" in self.body:  # JSON can spell a character as \/ or \u003d
-            plain, key = dump_json(data), json.dumps(self.key)[1:-1]
+            # Not dump_json, which refuses what 1e999 becomes.
+            plain, key = json.dumps(data, ensure_ascii=False), json.dumps(self.key)[1:-1]
             data = json.loads(plain.replace(key, "[key]")) if key in plain else data
         return data
 

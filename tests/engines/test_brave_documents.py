@@ -291,9 +291,9 @@ def changed(answer: Any, *path: Any, to: Any) -> Any:
 
 
 class WebDocumentTest(DocumentCase):
-    """Seed, section 5.3, field by field."""
+    """The fields of a web search, one by one."""
 
-    def test_the_document_has_the_fields_of_the_seed(self) -> None:
+    def test_the_document_has_every_field(self) -> None:
         document = self.whole("web")
         fields = (
             "ok web_results faq_results discussions_results news_results video_results "
@@ -303,7 +303,7 @@ class WebDocumentTest(DocumentCase):
         self.assertIs(document["ok"], True)
         self.assertEqual(document["query"], "gren tea")
 
-    def test_the_fields_of_the_seed_are_there_even_when_empty(self) -> None:
+    def test_these_fields_are_there_even_when_empty(self) -> None:
         answer = {"web": {"results": [{"url": TEA, "title": "Tea"}]}}
         document = self.ask("web", answer, query="tea")
         for name in ("faq_results", "discussions_results", "news_results", "video_results"):
@@ -654,9 +654,9 @@ class OtherDocumentTest(DocumentCase):
 
 
 class SummaryDocumentTest(DocumentCase):
-    """Seed, section 5.4, field by field."""
+    """The fields of a summary, one by one."""
 
-    def test_the_document_has_the_fields_of_the_seed(self) -> None:
+    def test_the_document_has_every_field(self) -> None:
         document = self.whole("summarizer")
         text = "Tea is hot.\n\n1. Sencha: steamed\n2. Matcha: powdered\nDrink it."
         self.assertEqual(document["summary_text"], text)
@@ -664,7 +664,7 @@ class SummaryDocumentTest(DocumentCase):
         for name in ("title", "enrichments", "followups", "entities_infos"):
             self.assertEqual(document[name], SUMMARY[name])
 
-    def test_the_fields_of_the_seed_are_there_even_when_empty(self) -> None:
+    def test_these_fields_are_there_even_when_empty(self) -> None:
         answer = {"status": "complete", "summary": [{"type": "token", "data": "Tea."}]}
         document = self.ask("summarizer", answer)
         expected = {
@@ -690,13 +690,14 @@ class SummaryDocumentTest(DocumentCase):
             ([{"type": "enum_start", "data": {"type": "ol"}}, *items], "1. A: x", None),
             ([{"type": "enum_item", "data": "A"}], "- A", None),
             ([{"type": "enum_item", "data": {"name": "A"}}], "- A", None),
+            ([{"type": "enum_item", "data": {"uuid": "A"}}], "-", None),
             ([{"type": "token", "data": 3}, {"type": "new"}, None, "x"], "", ""),
         ):
             self.assertEqual(brave.summary_text(summary, False), plain)
             if linked is not None:
                 self.assertEqual(brave.summary_text(summary, True), linked)
 
-    def test_an_answer_without_text_is_the_error_of_the_seed(self) -> None:
+    def test_an_answer_without_text_is_an_error(self) -> None:
         empty: tuple[Any, ...] = (..., None, [], {}, "text", [{"type": "token", "data": ""}])
         for summary in empty:
             document = self.ask("summarizer", changed(SUMMARY, "summary", to=summary))
@@ -858,7 +859,7 @@ class MarkdownTest(DocumentCase):
         )  # fmt: skip
         for part in (*headings, "1. [Green tea & water](", "2. [Leaf](", "· 2 weeks ago"):
             self.assertIn(part, text)
-        for part in ("How hot?", "70 to 80 °C", "results_hash", "--offset 1", "Tea House"):
+        for part in ("How hot?", "70 to 80 °C", "results_hash", "offset 1", "Tea House"):
             self.assertIn(part, text)
 
     def test_each_command_shows_its_text_and_its_results(self) -> None:

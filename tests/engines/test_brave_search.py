@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import itertools
 import json
+import re
 import time
+import unittest
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
+from tests.fake_server import brave_parameters as api
 from tests.support import CANARY, SLACK, FakeServerCase, call_main, load_script
 
 brave = load_script("brave_search")
@@ -363,16 +368,21 @@ class WireTest(SampleCase):
                 value = seen.get(wire, [seen.get(f"body:{wire}")])
                 self.assertEqual(value, [False] if command == "answers" else ["false"])
 
-    def test_null_means_not_given(self) -> None:
-        for command, spec in COMMANDS.items():
-            if command == "summarizer":
-                continue
+    def test_null_empty_text_and_empty_lists_mean_not_given(self) -> None:
+        empty: tuple[Any, ...] = (None, "", [])
+        for command, value in itertools.product(set(COMMANDS) - {"summarizer"}, empty):
             self.server.clear()
             given, seen = base(command)
-            nulls = {one["name"]: None for one in spec["params"]}
-            brave.RUN[command]({**nulls, **given})
-            with self.subTest(command=command):
+            nothing = {one["name"]: value for one in COMMANDS[command]["params"]}
+            brave.RUN[command]({**nothing, **given})
+            with self.subTest(command=command, value=value):
                 self.assert_seen(seen)
+
+    def test_empty_text_and_empty_lists_in_json_mean_not_given(self) -> None:
+        empty = '{"query": "bread", "result_filter": [], "goggles": "", "site": [], "since": ""}'
+        run = self.run_script("brave_search.py", "web", "--params-json", empty)
+        self.assertEqual(run.code, 0, run.document)
+        self.assert_seen({"q": ["bread"], "count": ["10"]})
 
     def test_the_key_and_what_is_accepted_are_in_the_headers_and_not_in_the_address(self) -> None:
         brave.run_web_search({"query": "bread"})
@@ -484,7 +494,31 @@ class WireRuleTest(SampleCase):
         self.assertEqual(self.sent_for(goggles=rules)["goggles"], rules)
         self.assertEqual(self.sent_for(goggles=rules[1])["goggles"], rules[1:])
 
-    def test_site_filters_become_one_inline_goggle_in_the_forms_of_bx(self) -> None:
+    def test_goggles_that_are_not_https_are_left_out_with_a_warning(self) -> None:
+        good, bad = "https://goggles.example.org/a", "http://goggles.example.org/b"
+        for command in ("web", "context", "news"):
+            for given in ([bad, good], [good, " FTP://x.example/b "], [bad, good, bad]):
+                self.server.clear()
+                words = [word for goggle in given for word in ("--goggles", goggle)]
+                run = call_main(brave, command, "bread", *words)
+                with self.subTest(command=command, goggles=given):
+                    self.assertEqual(self.seen()["goggles"], [good])
+                    left_out = [repr(goggle.strip()) for goggle in given if goggle != good]
+                    warning = f"Left out goggles that are not https: {', '.join(left_out)}."
+                    self.assertEqual(run.document["warnings"], [warning])
+                    self.assertIn(f"> {warning}", brave.to_markdown(run.document))
+
+    def test_a_site_filter_is_sent_if_all_goggles_are_left_out(self) -> None:
+        given = {"query": "bread", "goggles": ["http://goggles.example.org/a"], "site": "a.org"}
+        document = brave.run_web_search(given)
+        self.assertEqual(self.seen()["goggles"], ["$discard\n$site=a.org"])
+        self.assertIn("http://goggles.example.org/a", document["warnings"][0])
+
+    def test_result_filter_takes_rich(self) -> None:
+        run = call_main(brave, "web", "bread", "--result-filter", "web,rich")
+        self.assertEqual((run.code, self.seen()["result_filter"]), (0, ["web,rich"]))
+
+    def test_site_filters_become_one_inline_goggle(self) -> None:
         for command in ("web", "context", "news"):
             seen = self.sent_for(
                 command,
@@ -533,10 +567,10 @@ class WireRuleTest(SampleCase):
 
     def test_a_flag_wins_over_params_json(self) -> None:
         given = '{"q": "bread", "num": 3, "gl": "fr"}'
-        call_main(brave, "web", "rolls", "--count", "5", "--params-json", given)
+        call_main(brave, "web", "--query", "rolls", "--count", "5", "--params-json", given)
         self.assertEqual(self.seen(), {"q": ["rolls"], "count": ["5"], "country": ["FR"]})
 
-    def test_issue_request_takes_the_endpoint_names_of_the_seed(self) -> None:
+    def test_issue_request_takes_the_names_of_endpoints(self) -> None:
         answer = brave.issue_request("web", {"query": "bread", "count": None, "summary": True})
         self.assert_seen({"q": ["bread"], "summary": ["true"]})
         self.assertEqual(answer["type"], "search")
@@ -544,11 +578,64 @@ class WireRuleTest(SampleCase):
         brave.issue_request("summarizer", {"key": answer["summarizer"]["key"]})
         self.assert_seen({"key": [answer["summarizer"]["key"]]})
 
+    def test_issue_request_leaves_out_goggles_that_are_not_https_and_warns(self) -> None:
+        good, bad = ["https://goggles.example.org/a", "$boost=2,site=a.org"], "http://x.example/b"
+        stderr = io.StringIO()
+        with contextlib.redirect_stderr(stderr):
+            brave.issue_request("web", {"query": "bread", "goggles": [good[0], bad, good[1]]})
+            brave.issue_request("web", {"query": "bread", "goggles": good[0]})
+        self.assertEqual(self.seen(0)["goggles"], good)
+        self.assertEqual(self.seen(1)["goggles"], good[:1])
+        warning = f"warning: Left out goggles that are not https: {bad!r}.\n"
+        self.assertEqual(stderr.getvalue(), warning)
+
+    def test_issue_request_refuses_goggles_of_which_none_is_https(self) -> None:
+        for goggles in ("http://x.example/a", ["http://x.example/a", "ftp://x.example/b"]):
+            with self.assertRaises(brave.SearchError) as caught:
+                brave.issue_request("web", {"query": "bread", "goggles": goggles})
+            self.assertEqual(caught.exception.kind, "invalid_input")
+            self.assertIn("'http://x.example/a'", caught.exception.message)
+        self.assertEqual(self.server.requests, [])
+
     def test_issue_request_raises_the_error_of_the_api(self) -> None:
         with self.assertRaises(brave.SearchError) as caught:
             brave.issue_request("web", {"query": "bread", "count": 21})
         self.assertEqual((caught.exception.kind, len(self.server.requests)), ("invalid_input", 1))
         self.assertIn("count", caught.exception.message)
+
+
+class ApiDefaultTest(unittest.TestCase):
+    """What Brave assumes for a parameter that is not sent, against the fake server's tables."""
+
+    TABLES: ClassVar = {
+        "web": api.WEB, "summarizer": api.SUMMARIZER, "context": api.CONTEXT, "news": api.NEWS,
+        "images": api.IMAGES, "videos": api.VIDEOS, "places": api.PLACES, "rich": api.RICH,
+        "suggest": api.SUGGEST, "spellcheck": api.SPELLING, "answers": api.ANSWERS,
+    }  # fmt: skip
+    # Where Brave's documents name no fixed value.
+    DESCRIBED: ClassVar = {"units", "threshold", "enable_local", "result_filter"}
+
+    def test_every_default_of_the_api_is_in_the_table_of_parameters(self) -> None:
+        for command, table in self.TABLES.items():
+            defaults = {one.name: one.default for one in table}
+            for parameter in COMMANDS[command]["params"]:
+                if parameter["wire"] in defaults and parameter["name"] not in self.DESCRIBED:
+                    with self.subTest(command=command, parameter=parameter["name"]):
+                        default = defaults[parameter["wire"]]
+                        if isinstance(default, bool):
+                            default = str(default).lower()
+                        expected = None if default in ("", ()) else default
+                        self.assertEqual(parameter["api_default"], expected)
+
+    def test_help_shows_it_unless_the_script_sends_a_default_of_its_own(self) -> None:
+        for command, spec in COMMANDS.items():
+            text = call_main(brave, command, "--help").stdout.decode()
+            for parameter in spec["params"]:
+                name, known = parameter["name"].replace("_", "-"), parameter["api_default"]
+                shown = re.search(rf"(?m)^  .*--{name}\b.*\(API default: (.*)\)$", text)
+                expected = None if known is None or "default" in parameter else str(known)
+                with self.subTest(command=command, parameter=name):
+                    self.assertEqual(shown and shown[1], expected)
 
 
 class DryRunTest(FakeServerCase):
@@ -614,7 +701,7 @@ class ValidationTest(FakeServerCase):
     def test_numbers_outside_their_bounds_or_no_numbers_are_refused_with_the_bounds(self) -> None:
         for command, parameter in self.parameters("int", "float"):
             name, low, high = parameter["name"], parameter["min"], parameter["max"]
-            wrong = [low - 1, high + 1, "many", "", True, [], "nan", "inf", "-inf", "1e400"]
+            wrong = [low - 1, high + 1, "many", " ", True, ["a"], "nan", "inf", "-inf", "1e400"]
             if parameter["type"] == "int":
                 wrong += [low + 0.5, f"{low}.5"]
             for value in wrong:
@@ -651,7 +738,7 @@ class ValidationTest(FakeServerCase):
 
     def test_a_value_that_is_neither_true_nor_false_is_refused(self) -> None:
         for command, parameter in self.parameters("bool"):
-            wrong: tuple[Any, ...] = ("maybe", 2, [], {}, "")
+            wrong: tuple[Any, ...] = ("maybe", 2, ["a"], {}, " ")
             for value in wrong:
                 name = parameter["name"]
                 given = {**self.base(command), name: value}
@@ -659,15 +746,16 @@ class ValidationTest(FakeServerCase):
 
     def test_a_blank_text_is_refused_with_what_it_stands_for(self) -> None:
         for command, parameter in self.parameters("str", "since"):
-            for blank in ("", "  \t\n"):
+            for blank in ("", "  \t\n") if parameter.get("required") else ("  \t\n",):
                 name = parameter["name"]
                 given = {**self.base(command), name: blank}
                 self.refused(command, given, f"{name} is blank.", hint=parameter["help"])
 
-    def test_an_empty_list_is_refused(self) -> None:
-        for command, parameter in self.parameters("list", "csv"):
-            given = {**self.base(command), parameter["name"]: []}
-            self.refused(command, given, f"{parameter['name']} must be at least one value")
+    def test_a_list_of_nothing_but_commas_is_refused(self) -> None:
+        for command, parameter in self.parameters("csv"):
+            for value in (",", [" ", ","]):
+                given = {**self.base(command), parameter["name"]: value}
+                self.refused(command, given, f"{parameter['name']} must be at least one value")
 
     def test_what_is_no_text_is_refused(self) -> None:
         for command, parameter in self.parameters("str", "since"):
@@ -715,7 +803,7 @@ class ValidationTest(FakeServerCase):
                 for alias in parameter.get("aliases", ()):
                     name = parameter["name"]
                     given = {**self.base(command), name: "one", alias: "two"}
-                    message = f"{name} is given twice, once as {alias!r}."
+                    message = f"{name} is given twice: 'one' and 'two'."
                     self.refused(command, given, message)
 
     def test_what_a_command_cannot_do_is_said_and_not_dropped(self) -> None:
@@ -734,12 +822,12 @@ class ValidationTest(FakeServerCase):
     def test_dates_that_do_not_exist_are_refused(self) -> None:
         for text in ("2026-02-29..2026-03-01", "2026-01-01to2026-06-31", "2022-99-99..2022-99-99"):
             message = f"since must be a range of dates that exist, not {text!r}."
-            self.refused("web", {"query": "a", "since": text}, message, hint="Months have")
+            self.refused("web", {"query": "a", "since": text}, message)
 
     def test_a_period_that_ends_before_it_starts_is_refused(self) -> None:
         text = "2026-03-02..2026-03-01"
         message = f"since must be a range whose earlier date comes first, not {text!r}."
-        self.refused("news", {"query": "a", "freshness": text}, message, hint="earlier date first")
+        self.refused("news", {"query": "a", "freshness": text}, message)
 
     def test_a_period_in_another_form_is_refused_with_the_allowed_forms(self) -> None:
         words = ("hour", "yesterday", "2026-1-1..2026-2-2", "2026-01-01", "2026-01-01..", "pdx")
@@ -748,11 +836,13 @@ class ValidationTest(FakeServerCase):
             hint = "Brave filters by days; it cannot filter by hours."
             self.refused("videos", {"query": "a", "since": text}, "since must", *allowed, hint=hint)
 
-    def test_http_goggles_are_refused_by_name(self) -> None:
+    def test_goggles_of_which_none_is_https_are_refused_by_name(self) -> None:
         goggle = "http://goggles.example.org/a"
         message = f"goggles must be an https:// URL or inline rules, not {goggle!r}."
         self.refused("web", {"query": "a", "goggles": [goggle]}, message)
         self.refused("context", {"query": "a", "goggles": goggle.upper()}, "HTTP://GOGGLES")
+        given = {"query": "a", "goggles": [goggle, "ftp://goggles.example.org/a"]}
+        self.refused("news", given, message, hint="Host the goggle under https://.")
 
     def test_too_many_goggles_are_refused_site_filters_counted(self) -> None:
         rules = [f"$boost={number}" for number in range(3)]
@@ -764,7 +854,7 @@ class ValidationTest(FakeServerCase):
     def test_goggles_of_a_file_are_refused_in_a_function_call_and_in_json(self) -> None:
         message = "goggles cannot be read from '@rules.goggle'."
         given = {"query": "a", "goggles": ["@rules.goggle"]}
-        self.refused("web", given, message, hint="works as a flag only")
+        self.refused("web", given, message, hint="only the command line reads files")
         run = call_main(brave, "web", "--params-json", json.dumps(given))
         self.assertEqual((run.code, run.document["error"]), (2, message))
 
@@ -783,7 +873,7 @@ class ValidationTest(FakeServerCase):
     def test_places_without_anything_to_look_for_are_refused(self) -> None:
         for given in ({}, {"count": 5}, {"lat": 1}, {"long": 1}, {"radius": 5, "units": "metric"}):
             message = "Give a query, a location, or lat and long."
-            self.refused("places", given, message, hint="--location")
+            self.refused("places", given, message, hint="query coffee, location san francisco")
         run = call_main(brave, "places")
         self.assertEqual((run.code, run.document["details"]["kind"]), INVALID)
 
@@ -798,7 +888,8 @@ class ValidationTest(FakeServerCase):
 
     def test_the_summarizer_takes_a_key_or_a_query_and_not_both(self) -> None:
         for given in ({}, {"key": "k", "query": "q"}):
-            self.refused("summarizer", given, "Give either key or query.", hint="web --summary")
+            hint = "key: the summarizer_key of a web search with summary"
+            self.refused("summarizer", given, "Give either key or query.", hint=hint)
 
     def test_research_with_citations_or_entities_is_refused(self) -> None:
         for name in ("citations", "entities", "enable_citations"):
@@ -809,7 +900,7 @@ class ValidationTest(FakeServerCase):
         for name in ("city", "state", "state_name", "location_country", "postal_code", "timezone"):
             for value in ("Zürich", "a\nX-Evil: 1", "a\x00b"):
                 message = f"{name} must be plain ASCII text, not {value!r}."
-                hint = "Write it without accents, or give --lat and --long."
+                hint = "Write it without accents, or give lat and long."
                 self.refused("web", {"query": "a", name: value}, message, hint=hint)
 
     def test_params_json_that_is_no_object_is_refused(self) -> None:
@@ -818,6 +909,30 @@ class ValidationTest(FakeServerCase):
             self.assertEqual((run.code, run.document["details"]["kind"]), INVALID)
             self.assertIn("params_json", run.document["error"])
             self.assertIn('{"query": "..."}', run.document["details"]["hint"])
+
+    def test_a_query_given_by_a_word_and_by_json_is_refused_and_both_are_named(self) -> None:
+        for word, command in (("wbe", "web"), ("summarize", "summarizer"), ("news today", "")):
+            given = ("--params-json", '{"query": "x"}')
+            run = self.run_script("brave_search.py", word, *given)
+            self.assertEqual((run.code, run.document["details"]["kind"]), INVALID)
+            self.assertEqual(run.document["error"], f"query is given twice: 'x' and {word!r}.")
+            hint = (
+                f"Give it once. The nearest command is {command}." if command else "Give it once."
+            )
+            self.assertEqual(run.document["details"]["hint"], hint)
+
+    def test_a_word_like_a_command_beside_json_is_refused_with_that_command(self) -> None:
+        for given in ('{"key": "k"}', '{"entity_info": true}', '{"count": 3}', "{}"):
+            run = self.run_script("brave_search.py", "summarize", "--params-json", given)
+            self.assertEqual((run.code, run.document["details"]["kind"]), INVALID, given)
+            self.assertEqual(run.document["error"], "'summarize' is no command.")
+            hint = "The nearest command is summarizer. To search for 'summarize', put it into the"
+            self.assertIn(hint, run.document["details"]["hint"])
+
+    def test_such_a_word_is_searched_for_after_a_command_or_among_others(self) -> None:
+        for words in (("web", "summarize"), ("summarize this",), ("python",)):
+            run = call_main(brave, *words, "--params-json", '{"count": 3}', "--dry-run")
+            self.assertEqual(run.code, 0, run.document)
 
     def test_a_second_word_is_refused_with_what_to_do(self) -> None:
         run = call_main(brave, "rust", "async")
@@ -839,8 +954,9 @@ class ValidationTest(FakeServerCase):
         )  # fmt: skip
         for address in addresses:
             self.set_environment(BRAVE_SEARCH_BASE_URL=address)
-            self.refused("web", {"query": "a"}, "BRAVE_SEARCH_BASE_URL", repr(address))
-            self.refused("answers", {"query": "a"}, "BRAVE_SEARCH_BASE_URL", repr(address))
+            shown = repr(address.replace("user@", "[hidden]@"))
+            self.refused("web", {"query": "a"}, "BRAVE_SEARCH_BASE_URL", shown)
+            self.refused("answers", {"query": "a"}, "BRAVE_SEARCH_BASE_URL", shown)
 
     def test_without_a_key_the_error_names_the_variable_and_the_file(self) -> None:
         self.set_environment(BRAVE_SEARCH_API_KEY="", WEB_SEARCH_SECRETS="/no/such/secrets.yaml")

@@ -44,6 +44,13 @@ def commands(path: Path) -> list[str]:
     return [line for block in blocks for line in block.splitlines() if line.strip()]
 
 
+def example_key() -> str:
+    """Return the summarizer key that the document of the two-step workflow shows as a word."""
+    steps = commands(ROOT / "references/brave_summarizer_workflow.md")
+    words = [shlex.split(step) for step in steps if " summarizer --inline-references " in step]
+    return words[0][-1]
+
+
 class SkillFormat(unittest.TestCase):
     """The six rules of the agentskills.io specification, and the project's own limits."""
 
@@ -137,10 +144,12 @@ class EveryCommand(unittest.TestCase):
         variables["GLSI_RATE_LIMIT"] = "0s"
         cls.environment = clean_environment(**variables)
         live = run_script("brave_search.py", "weather", "--enable-rich-callback", env=variables)
-        summary = run_script("brave_search.py", "python", "--summary", env=variables)
+        summary = run_script("brave_search.py", "python asyncio", "--summary", env=variables)
+        key, example = summary.document["summarizer_key"], example_key()
         cls.placeholders = {
             "CALLBACK_KEY": live.document["rich"]["hint"]["callback_key"],
-            '"KEY"': json.dumps(summary.document["summarizer_key"]),
+            example: key,
+            json.dumps(example)[1:-1]: json.dumps(key)[1:-1],
             "https://docs.python.org/3/library/asyncio-task.html": (
                 f"{cls.server.url}/site/docs/timeouts"
             ),
@@ -176,6 +185,66 @@ class EveryCommand(unittest.TestCase):
                         self.assertTrue(run.stdout.strip())
                         self.assertEqual(run.stderr, b"")
         self.assertGreater(seen, 20)
+
+
+class BraveDocuments(unittest.TestCase):
+    """What Brave's documents promise beside working commands."""
+
+    def test_the_two_steps_of_a_summary_are_commands_with_a_key_of_real_shape(self) -> None:
+        steps = commands(ROOT / "references/brave_summarizer_workflow.md")
+        self.assertTrue(any(step.endswith(" web 'python asyncio' --summary") for step in steps))
+        key = example_key()
+        self.assertRegex(key, r'^\{"query": "python asyncio", .*"results_hash": "[0-9a-f]+\}$')
+        with self.assertRaises(ValueError):  # like Brave's own, it looks like JSON and is not
+            json.loads(key)
+        payloads = [shlex.split(step)[-1] for step in steps if "--params-json" in step]
+        self.assertEqual([json.loads(payload)["key"] for payload in payloads], [key])
+
+    def test_each_example_has_its_payload_and_the_shape_of_its_output(self) -> None:
+        text = (ROOT / "references/brave_search_examples.md").read_text(encoding="utf-8")
+        examples = re.split(r"(?m)^## (?=\d)", text)[1:]
+        self.assertEqual(len(examples), 4)
+        with FakeServer() as server:
+            variables = {
+                "BRAVE_SEARCH_API_KEY": f"good-{CANARY}",
+                "BRAVE_SEARCH_BASE_URL": server.url,
+            }
+            for example in examples:
+                asked = re.findall(r"```bash\n(.*)\n```", example)
+                shown = re.findall(r"```json\n(.*)\n```", example)
+                self.assertEqual((len(asked), bool(asked)), (len(shown), True), example)
+                for command, shape in zip(asked, shown, strict=True):
+                    words = shlex.split(command)[3:]
+                    self.assertIn("query", json.loads(words[words.index("--params-json") + 1]))
+                    run = run_script("brave_search.py", *words, env=variables)
+                    with self.subTest(command=command):
+                        self.assert_shape(json.loads(shape), run.document, "document")
+
+    def assert_shape(self, shape: object, value: object, place: str) -> None:
+        """A value has every field that a shape shows, and each list at least one such item."""
+        if isinstance(shape, dict):
+            assert isinstance(value, dict), place
+            for name, inner in shape.items():
+                self.assertIn(name, value, place)
+                self.assert_shape(inner, value[name], f"{place}.{name}")
+        elif isinstance(shape, list):
+            assert isinstance(value, list) and value, place
+            self.assert_shape(shape[0], value[0], f"{place}[0]")
+        else:
+            self.assertIs(type(value), type(shape), place)
+
+    def test_the_tables_name_the_type_and_the_default_of_every_parameter(self) -> None:
+        rows = 0
+        for path in sorted((ROOT / "references").glob("brave_*.md")):
+            text = path.read_text(encoding="utf-8")
+            for table in re.findall(r"(?ms)^\| parameter .*?(?=^\n|^<)", text):
+                head, _, *lines = [line.split(" | ") for line in table.strip().splitlines()]
+                columns = head.index("type"), head.index("default")
+                for line in lines:
+                    with self.subTest(path.name, parameter=line[0]):
+                        self.assertTrue(all(line[column].strip() for column in columns))
+                    rows += 1
+        self.assertGreater(rows, 60)
 
 
 class Readme(unittest.TestCase):

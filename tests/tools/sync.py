@@ -31,6 +31,11 @@ STANDALONE = {
     ),
 }
 LONG_LIST = 12  # choices
+# Type of a parameter in COMMANDS -> its name in the tables.
+TYPES = {
+    "str": "text", "int": "integer", "float": "number", "bool": "boolean", "since": "period",
+    "list": "list or text", "csv": "list, or text with commas",
+}  # fmt: skip
 TABLE = re.compile(
     r"(<!-- parameters: (\w+) (\w+) -->\n).*?(<!-- end of parameters -->)", re.DOTALL
 )
@@ -73,16 +78,16 @@ def parameter_table(script: str, command: str) -> str:
         cells = [
             ", ".join(f"`{name}`" for name in names),
             ("`QUERY` or " if parameter.get("positional") else "") + f"`{', '.join(flags)}`",
+            TYPES[parameter["type"]],
             allowed_values(parameter, brief=command != default),
-            "required" if parameter.get("required") else str(parameter.get("default", "")),
+            default_value(parameter),
             f"`{sent}`" if sent else "",
             parameter["help"],
         ]
         rows.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
-    head = (
-        "| parameter | flag | values | default | sent as | meaning |\n|---|---|---|---|---|---|\n"
-    )
-    table = head + "\n".join(rows) + "\n" if rows else ""
+    names = ("parameter", "flag", "type", "values", "default", "sent as", "meaning")
+    head = [f"| {' | '.join(names)} |", "|" + "---|" * len(names)]
+    table = "\n".join([*head, *rows]) + "\n" if rows else ""
     as_default = f"As for `{default}`: {', '.join(shared)}.\n" if shared else ""
     return table + ("\n" if rows and shared else "") + as_default
 
@@ -97,8 +102,19 @@ def allowed_values(parameter: dict[str, Any], brief: bool) -> str:
         return ", ".join(parameter["choices"])
     if "min" in parameter:
         return f"{parameter['min']} to {parameter['max']}"
-    names = {"str": "text", "bool": "true, false", "csv": "list or text with commas"}
-    return names.get(parameter["type"], "list")
+    return ""
+
+
+def default_value(parameter: dict[str, Any]) -> str:
+    """Return the default that a script sends or applies, and the API's own."""
+    if parameter.get("required"):
+        return "required"
+    own, api = parameter.get("default"), parameter.get("api_default")
+    if own is None and api is None:
+        return "false" if parameter["type"] == "bool" and not parameter.get("wire") else "none"
+    if own is None:
+        return f"API: {api}"
+    return str(own) if api in (None, own) else f"{own} (API: {api})"
 
 
 def load_commands(script: str) -> dict[str, Any]:
