@@ -195,10 +195,12 @@ def message_texts(path: Path) -> list[tuple[int, str]]:
         elif isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
             named = re.search("(?i)hint|message|warning|note|cannot|instead", node.targets[0].id)
             texts = [node.value] if named else []
-        for text in texts:
-            for part in ast.walk(text):
-                if isinstance(part, ast.Constant) and isinstance(part.value, str):
-                    found.append((part.lineno, part.value))
+        found += [
+            (part.lineno, part.value)
+            for text in texts
+            for part in ast.walk(text)
+            if isinstance(part, ast.Constant) and isinstance(part.value, str)
+        ]
     return found
 
 

@@ -307,7 +307,7 @@ def attempt(work: Callable[[], Any]) -> Any:
     except Exception as error:  # noqa: BLE001  one page's trouble must not cost the others
         message = f"This page could not be read ({type(error).__name__})."
         return SearchError(
-            "internal", message, "ProgressCallback the address; other pages are not affected."
+            "internal", message, "Report the address; other pages are not affected."
         )
 
 
