@@ -40,6 +40,16 @@ class SlowClients(ServerCase):
         self.assertGreater(taken, limits.HEAD_TIMEOUT - 1)
         self.assertLess(taken, limits.HEAD_TIMEOUT + SLACK)
 
+    def test_header_lines_that_come_one_by_one_are_cut_off_by_the_same_limit(self) -> None:
+        with self.api.connect() as client:
+            started = time.monotonic()
+            client.sendall(b"GET /health HTTP/1.1\r\nHost: localhost\r\n")
+            while not select.select([client], [], [], 0.5)[0]:
+                self.assertLess(time.monotonic() - started, limits.HEAD_TIMEOUT + SLACK)
+                client.sendall(b"X: y\r\n")
+            answers = responses(read_all(client))
+        self.assertEqual([one.status for one in answers], [408])
+
     def test_empty_lines_do_not_keep_a_connection_open(self) -> None:
         with self.api.connect() as client:
             started = time.monotonic()
@@ -96,14 +106,22 @@ class FirstSignal(HangingRequestCase):
 
 
 class SecondSignal(HangingRequestCase):
+    number: int = signal.SIGINT
+    ending: tuple[int, str] = (130, "interrupted")
+
     def test_ends_the_wait_for_a_running_request(self) -> None:
         with self.start_hanging():
             started = time.monotonic()
-            self.api.process.send_signal(signal.SIGINT)
+            self.api.process.send_signal(self.number)
             time.sleep(0.5)
-            code, document, _ = self.api.stop(signal.SIGINT)
+            code, document, _ = self.api.stop(self.number)
             self.assertLess(time.monotonic() - started, 0.5 + SLACK)
-        self.assertEqual((code, document["details"]["kind"]), (130, "interrupted"))
+        self.assertEqual((code, document["details"]["kind"]), self.ending)
+
+
+class SecondTermination(SecondSignal):
+    number = signal.SIGTERM
+    ending = (143, "terminated")
 
 
 @unittest.skipUnless(sys.platform == "linux", "reads /proc")

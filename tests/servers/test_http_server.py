@@ -712,7 +712,6 @@ class Limits(EnvironmentCase):
         code, document, stderr = server.stop()
         self.assertEqual((code, document["ok"], stderr), (0, True, ""))
 
-
     def test_a_flood_of_connections_starts_a_limited_number_of_threads(self) -> None:
         server = ServerProcess()
         held = []
@@ -868,9 +867,10 @@ class Stopping(ServerCase):
         for number in (signal.SIGTERM, signal.SIGINT):
             server = ServerProcess()
             server.fetch("/health")
-            with server.connect() as idle:  # does not hold it up
+            with server.connect() as idle, server.connect() as half:  # do not hold it up
                 idle.sendall(request())
                 idle.recv(65_536)
+                half.sendall(b"GET /health HTTP/1.1\r\nHo")
                 started = time.monotonic()
                 code, document, stderr = server.stop(number)
                 self.assertLess(time.monotonic() - started, SLACK)

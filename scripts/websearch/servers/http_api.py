@@ -36,90 +36,66 @@ MIN_TOKEN_CHARS = 16  # a shorter token can be guessed
 MAX_TOKEN_FILE = 10_000  # characters; a longer file was given by mistake
 MAX_REQUEST_TIME = 120  # seconds that a request may ask for: it occupies one of few connections
 
+# fmt: off
 COMMANDS: dict[str, dict[str, Any]] = {
     "serve": {
         "help": "serve the HTTP API until SIGTERM or Ctrl-C",
         "params": [
-            {
-                "name": "port",
-                "type": "int",
-                "min": 0,
-                "max": 65_535,
-                "flags": ["-p"],
-                "help": f"port; 0 takes a free one (default: $GLSI_PORT, else {DEFAULT_PORT})",
-            },
-            {
-                "name": "host",
-                "type": "str",
-                "default": LOOPBACK,
-                "help": f"address to listen on (default: {LOOPBACK}); another needs --token-file",
-            },
-            {
-                "name": "token_file",
-                "type": "str",
-                "help": f"file with the bearer token of {MIN_TOKEN_CHARS} or more characters that "
-                "requests must carry",
-            },
-            {
-                "name": "allow_host",
-                "type": "csv",
-                "help": "names by which clients call this server, with commas between",
-            },
+            {"name": "port", "type": "int", "min": 0, "max": 65_535, "flags": ["-p"],
+             "help": f"port; 0 takes a free one (default: $GLSI_PORT, else {DEFAULT_PORT})"},
+            {"name": "host", "type": "str", "default": LOOPBACK,
+             "help": f"address to listen on (default: {LOOPBACK}); another needs --token-file"},
+            {"name": "token_file", "type": "str",
+             "help": f"file with the bearer token of {MIN_TOKEN_CHARS} or more characters that "
+                     "requests must carry"},
+            {"name": "allow_host", "type": "csv",
+             "help": "names by which clients call this server, with commas between"},
         ],
         "cannot": {
             "token": "Others can read a token on the command line in the process list; give "
-            "token_file."
+                     "token_file.",
         },
     },
 }
 
 # ===== routes ==================================================================================
 
-# Path -> method -> operation: the command of another script that it runs, with parameters that
-# stay fixed, and the names under which the API shows the table's parameters. An operation without
-# a command is answered by this script.
+# Path -> method -> operation: the command that it runs, parameters that are fixed, the names under
+# which the API shows the command's parameters, and the schema of its documents in openapi.py. An
+# operation without a command is answered by this module.
 ROUTES: dict[str, dict[str, dict[str, Any]]] = {
-    "/search": {
-        "GET": {
-            "module": "websearch.search",
-            "command": "search",
-            "names": {"query": "q"},
-            "schema": "Search",
-            "summary": "Search the web; return ranked results and the text of their pages",
-        }
-    },
-    "/read": {
-        "GET": {
-            "module": "websearch.pages.read",
-            "command": "read",
-            "names": {"urls": "url"},
-            "schema": "Pages",
-            "summary": "Fetch web pages and return their content as Markdown",
-        }
-    },
-    "/recall": {
-        "GET": {
-            "module": "websearch.search",
-            "command": "recall",
-            "names": {"query": "q"},
-            "schema": "Recall",
-            "summary": "Search the text of pages that were fetched before; nothing is sent",
-        }
-    },
-    "/cache": {
-        "DELETE": {
-            "module": "websearch.search",
-            "command": "cache",
-            "names": {"query": "q"},
-            "fixed": {"action": "clear"},
-            "schema": "Cleared",
-            "summary": "Forget what is stored for a query; without q, everything",
-        }
-    },
+    "/search": {"GET": {
+        "module": "websearch.search", "command": "search", "names": {"query": "q"},
+        "schema": "Search",
+        "summary": "Search the web; return ranked results and the text of their pages",
+    }},
+    "/read": {"GET": {
+        "module": "websearch.pages.read", "command": "read", "names": {"urls": "url"},
+        "schema": "Pages",
+        "summary": "Fetch web pages and return their content as Markdown",
+    }},
+    "/recall": {"GET": {
+        "module": "websearch.search", "command": "recall", "names": {"query": "q"},
+        "schema": "Recall",
+        "summary": "Search the text of pages that were fetched before; nothing is sent",
+    }},
+    "/cache": {"DELETE": {
+        "module": "websearch.search", "command": "cache", "names": {"query": "q"},
+        "fixed": {"action": "clear"}, "schema": "Cleared",
+        "summary": "Forget what is stored for a query; without q, everything",
+    }},
     "/health": {"GET": {"schema": "Health", "summary": "Say that the server is up"}},
     "/openapi.json": {"GET": {"schema": "Description", "summary": "Describe this API"}},
 }
-
+# Parameters of every operation that runs a command.
+LIMITS: list[dict[str, Any]] = [
+    {"name": "timeout", "type": "float", "min": 0.1, "max": MAX_REQUEST_TIME,
+     "help": "seconds for the whole request (default: 30, unless the server says else)"},
+    {"name": "max_chars", "type": "int", "min": 0, "max": 10_000_000,
+     "help": f"longest document in characters, {LEAST_MAX_CHARS} or more; 0: no limit "
+             "(default: 0, unless the server says else)"},
+]
+# fmt: on
 
 # ===== from a request to an answer ================================================================
 
@@ -130,20 +106,26 @@ def answer_request(request: Request, settings: dict[str, Any]) -> Answer:
     settings: verbose, token, and defaults (of the parameters that a request does not name).
     """
     try:
-        methods = find_methods(request)
-        operation = find_operation(request, methods)
-        pairs = parse_query(request.query)
-        if request.method == "OPTIONS":
-            return 204, None, {"Allow": allowed_methods(methods)}
-        params = check_parameters(operation, pairs)
-        if "command" in operation:
-            return document_answer(run_operation(operation, params, settings))
-        description = operation["schema"] == "Description"
-        return 200, describe_api(bool(settings["token"])) if description else {"status": "ok"}, {}
+        return find_answer(request, settings)
     except SearchError as error:
         return error_answer(error)
     except Exception as error:  # noqa: BLE001  a defect of ours: the client still gets a document
         return document_answer(common.internal_error(error, settings["verbose"]))
+
+
+def find_answer(request: Request, settings: dict[str, Any]) -> Answer:
+    """Return the answer to a request; raises SearchError and HttpError."""
+    methods = find_methods(request)
+    operation = find_operation(request, methods)
+    pairs = parse_query(request.query)
+    if request.method == "OPTIONS":
+        return 204, None, {"Allow": allowed_methods(methods)}
+    params = check_parameters(operation, pairs)
+    if "command" in operation:
+        return document_answer(run_command(operation, params, settings))
+    if operation["schema"] == "Description":
+        return 200, describe_api(bool(settings["token"])), {}
+    return 200, {"status": "ok"}, {}
 
 
 def find_methods(request: Request) -> dict[str, dict[str, Any]]:
@@ -178,7 +160,7 @@ def find_operation(request: Request, methods: dict[str, dict[str, Any]]) -> dict
     return methods.get(method, {})
 
 
-def run_operation(
+def run_command(
     operation: dict[str, Any], params: dict[str, Any], settings: dict[str, Any]
 ) -> Document:
     """Run an operation's command; return its document as the API sends it."""
@@ -235,22 +217,9 @@ def parameters_of(operation: dict[str, Any]) -> list[dict[str, Any]]:
     names = operation.get("names", {})
     table = imported_module(operation).COMMANDS[operation["command"]]["params"]
     shown = [one for one in table if one["name"] not in operation.get("fixed", {})]
-    common_params = {one["name"]: one for one in common.COMMON_PARAMS}
-    limits: list[dict[str, Any]] = [
-        {
-            **common_params["timeout"],
-            "max": MAX_REQUEST_TIME,
-            "help": "seconds for the whole request (default: 30, unless the server says else)",
-        },
-        {
-            **common_params["max_chars"],
-            "help": f"longest document in characters, {LEAST_MAX_CHARS} or more; 0: no limit "
-            "(default: 0, unless the server says else)",
-        },
-    ]
     return [
         {**one, "table_name": one["name"], "name": names.get(one["name"], one["name"])}
-        for one in [*shown, *limits]
+        for one in [*shown, *LIMITS]
     ]
 
 
@@ -474,7 +443,7 @@ RUN: dict[str, Callable[..., Document]] = {"serve": run_serve}
 
 def to_markdown(document: Document) -> str:
     """Return a document as Markdown."""
-    if "address" not in document:
+    if not document["ok"] or "request" in document:
         return common.frame_markdown(document)
     served = f"Served {document['requests']} requests at {document['address']}."
     return common.frame_markdown(document, served)

@@ -56,8 +56,8 @@ class ApiHandler(BaseHTTPRequestHandler):
     """Reads the requests of one connection and sends the answers.
 
     The library's parser takes HTTP/0.9, bare line feeds, folded headers and any number of
-    Content-Lengths, splits the request line at every blank (0xA0, which is a part of "à" in UTF-8,
-    is one), and gives each read a timeout of its own. So handle_one_request is replaced; the loop
+    Content-Lengths, splits the request line at all white space (0xA0 counts, which is a part of "à"
+    in UTF-8), and gives each read a timeout of its own. So handle_one_request is replaced; the loop
     over requests, the buffered reading and the end of the connection are the library's.
     """
 

@@ -29,22 +29,10 @@ OPEN_PATHS = ("/health",)  # need no token: a supervisor asks without one, and i
 
 # HTTP status of each kind of failure.
 STATUSES = {
-    "no_results": 200,
-    "invalid_input": 400,
-    "auth": 503,
-    "rate_limit": 429,
-    "quota": 429,
-    "timeout": 504,
-    "network": 502,
-    "provider": 502,
-    "blocked": 502,
-    "refused": 502,
-    "unsupported": 502,
-    "http": 502,
-    "internal": 500,
-    "interrupted": 503,
-    "terminated": 503,
-}
+    "no_results": 200, "invalid_input": 400, "auth": 503, "rate_limit": 429, "quota": 429,
+    "timeout": 504, "network": 502, "provider": 502, "blocked": 502, "refused": 502,
+    "unsupported": 502, "http": 502, "internal": 500, "interrupted": 503, "terminated": 503,
+}  # fmt: skip
 # Kind of failure of an HttpError with this status; the others are invalid_input.
 KINDS = {401: "auth", 403: "refused", 408: "timeout", 503: "provider"}
 
