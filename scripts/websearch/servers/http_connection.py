@@ -8,6 +8,7 @@ function that turns a Request into an Answer.
 from __future__ import annotations
 
 import contextlib
+import functools
 import os
 import socket
 import socketserver
@@ -86,15 +87,13 @@ class ApiHandler(BaseHTTPRequestHandler):
             request = self.read_request()
             check_body(request)
             check_caller(request, self.server.settings)
+            find_answer = functools.partial(self.server.answer, request)
         except HttpError as error:
-            answer = error_answer(error)
+            find_answer = functools.partial(error_answer, error)
         except OSError:  # the client has gone, or sent nothing for IDLE_TIMEOUT
             return
-        else:
-            if not self.server.enter(self.connection, WORKING):
-                return
-            answer = self.server.answer(request)
-        self.send_answer(request, answer, started)
+        if self.server.enter(self.connection, WORKING):
+            self.send_answer(request, find_answer(), started)
 
     # ----- reading
 
