@@ -90,10 +90,10 @@ ROUTES: dict[str, dict[str, dict[str, Any]]] = {
 # Parameters of every operation that runs a command.
 LIMITS: list[dict[str, Any]] = [
     {"name": "timeout", "type": "float", "min": 0.1, "max": MAX_REQUEST_TIME,
-     "help": "seconds for the whole request (default: 30, unless the server says else)"},
+     "help": "seconds for the whole request (default: 30, or that of the server)"},
     {"name": "max_chars", "type": "int", "min": 0, "max": 10_000_000,
      "help": f"longest document in characters, {LEAST_MAX_CHARS} or more; 0: no limit "
-             "(default: 0, unless the server says else)"},
+             "(default: 0, or that of the server)"},
 ]
 # fmt: on
 
