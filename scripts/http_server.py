@@ -17,11 +17,12 @@ Examples:
 
 GET /openapi.json describes every path and parameter, GET /health says that the server is up. It
 listens on this machine only; --host with another address needs --token-file, and requests then
-carry "Authorization: Bearer TOKEN". --timeout and --max-chars hold for requests that give neither.
-SIGTERM or Ctrl-C ends it when running requests are answered.
+carry "Authorization: Bearer TOKEN". --timeout and --max-chars hold for requests that give neither;
+without them a request has 30 seconds and gets whole page texts. SIGTERM or Ctrl-C ends the server
+when running requests are answered.
 
 Exit codes: 0 stopped by a signal, 2 bad input (also a port that is in use), 70 defect of this
-script, 130 interrupted twice.
+script, 130 or 143 a second signal (SIGINT or SIGTERM) before running requests were answered.
 """
 
 from __future__ import annotations

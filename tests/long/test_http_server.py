@@ -13,7 +13,7 @@ import unittest
 from concurrent.futures import ThreadPoolExecutor
 from urllib.parse import quote
 
-from tests.servers.test_http_server import ServerCase, http_server, read_all, request, responses
+from tests.servers.test_http_server import ServerCase, limits, read_all, request, responses
 from tests.support import SLACK
 
 REQUESTS, AT_ONCE = 3_000, 8
@@ -37,13 +37,23 @@ class SlowClients(ServerCase):
             answers = responses(read_all(client))
         self.assertEqual([one.status for one in answers], [408])
         self.assertEqual(answers[0].document["details"]["kind"], "timeout")
-        self.assertGreater(taken, http_server.HEAD_TIMEOUT - 1)
-        self.assertLess(taken, http_server.HEAD_TIMEOUT + SLACK)
+        self.assertGreater(taken, limits.HEAD_TIMEOUT - 1)
+        self.assertLess(taken, limits.HEAD_TIMEOUT + SLACK)
+
+    def test_header_lines_that_come_one_by_one_are_cut_off_by_the_same_limit(self) -> None:
+        with self.api.connect() as client:
+            started = time.monotonic()
+            client.sendall(b"GET /health HTTP/1.1\r\nHost: localhost\r\n")
+            while not select.select([client], [], [], 0.5)[0]:
+                self.assertLess(time.monotonic() - started, limits.HEAD_TIMEOUT + SLACK)
+                client.sendall(b"X: y\r\n")
+            answers = responses(read_all(client))
+        self.assertEqual([one.status for one in answers], [408])
 
     def test_empty_lines_do_not_keep_a_connection_open(self) -> None:
         with self.api.connect() as client:
             started = time.monotonic()
-            limit = http_server.IDLE_TIMEOUT + SLACK
+            limit = limits.IDLE_TIMEOUT + SLACK
             while not select.select([client], [], [], 2)[0] and time.monotonic() - started < limit:
                 client.sendall(b"\r\n")
             self.assertEqual(client.recv(1), b"")
@@ -57,19 +67,19 @@ class SlowClients(ServerCase):
             answers = responses(read_all(client))
             taken = time.monotonic() - started
         self.assertEqual([one.status for one in answers], [200])
-        self.assertGreater(taken, http_server.IDLE_TIMEOUT - 1)
-        self.assertLess(taken, http_server.IDLE_TIMEOUT + SLACK)
+        self.assertGreater(taken, limits.IDLE_TIMEOUT - 1)
+        self.assertLess(taken, limits.IDLE_TIMEOUT + SLACK)
 
     def test_one_that_takes_no_answer_is_dropped_and_others_are_served_meanwhile(self) -> None:
         with self.api.connect() as client:
             client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4_096)
-            client.settimeout(http_server.SEND_TIMEOUT + 10)
+            client.settimeout(limits.SEND_TIMEOUT + 10)
             started = time.monotonic()
             with self.assertRaises(OSError):  # reset, while it still sends requests
                 while True:
                     client.sendall(request("/openapi.json") * 100)
                     self.assertEqual(self.api.fetch("/health").status, 200)
-            self.assertLess(time.monotonic() - started, http_server.SEND_TIMEOUT + 2 * SLACK)
+            self.assertLess(time.monotonic() - started, limits.SEND_TIMEOUT + 2 * SLACK)
 
 
 class HangingRequestCase(ServerCase):
@@ -91,19 +101,27 @@ class FirstSignal(HangingRequestCase):
             code, document, _ = self.api.stop()
             taken = time.monotonic() - started
         self.assertEqual((code, document["ok"]), (0, True))
-        self.assertGreater(taken, http_server.STOP_TIMEOUT - 1)
-        self.assertLess(taken, http_server.STOP_TIMEOUT + SLACK)
+        self.assertGreater(taken, limits.STOP_TIMEOUT - 1)
+        self.assertLess(taken, limits.STOP_TIMEOUT + SLACK)
 
 
 class SecondSignal(HangingRequestCase):
+    number: int = signal.SIGINT
+    ending: tuple[int, str] = (130, "interrupted")
+
     def test_ends_the_wait_for_a_running_request(self) -> None:
         with self.start_hanging():
             started = time.monotonic()
-            self.api.process.send_signal(signal.SIGINT)
+            self.api.process.send_signal(self.number)
             time.sleep(0.5)
-            code, document, _ = self.api.stop(signal.SIGINT)
+            code, document, _ = self.api.stop(self.number)
             self.assertLess(time.monotonic() - started, 0.5 + SLACK)
-        self.assertEqual((code, document["details"]["kind"]), (130, "interrupted"))
+        self.assertEqual((code, document["details"]["kind"]), self.ending)
+
+
+class SecondTermination(SecondSignal):
+    number = signal.SIGTERM
+    ending = (143, "terminated")
 
 
 @unittest.skipUnless(sys.platform == "linux", "reads /proc")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import http.client
 import json
 import random
@@ -31,7 +32,7 @@ from tests.support import (
     run_script,
 )
 
-http_server: Any = load_script("websearch.servers.http_api")
+limits: Any = load_script("websearch.servers.http_connection")
 command: Any = load_script("http_server")
 SCRIPT = "http_server.py"
 TOKEN = "a-token-of-tests-0123456789"
@@ -231,6 +232,18 @@ class GlsiPhaseSeven(ServerCase):
         self.assertIn("404", document["results"][1]["error"])
         self.assertEqual(document["content"].count("## http"), 1)
 
+    def test_search_sends_whole_page_texts_and_max_chars_cuts_them(self) -> None:
+        self.let_searxng_find("articles/lighthouse")
+        whole = self.search("lighthouse", engine="searxng").document
+        self.assertNotIn("truncated", whole)
+        page = self.api.fetch("/read?url=" + quote(self.page("articles/lighthouse")))
+        self.assertIn(page.document["pages"][0]["text"], whole["content"])
+        again = self.search("lighthouse", engine="searxng").document
+        self.assertEqual((again["from_cache"], again["content"]), (True, whole["content"]))
+        cut = self.search("lighthouse", engine="searxng", max_chars=3_000)
+        self.assertIn("truncated", cut.document)
+        self.assertLess(len(json.dumps(cut.document)), 3_200)
+
     def test_force_asks_again_and_count_limits_the_results(self) -> None:
         self.let_searxng_find("articles/sourdough", "articles/tides", "list/news")
         self.search("force", engine="searxng", count=1)
@@ -318,7 +331,7 @@ class Search(ServerCase):
         answer = self.search("nothing at all", engine="searxng")
         self.assertEqual(answer.status, 200, answer)
         document = answer.document
-        self.assertEqual((document["status"], document["content"]), ("ok", ""))
+        self.assertEqual((document["status"], document["content"]), ("no_results", ""))
         self.assertEqual((document["result_count"], document["from_cache"]), (0, False))
         self.assertEqual(document["details"]["kind"], "no_results")
 
@@ -327,10 +340,17 @@ class Search(ServerCase):
             "/search?query=python&engine=brave&since=week&country=us&language=en&safe=strict"
             "&site=docs.python.org,github.com&no_pages=true&count=3"
         )
-        self.assertIn(answer.document["status"], ("ok",), answer)
+        self.assertEqual((answer.status, answer.document["status"]), (200, "no_results"), answer)
         sent = dict(self.server.requests[0].query_pairs)
         self.assertEqual((sent["freshness"], sent["safesearch"]), ("pw", "strict"))
         self.assertIn("site=github.com", sent["goggles"])
+
+    def test_recall_sends_whole_page_texts(self) -> None:
+        self.let_searxng_find("articles/lighthouse")
+        content = self.search("a light at sea", engine="searxng").document["content"]
+        recalled = self.api.fetch("/recall?q=lighthouse").document["results"][0]
+        self.assertGreater(len(recalled["text"]), 9_000)
+        self.assertIn(recalled["text"], content)
 
     def test_recall_finds_the_pages_that_were_read(self) -> None:
         self.let_searxng_find("articles/sourdough")
@@ -341,7 +361,7 @@ class Search(ServerCase):
         self.assertTrue(answer.document["results"][0]["text"])
         nothing = self.api.fetch("/recall?q=zzyzxqwerty")
         self.assertEqual(nothing.document["details"]["kind"], "no_results")
-        self.assertEqual((nothing.status, nothing.document["status"]), (200, "ok"))
+        self.assertEqual((nothing.status, nothing.document["status"]), (200, "no_results"))
 
 
 class Read(ServerCase):
@@ -379,11 +399,15 @@ class Read(ServerCase):
             with self.subTest(url):
                 self.assert_error(self.api.fetch(f"/read?url={quote(url)}"), 502, "refused")
 
-    def test_max_chars_cuts_and_the_hint_names_the_parameter_not_a_flag(self) -> None:
-        page = self.read("articles/lighthouse").document["pages"][0]
-        self.assertTrue(page["truncated"])
-        whole = self.read("articles/lighthouse", max_chars=0).document["pages"][0]
+    def test_pages_come_whole_and_max_chars_cuts_them(self) -> None:
+        whole = self.read("articles/lighthouse").document["pages"][0]
         self.assertEqual(len(whole["text"]), whole["chars"])
+        self.assertGreater(whole["chars"], 9_000)  # what agents get
+        page = self.read("articles/lighthouse", max_chars=3_000).document["pages"][0]
+        self.assertTrue(page["truncated"])
+        self.assertLess(len(page["text"]), 3_000)
+
+    def test_hints_name_parameters_not_flags(self) -> None:
         late = self.read("slow/hang", timeout=0.3)
         self.assertEqual(late.status, 504)
         self.assertNotIn("--", json.dumps(late.document["details"]))
@@ -400,7 +424,7 @@ class Parameters(ServerCase):
             ("/search?q=a&timeout=500", "timeout must be a number from 0.1 to 120"),
             ("/search?q=a&max_chars=999", "max_chars must be 0 or 1000 or more, not 999"),
             ("/search?q=100%", "holds a % that begins no percent-encoding"),
-            ("/search?q=%ff", "no percent-encoded UTF-8"),
+            ("/search?q=%ff", "is not percent-encoded UTF-8"),
             ("/search?q=a&engine=gogle", "engine must be one of auto"),
             ("/search?q=a&since=2026-02-30..2026-03-01", "dates that exist"),
             ("/search?q=a&ttl=soon", "ttl must be a duration"),
@@ -670,7 +694,7 @@ class Limits(EnvironmentCase):
         self,
     ) -> None:
         server = ServerProcess()
-        held = [server.connect() for _ in range(http_server.MAX_CONNECTIONS)]
+        held = [server.connect() for _ in range(limits.MAX_CONNECTIONS)]
         for client in held:
             client.sendall(request())
             client.recv(65_536)
@@ -687,6 +711,40 @@ class Limits(EnvironmentCase):
             self.assertLess(time.monotonic(), deadline)
         code, document, stderr = server.stop()
         self.assertEqual((code, document["ok"], stderr), (0, True, ""))
+
+    def test_a_flood_of_connections_starts_a_limited_number_of_threads(self) -> None:
+        server = ServerProcess()
+        held = []
+        with contextlib.suppress(ConnectionError):
+            held += [server.connect() for _ in range(5 * limits.MAX_CONNECTIONS)]
+        with contextlib.suppress(FileNotFoundError):  # no Linux
+            status = Path(f"/proc/{server.process.pid}/status").read_text(encoding="ascii")
+            threads = re.search(r"Threads:\s+(\d+)", status)
+            assert threads is not None
+            self.assertLessEqual(int(threads[1]), 2 * limits.MAX_CONNECTIONS + 1)
+        for client in held:
+            client.close()
+        deadline = time.monotonic() + SLACK
+        while not self.is_served(server):
+            self.assertLess(time.monotonic(), deadline)
+        code, document, stderr = server.stop()
+        self.assertEqual((code, document["ok"], stderr), (0, True, ""))
+
+    def is_served(self, server: ServerProcess) -> bool:
+        try:
+            return server.fetch("/health").status == 200
+        except (ConnectionError, http.client.HTTPException):  # closed without a word
+            return False
+
+
+class ServerDefaults(ServerCase):
+    arguments = ("--max-chars", "3000")
+
+    def test_max_chars_of_the_server_is_the_default_of_its_requests(self) -> None:
+        target = "/read?url=" + quote(self.page("articles/lighthouse"))
+        self.assertTrue(self.api.fetch(target).document["pages"][0]["truncated"])
+        whole = self.api.fetch(target + "&max_chars=0").document["pages"][0]
+        self.assertEqual(len(whole["text"]), whole["chars"])
 
 
 class Tokens(ServerCase):
@@ -748,7 +806,7 @@ class Starting(EnvironmentCase):
             for words, expected in (
                 (["--host", "0.0.0.0"], "can be reached from other machines"),
                 (["--host", "::"], "can be reached from other machines"),
-                (["--host", "no such host"], "no address or name"),
+                (["--host", "no such host"], "is not an address or name"),
                 (["--port", "70000"], "port must be a whole number from 0 to 65535"),
                 (["--token-file", f"{folder}/none"], "could not be read"),
                 (["--token-file", str(short)], "16 or more characters"),
@@ -809,9 +867,10 @@ class Stopping(ServerCase):
         for number in (signal.SIGTERM, signal.SIGINT):
             server = ServerProcess()
             server.fetch("/health")
-            with server.connect() as idle:  # does not hold it up
+            with server.connect() as idle, server.connect() as half:  # do not hold it up
                 idle.sendall(request())
                 idle.recv(65_536)
+                half.sendall(b"GET /health HTTP/1.1\r\nHo")
                 started = time.monotonic()
                 code, document, stderr = server.stop(number)
                 self.assertLess(time.monotonic() - started, SLACK)
@@ -894,6 +953,7 @@ class Description(ServerCase):
 class StatusTable(unittest.TestCase):
     def test_every_kind_of_failure_has_a_status_with_a_phrase(self) -> None:
         common: Any = load_script("websearch.common")
-        self.assertEqual(set(http_server.STATUSES), set(common.EXIT_CODES))
-        for status in http_server.STATUSES.values():
-            self.assertIn(status, http_server.PHRASES)
+        statuses = load_script("websearch.servers.http_messages").STATUSES
+        self.assertEqual(set(statuses), set(common.EXIT_CODES))
+        for status in statuses.values():
+            self.assertTrue(http.HTTPStatus(status).phrase)

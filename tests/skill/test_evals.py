@@ -273,7 +273,7 @@ class ErrorsReference(unittest.TestCase):
     def test_its_table_has_every_kind_with_its_exit_code_and_http_status(self) -> None:
         rows = table_rows("errors.md", "# When a command failed")[1:]
         kinds = {row[0].strip("`"): (int(row[1]), int(row[2])) for row in rows}
-        statuses = load_script("websearch.servers.http_api").STATUSES
+        statuses = load_script("websearch.servers.http_messages").STATUSES
         expected = {
             kind: (code, statuses.get(kind, 500))
             for kind, code in load_script("websearch.common").EXIT_CODES.items()

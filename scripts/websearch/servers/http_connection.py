@@ -1,0 +1,302 @@
+"""Connections of the HTTP API, on http.server: time limits, a bound on threads, a clean stop.
+
+Each connection has a thread of ThreadingHTTPServer, which reads requests one after the other and
+answers them in this order. This module does not know what requests ask for: the server is given a
+function that turns a Request into an Answer.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import os
+import socket
+import socketserver
+import sys
+import threading
+import time
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+from websearch import common
+from websearch.servers.http_messages import (
+    MAX_FIELDS,
+    MAX_HEAD,
+    HttpError,
+    Request,
+    check_body,
+    check_caller,
+    error_answer,
+    parse_header_line,
+    parse_request_line,
+    response_bytes,
+    target_too_long,
+)
+
+TYPE_CHECKING = False  # typing.TYPE_CHECKING without its import, which costs 5 ms
+if TYPE_CHECKING:
+    import io
+    from collections.abc import Callable
+    from typing import Any
+
+    from websearch.servers.http_messages import Answer
+
+MAX_CONNECTIONS = 64  # served at the same time, each by a thread; more get a 503
+BACKLOG = 128  # connections that the system keeps until they are accepted
+HEAD_TIMEOUT = 5.0  # seconds from a request's first byte to the end of its headers
+IDLE_TIMEOUT = 15.0  # seconds that a connection may wait for its next request
+SEND_TIMEOUT = 20.0  # seconds for a client to take a whole answer
+LINGER_TIMEOUT = 1.0  # seconds for a client to take the answer before a connection is closed
+STOP_TIMEOUT = 10.0  # seconds that running requests get after a signal to stop
+LOOK_SECONDS = 0.1  # the server looks this often whether a signal came
+
+# Phases of a connection: it waits for a request or reads its head; answers it; ends.
+WAITING, WORKING, CLOSING = "waiting", "working", "closing"
+
+
+class ApiHandler(BaseHTTPRequestHandler):
+    """Reads the requests of one connection and sends the answers.
+
+    The library's parser takes HTTP/0.9, bare line feeds, folded headers and any number of
+    Content-Lengths, splits the request line at all white space (0xA0 counts, which is a part of "à"
+    in UTF-8), and gives each read a timeout of its own. So handle_one_request is replaced; the loop
+    over requests, the buffered reading and the end of the connection are the library's.
+    """
+
+    server: ApiServer
+    rfile: io.BufferedReader
+    disable_nagle_algorithm = True
+
+    def handle(self) -> None:
+        """Serve the connection, or refuse it if there are too many."""
+        if self.server.phases[self.connection] == CLOSING:
+            message = f"{MAX_CONNECTIONS} connections are being served."
+            busy = HttpError(503, message, "Try again in a second.", {"Retry-After": "1"})
+            self.send_answer(None, error_answer(busy), time.monotonic())
+        else:
+            super().handle()
+
+    def handle_one_request(self) -> None:
+        """Read a request and answer it. Sets close_connection if the connection ends with it."""
+        self.close_connection = True
+        request = None
+        started = time.monotonic()
+        try:
+            if not self.wait_for_request():
+                return
+            started = time.monotonic()
+            request = self.read_request()
+            check_body(request)
+            check_caller(request, self.server.settings)
+            find_answer = functools.partial(self.server.answer, request)
+        except HttpError as error:
+            find_answer = functools.partial(error_answer, error)
+        except OSError:  # the client has gone, or sent nothing for IDLE_TIMEOUT
+            return
+        if self.server.enter(self.connection, WORKING):
+            self.send_answer(request, find_answer(), started)
+
+    # ----- reading
+
+    def set_time_limit(self, deadline: float) -> None:
+        """Let the next read last until a deadline; raises TimeoutError if that has passed."""
+        left = deadline - time.monotonic()
+        if left <= 0:
+            raise TimeoutError
+        self.connection.settimeout(left)
+
+    def wait_for_request(self) -> bool:
+        """Wait for the first byte of a request; return False if the client sends no more.
+
+        Empty lines before it are skipped (RFC 9112, section 2.2) and do not extend the time limit.
+        Raises OSError.
+        """
+        deadline = time.monotonic() + IDLE_TIMEOUT
+        self.set_time_limit(deadline)
+        while piece := self.rfile.peek():
+            request = piece.lstrip(b"\r\n")
+            self.rfile.read(len(piece) - len(request))
+            if request:
+                return True
+            self.set_time_limit(deadline)
+        return False
+
+    def read_request(self) -> Request:
+        """Return the request whose head comes next; raises HttpError and OSError.
+
+        Each line is checked when it has come, so that another protocol (TLS, HTTP/0.9) is refused
+        at once.
+        """
+        deadline = time.monotonic() + HEAD_TIMEOUT
+        first = self.rfile.peek()[:1]
+        if not first.isalpha():  # TLS, for example, may never send the end of a line
+            parse_request_line(first)
+        line = self.read_line(deadline, MAX_HEAD)
+        if not line.endswith(b"\n"):
+            raise target_too_long()
+        start = parse_request_line(line)
+        headers: dict[str, list[str]] = {}
+        size, count = len(line), 0
+        while (line := self.read_line(deadline, MAX_HEAD - size)) != b"\r\n":
+            size, count = size + len(line), count + 1
+            if not line.endswith(b"\n"):
+                message = f"The headers are longer than {MAX_HEAD} bytes."
+                raise HttpError(431, message, "Send fewer or shorter ones.", closes=True)
+            if count > MAX_FIELDS:
+                raise HttpError(431, f"More than {MAX_FIELDS} header lines.", closes=True)
+            name, value = parse_header_line(line)
+            headers.setdefault(name, []).append(value)
+        return Request(*start, headers)
+
+    def read_line(self, deadline: float, room: int) -> bytes:
+        """Return the next line with its end, or room bytes of it; raises HttpError and OSError.
+
+        A socket's timeout is for one read. Setting it anew before each makes the deadline hold for
+        a client that sends a byte now and then.
+        """
+        line = b""
+        while not line.endswith(b"\n") and len(line) < room:
+            try:
+                self.set_time_limit(deadline)
+                piece = self.rfile.peek()  # waits for one read at most
+            except TimeoutError:
+                message = "The request's head did not come in time."
+                raise HttpError(408, message, closes=True) from None
+            if not piece:
+                message = "The request ends in the middle of its head."
+                raise HttpError(400, message, closes=True)
+            length = piece.find(b"\n") + 1 or len(piece)
+            line += self.rfile.read(min(length, room - len(line)))
+        return line
+
+    # ----- answering
+
+    def send_answer(self, request: Request | None, answer: Answer, started: float) -> None:
+        """Send an answer, count it, and log it on stderr if verbose, without its headers."""
+        status, document, headers = answer
+        if not request or not request.keeps_alive() or self.server.stop_deadline:
+            headers = {**headers, "Connection": "close"}
+        head_only = bool(request and request.method == "HEAD")
+        data = response_bytes((status, document, headers), head_only)
+        self.server.count_answer()
+        if self.server.settings["verbose"]:
+            what = f"{request.method} {request.target}" if request else "(no request)"
+            taken = (time.monotonic() - started) * 1_000
+            sys.stderr.write(f"{common.one_line(what, 500)} -> {status} in {taken:.0f} ms\n")
+        with contextlib.suppress(OSError):  # the client has gone, or took too long
+            self.connection.settimeout(SEND_TIMEOUT)
+            self.connection.sendall(data)  # its timeout is for all of the data
+            if "Connection" in headers:
+                self.linger()
+            else:
+                self.close_connection = not self.server.enter(self.connection, WAITING)
+
+    def linger(self) -> None:
+        """Say that there are no more answers, and drop what the client still sends for a moment.
+
+        A socket that is closed with unread data resets the connection, and the client may lose the
+        answer. Raises OSError.
+        """
+        self.server.enter(self.connection, CLOSING)
+        deadline = time.monotonic() + LINGER_TIMEOUT
+        self.connection.shutdown(socket.SHUT_WR)
+        self.set_time_limit(deadline)
+        while self.connection.recv(common.READ_SIZE):
+            self.set_time_limit(deadline)
+
+
+class ApiServer(ThreadingHTTPServer):
+    """Accepts connections, each served by a thread, until a signal stops it.
+
+    answer: turns a request into an answer, and never raises. settings: those of check_caller, and
+    verbose. phases: the phase of each connection that is open. stop_deadline: when running requests
+    are left alone, on time.monotonic()'s clock; 0 while none has to stop.
+    """
+
+    daemon_threads = True  # a request that outlives STOP_TIMEOUT does not hold the process
+    block_on_close = False  # serve waits for the threads itself, for a limited time
+    request_queue_size = BACKLOG
+    timeout = LOOK_SECONDS  # of handle_request
+    allow_reuse_address = os.name == "posix"  # elsewhere it would let two servers share the port
+    allow_reuse_port = False
+
+    def __init__(
+        self,
+        family: int,
+        address: tuple[Any, ...],
+        answer: Callable[[Request], Answer],
+        settings: dict[str, Any],
+    ) -> None:
+        """Listen on an address; raises OSError."""
+        self.address_family = family
+        self.answer = answer
+        self.settings = settings
+        self.stop_deadline = 0.0
+        self.requests = 0
+        self.phases: dict[Any, str] = {}
+        self.changed = threading.Condition()  # guards phases and requests
+        super().__init__(address, ApiHandler)
+
+    def server_bind(self) -> None:
+        """Bind without HTTPServer's search for the machine's name, which may ask a DNS server."""
+        socketserver.TCPServer.server_bind(self)
+
+    def serve(self) -> None:
+        """Serve until stop is called, and then until running requests are answered."""
+        while not self.stop_deadline:
+            self.handle_request()
+        self.server_close()
+        with self.changed:
+            for connection, phase in self.phases.items():
+                if phase == WAITING:
+                    with contextlib.suppress(OSError):  # the client was faster
+                        connection.shutdown(socket.SHUT_RDWR)
+            left = self.stop_deadline - time.monotonic()
+            self.changed.wait_for(lambda: not self.phases, timeout=left)
+
+    def stop(self, number: int, _: Any) -> None:
+        """Stop: the handler of SIGTERM and SIGINT. A second signal raises Stopped."""
+        if self.stop_deadline:
+            raise common.Stopped(number)
+        self.stop_deadline = time.monotonic() + STOP_TIMEOUT
+
+    # ----- connections
+
+    def get_request(self) -> tuple[socket.socket, Any]:
+        """Accept a connection; raises OSError."""
+        try:
+            return super().get_request()
+        except OSError:
+            time.sleep(LOOK_SECONDS)  # out of descriptors, which ending connections give back
+            raise
+
+    def process_request(self, request: Any, client_address: Any) -> None:
+        """Start the thread of a connection: to be served, or refused if there are too many.
+
+        In a flood of connections, the rest are closed without a word, so that threads stay few.
+        """
+        with self.changed:
+            flood = len(self.phases) >= 2 * MAX_CONNECTIONS
+            served = sum(phase != CLOSING for phase in self.phases.values())
+            self.phases[request] = WAITING if served < MAX_CONNECTIONS else CLOSING
+        if flood:
+            self.shutdown_request(request)
+        else:
+            super().process_request(request, client_address)
+
+    def enter(self, connection: Any, phase: str) -> bool:
+        """Let a connection enter a phase; return False if the server is stopping."""
+        with self.changed:
+            self.phases[connection] = phase
+            return not self.stop_deadline
+
+    def shutdown_request(self, request: Any) -> None:
+        """Close a connection and forget it."""
+        with self.changed:
+            self.phases.pop(request, None)
+            self.changed.notify_all()
+        super().shutdown_request(request)
+
+    def count_answer(self) -> None:
+        """Count an answer."""
+        with self.changed:
+            self.requests += 1
