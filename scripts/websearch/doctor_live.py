@@ -1,0 +1,185 @@
+"""What doctor.py asks with `live`: requests to the configured providers that cost nothing.
+
+A provider is an engine of the table, or one that answers questions (Gemini). Serper shows the
+account's balance, Gemini its list of models, the user's SearXNG its settings. Every other key
+cannot be tried for nothing, and the report says so.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+
+from websearch import common
+from websearch.common import SearchError, one_line
+from websearch.engines import ENGINES, engine_address, has_other_address
+
+TYPE_CHECKING = False  # typing.TYPE_CHECKING without its import, which costs 5 ms
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from websearch.common import Document
+
+    Outcome = tuple[str, str, str]  # status (ok, warning, failed), message, hint
+
+PROVIDER_TIMEOUT = 10.0  # seconds for one provider; one that hangs must not cost the others
+LEAST_TIME = 0.1  # seconds that must be left to ask a provider
+# provider that is no engine of the table -> its name in messages, and its variables, of which the
+# first that is set is used.
+ANSWERING: dict[str, tuple[str, tuple[str, ...]]] = {
+    "gemini": ("Gemini", ("GEMINI_API_KEY", "GOOGLE_API_KEY")),
+    "vertex": ("Vertex AI", ("VERTEX_ACCESS_TOKEN", "VERTEX_API_KEY")),
+    "code assist": ("Code Assist", ("CODE_ASSIST_ACCESS_TOKEN",)),
+}
+
+# ===== what is asked ==============================================================================
+
+
+def live_providers(secrets: dict[str, str]) -> list[str]:
+    """Return the providers to ask: every one whose key is set, and the user's own servers.
+
+    secrets: what secrets.yaml holds.
+    """
+    keys = {name: entry["keys"] for name, entry in ENGINES.items() if "keys" in entry}
+    keys |= {name: variables for name, (_, variables) in ANSWERING.items()}
+    sources = (os.environ, secrets)
+    wanted = [
+        provider
+        for provider, variables in keys.items()
+        if any(source.get(name, "").strip() for name in variables for source in sources)
+    ]
+    own_servers = [name for name, entry in ENGINES.items() if entry.get("own_server")]
+    return wanted + [name for name in own_servers if name in ASKED and has_other_address(name)]
+
+
+def planned_requests(providers: list[str]) -> list[dict[str, Any]]:
+    """Return the requests to these providers, without keys; an invalid address plans none."""
+    requests = []
+    for provider in providers:
+        document = ASKED[provider][0]() if provider in ASKED else {}
+        if "request" in document:
+            request = document["request"]
+            requests.append({"method": request["method"], "url": request["url"]})
+    return requests
+
+
+def ask_provider(provider: str, deadline: float) -> Outcome:
+    """Return what asking one provider shows, within what is left of the time."""
+    left = min(PROVIDER_TIMEOUT, deadline - time.monotonic())
+    if left < LEAST_TIME:
+        return "warning", f"There was no time left to ask {provider}.", "Raise timeout."
+    if provider in ASKED:
+        return ASKED[provider][1](left)
+    title = ENGINES[provider]["title"] if provider in ENGINES else ANSWERING[provider][0]
+    message = f"{title} has no request that costs nothing, so its key was not tried."
+    return "warning", message, "Search with it once to try it, for the price of one request."
+
+
+def failure_outcome(document: Document) -> Outcome:
+    """Return the outcome of a provider that answered with an error."""
+    hint = document["details"].get("hint") or "Run its own script with verbose."
+    return "failed", document["error"], hint
+
+
+# ===== Serper and Gemini ==========================================================================
+
+
+def plan_serper() -> Document:
+    """Return the dry run of the request for Serper's account."""
+    import serper_search
+
+    document: Document = serper_search.run_account({"dry_run": True})
+    return document
+
+
+def ask_serper(timeout: float) -> Outcome:
+    """Return what Serper's account shows."""
+    import serper_search
+
+    document = serper_search.run_account({"timeout": timeout})
+    if not document["ok"]:
+        return failure_outcome(document)
+    balance, rate = document["balance"], document.get("rate_limit")
+    limit = f", {rate} requests a second" if rate else ""
+    message = f"The key is accepted; {balance} credits left{limit}."
+    if isinstance(balance, (int, float)) and balance <= 0:
+        return "failed", message, "Buy credits at https://serper.dev."
+    return "ok", message, ""
+
+
+def plan_gemini() -> Document:
+    """Return the dry run of the request for Gemini's list of models."""
+    import gemini_search
+
+    document: Document = gemini_search.run_models({"dry_run": True})
+    return document
+
+
+def ask_gemini(timeout: float) -> Outcome:
+    """Return what Gemini's list of models shows."""
+    import gemini_search
+
+    document = gemini_search.run_models({"timeout": timeout, "max_chars": 0})
+    if not document["ok"]:
+        return failure_outcome(document)
+    names, wanted = [model["name"] for model in document["models"]], document["default_model"]
+    message = f"The key is accepted; {len(names)} models, the default {wanted}"
+    if wanted not in names:
+        hint = "Set GEMINI_MODEL to one of the names that gemini_search.py models lists."
+        return "warning", f"{message} is not among them.", hint
+    return "ok", f"{message} among them.", ""
+
+
+# ===== SearXNG ====================================================================================
+
+
+def plan_searxng() -> Document:
+    """Return the request for the settings of the user's SearXNG, as a dry run has it.
+
+    {} if its address is invalid, which is another check's line.
+    """
+    try:
+        return {"request": searxng_request()}
+    except SearchError:
+        return {}
+
+
+def searxng_request() -> dict[str, Any]:
+    """Return the request for a SearXNG's public settings; raises SearchError."""
+    # SearXNG's limiter refuses requests without a language.
+    headers = {"Accept": "application/json", "Accept-Language": "en"}
+    return {"method": "GET", "url": f"{engine_address('searxng')}/config", "headers": headers}
+
+
+def ask_searxng(timeout: float) -> Outcome:
+    """Return what the settings of the user's SearXNG show: its version and its engines."""
+    try:
+        request = searxng_request()
+    except SearchError as error:
+        return "failed", error.message, error.details["hint"]
+    try:
+        response = common.exchange(request, time.monotonic() + timeout, lambda _: None)
+    except SearchError as error:
+        return "failed", error.message, "Start your SearXNG, or correct SEARXNG_BASE_URL."
+    try:
+        settings: Any = response.json() if response.status == 200 else {}
+        engines = [item for item in settings["engines"] if item["enabled"]]
+        version = one_line(str(settings["version"]), 40)
+    except (ValueError, RecursionError, KeyError, TypeError):
+        message = f"It answers {response.status} to /config, which shows no SearXNG's settings."
+        hint = "Check that SEARXNG_BASE_URL is its start page; a proxy before it may hide /config: "
+        hint += "a search with engine searxng shows whether it works."
+        return "warning", message, hint
+    if not engines:
+        message = f"SearXNG {version} has no engine enabled."
+        return "failed", message, "Enable engines in its settings.yml."
+    return "ok", f"SearXNG {version}, {len(engines)} engines enabled.", ""
+
+
+# provider -> the dry run of its request, and the function that sends it.
+ASKED: dict[str, tuple[Callable[[], Document], Callable[[float], Outcome]]] = {
+    "serper": (plan_serper, ask_serper),
+    "gemini": (plan_gemini, ask_gemini),
+    "searxng": (plan_searxng, ask_searxng),
+}
