@@ -56,7 +56,7 @@ def check_python() -> list[Check]:
 
 
 def check_uv() -> list[Check]:
-    """Return the line on uv, which the documents call the scripts with."""
+    """Return the line on uv, with which the documents start the scripts."""
     import shutil
     import subprocess
 
@@ -95,9 +95,9 @@ def check_certificates() -> list[Check]:
         message = "This Python has no ssl module, so nothing can be asked over https."
         return [check(name, "failed", message, "Use another Python, such as uv's.", "network")]
     lines = []
-    named = os.environ.get("SSL_CERT_FILE", "")
-    if named and not os.path.isfile(named):
-        message = f"SSL_CERT_FILE names {named}, which is no file."
+    bundle = os.environ.get("SSL_CERT_FILE", "")
+    if bundle and not os.path.isfile(bundle):
+        message = f"SSL_CERT_FILE names {bundle}, which is no file."
         lines.append(check(name, "warning", message, "Correct or unset SSL_CERT_FILE."))
     hint = "Install your system's ca-certificates, or set SSL_CERT_FILE to a bundle."
     try:
@@ -142,7 +142,7 @@ def proxy_line(scheme: str, address: str) -> Check:
     if not valid:
         return check(name, "failed", f"{shown} is no address of a proxy.", hint)
     if parts.scheme not in ("http", "https"):
-        message = f"{shown}: Python speaks no {parts.scheme} to a proxy, so requests will fail."
+        message = f"{shown}: Python cannot use a {parts.scheme} proxy, so requests will fail."
         return check(name, "failed", message, hint)
     return check(name, "ok", f"requests go through {shown}")
 
@@ -154,19 +154,17 @@ def hide_credentials(address: str) -> str:
 
 def check_sqlite() -> list[Check]:
     """Return the line on SQLite, which the store needs."""
+    from contextlib import closing
+
+    from websearch.full_text import has_full_text
+
     try:
         import sqlite3
-        from contextlib import closing
-
-        with closing(sqlite3.connect(":memory:")) as database:
-            try:
-                database.execute("CREATE VIRTUAL TABLE words USING fts5(text)")
-                fts5 = True
-            except sqlite3.Error:
-                fts5 = False
     except ImportError:
         message = "This Python has no sqlite3: nothing is kept, and engines are not paced."
         return [check("sqlite", "warning", message, "Use another Python, such as uv's.")]
+    with closing(sqlite3.connect(":memory:")) as database:
+        fts5 = has_full_text(database)
     if not fts5:
         message = f"{sqlite3.sqlite_version}, without FTS5: recall is slower and ranks less well."
         return [check("sqlite", "warning", message, "Use another Python, such as uv's.")]
