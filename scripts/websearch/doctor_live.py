@@ -55,13 +55,19 @@ def live_providers(secrets: dict[str, str]) -> list[str]:
 
 def planned_requests(providers: list[str]) -> list[dict[str, Any]]:
     """Return the requests to these providers, without keys; an invalid address plans none."""
-    requests = []
-    for provider in providers:
-        document = ASKED[provider][0]() if provider in ASKED else {}
-        if "request" in document:
-            request = document["request"]
-            requests.append({"method": request["method"], "url": request["url"]})
-    return requests
+    documents = [run_request(provider, {"dry_run": True}) for provider in providers
+                 if provider in ASKED]  # fmt: skip
+    requests = [document["request"] for document in documents if document["ok"]]
+    return [{"method": request["method"], "url": request["url"]} for request in requests]
+
+
+def run_request(provider: str, params: dict[str, Any]) -> Document:
+    """Return the document of a provider's request that costs nothing. Never raises."""
+    import importlib
+
+    module, function, _ = ASKED[provider]
+    document: Document = getattr(importlib.import_module(module), function)(params)
+    return document
 
 
 def ask_provider(provider: str, deadline: float) -> Outcome:
@@ -70,36 +76,21 @@ def ask_provider(provider: str, deadline: float) -> Outcome:
     if left < LEAST_TIME:
         return "warning", f"There was no time left to ask {provider}.", "Raise timeout."
     if provider in ASKED:
-        return ASKED[provider][1](left)
+        document = run_request(provider, {"timeout": left, "max_chars": 0})
+        if document["ok"]:
+            return ASKED[provider][2](document)
+        hint = document["details"].get("hint") or "Run its own script with verbose."
+        return "failed", document["error"], hint
     title = ENGINES[provider]["title"] if provider in ENGINES else ANSWERING[provider][0]
     message = f"{title} has no request that costs nothing, so its key was not tried."
     return "warning", message, "Search with it once to try it, for the price of one request."
 
 
-def failure_outcome(document: Document) -> Outcome:
-    """Return the outcome of a provider that answered with an error."""
-    hint = document["details"].get("hint") or "Run its own script with verbose."
-    return "failed", document["error"], hint
+# ===== what the answers mean ======================================================================
 
 
-# ===== Serper and Gemini ==========================================================================
-
-
-def plan_serper() -> Document:
-    """Return the dry run of the request for Serper's account."""
-    import serper_search
-
-    document: Document = serper_search.run_account({"dry_run": True})
-    return document
-
-
-def ask_serper(timeout: float) -> Outcome:
+def serper_outcome(document: Document) -> Outcome:
     """Return what Serper's account shows."""
-    import serper_search
-
-    document = serper_search.run_account({"timeout": timeout})
-    if not document["ok"]:
-        return failure_outcome(document)
     balance, rate = document["balance"], document.get("rate_limit")
     limit = f", {rate} requests a second" if rate else ""
     message = f"The key is accepted; {balance} credits left{limit}."
@@ -108,21 +99,8 @@ def ask_serper(timeout: float) -> Outcome:
     return "ok", message, ""
 
 
-def plan_gemini() -> Document:
-    """Return the dry run of the request for Gemini's list of models."""
-    import gemini_search
-
-    document: Document = gemini_search.run_models({"dry_run": True})
-    return document
-
-
-def ask_gemini(timeout: float) -> Outcome:
+def gemini_outcome(document: Document) -> Outcome:
     """Return what Gemini's list of models shows."""
-    import gemini_search
-
-    document = gemini_search.run_models({"timeout": timeout, "max_chars": 0})
-    if not document["ok"]:
-        return failure_outcome(document)
     names, wanted = [model["name"] for model in document["models"]], document["default_model"]
     message = f"The key is accepted; {len(names)} models, the default {wanted}"
     if wanted not in names:
@@ -131,43 +109,40 @@ def ask_gemini(timeout: float) -> Outcome:
     return "ok", f"{message} among them.", ""
 
 
-# ===== SearXNG ====================================================================================
+def run_searxng(params: dict[str, Any]) -> Document:
+    """Return the public settings of the user's SearXNG: {ok, status, settings}. Never raises.
 
-
-def plan_searxng() -> Document:
-    """Return the request for the settings of the user's SearXNG, as a dry run has it.
-
-    {} if its address is invalid, which is another check's line.
+    params: timeout, dry_run.
     """
     try:
-        return {"request": searxng_request()}
-    except SearchError:
-        return {}
-
-
-def searxng_request() -> dict[str, Any]:
-    """Return the request for a SearXNG's public settings; raises SearchError."""
+        address = engine_address("searxng")
+    except SearchError as error:
+        return common.error_document(error)
     # SearXNG's limiter refuses requests without a language.
     headers = {"Accept": "application/json", "Accept-Language": "en"}
-    return {"method": "GET", "url": f"{engine_address('searxng')}/config", "headers": headers}
+    request = {"method": "GET", "url": f"{address}/config", "headers": headers}
+    if params.get("dry_run"):
+        return {"ok": True, "request": request}
+    try:
+        response = common.exchange(request, common.deadline_of(params), lambda _: None)
+    except SearchError as error:
+        error.details["hint"] = "Start your SearXNG, or correct SEARXNG_BASE_URL."
+        return common.error_document(error)
+    try:
+        settings = response.json() if response.status == 200 else None
+    except (ValueError, RecursionError):  # another program's page
+        settings = None
+    return {"ok": True, "status": response.status, "settings": settings}
 
 
-def ask_searxng(timeout: float) -> Outcome:
+def searxng_outcome(document: Document) -> Outcome:
     """Return what the settings of the user's SearXNG show: its version and its engines."""
     try:
-        request = searxng_request()
-    except SearchError as error:
-        return "failed", error.message, error.details["hint"]
-    try:
-        response = common.exchange(request, time.monotonic() + timeout, lambda _: None)
-    except SearchError as error:
-        return "failed", error.message, "Start your SearXNG, or correct SEARXNG_BASE_URL."
-    try:
-        settings: Any = response.json() if response.status == 200 else {}
+        settings = document["settings"]
         engines = [item for item in settings["engines"] if item["enabled"]]
         version = one_line(str(settings["version"]), 40)
-    except (ValueError, RecursionError, KeyError, TypeError):
-        message = f"It answers {response.status} to /config, which shows no SearXNG's settings."
+    except (KeyError, TypeError):
+        message = f"It answers {document['status']} to /config, which shows no SearXNG's settings."
         hint = "Check that SEARXNG_BASE_URL is its start page; a proxy before it may hide /config: "
         hint += "a search with engine searxng shows whether it works."
         return "warning", message, hint
@@ -177,9 +152,9 @@ def ask_searxng(timeout: float) -> Outcome:
     return "ok", f"SearXNG {version}, {len(engines)} engines enabled.", ""
 
 
-# provider -> the dry run of its request, and the function that sends it.
-ASKED: dict[str, tuple[Callable[[], Document], Callable[[float], Outcome]]] = {
-    "serper": (plan_serper, ask_serper),
-    "gemini": (plan_gemini, ask_gemini),
-    "searxng": (plan_searxng, ask_searxng),
+# provider -> module and function of its request, and the function that reads the document.
+ASKED: dict[str, tuple[str, str, Callable[[Document], Outcome]]] = {
+    "serper": ("serper_search", "run_account", serper_outcome),
+    "gemini": ("gemini_search", "run_models", gemini_outcome),
+    "searxng": ("websearch.doctor_live", "run_searxng", searxng_outcome),
 }
