@@ -69,10 +69,10 @@ package: ## dist/web-search.skill, a zip of what install copies
 	@$(PYTHON) scripts/install.py package
 
 install-opencode: ## copy the opencode tool and plugin (DIR=project; else for the user)
-	@$(PYTHON) tests/tools/install_opencode.py $(if $(DIR),--dir '$(DIR)')
+	@$(PYTHON) scripts/install.py opencode $(if $(DIR),--dir '$(DIR)')
 
 uninstall-opencode: ## remove them again (DIR= as above)
-	@$(PYTHON) tests/tools/install_opencode.py --uninstall $(if $(DIR),--dir '$(DIR)')
+	@$(PYTHON) scripts/install.py opencode --uninstall $(if $(DIR),--dir '$(DIR)')
 
 $(RUFF):
 	$(PYTHON) -m venv $(TOOLS)/venv

@@ -3,13 +3,26 @@
 # requires-python = ">=3.10"
 # dependencies = []
 # ///
-"""Install the skill for agents, remove it, or pack it; installation.py says how.
+"""Install the skill for agents, remove it, pack it, or install its tool for opencode.
 
 Examples:
   install.py install
   install.py install --dir project/.claude/skills
   install.py uninstall
   install.py package
+  install.py opencode --dir project
+
+install copies what an agent needs to web-search/ in ~/.claude/skills and ~/.agents/skills, or in
+the skills folder that --dir names. A copy is replaced as a whole or not at all. FILES.sha256 in it
+lists what is ours; any other file in that folder is the user's, and is kept. A folder that does not
+hold this skill, a link, and a clone of the repository are never touched.
+
+package writes the same files to dist/web-search.skill, a zip file that is the same byte for byte
+wherever and whenever it is made.
+
+opencode copies the tool and the plugin to the user's folder ($OPENCODE_CONFIG_DIR, else
+~/.config/opencode), or to PROJECT/.opencode with --dir PROJECT. A file of somebody else is neither
+replaced nor removed.
 """
 
 from __future__ import annotations
@@ -19,7 +32,13 @@ import sys
 
 sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))  # PYTHONSAFEPATH leaves it out
 
-from websearch.installation import main
+from websearch import installation
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Run the command line; return the exit code."""
+    return installation.main(__doc__ or "", argv)
+
 
 if __name__ == "__main__":
     raise SystemExit(main())

@@ -184,7 +184,7 @@ class Workplace:
 
     def install(self, *arguments: str) -> str:
         """Run the installer; return what it said."""
-        command = [sys.executable, str(ROOT / "tests/tools/install_opencode.py"), *arguments]
+        command = [sys.executable, str(ROOT / "scripts/install.py"), "opencode", *arguments]
         return self.capture(command).stdout
 
     def install_in_project(self) -> None:

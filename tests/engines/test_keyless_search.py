@@ -1333,6 +1333,13 @@ class PacingTest(KeylessCase):
             database.execute("CREATE TABLE engines (name TEXT)")
         database.close()
         (self.folder / "file").touch()
+        damaged = self.folder / "damaged"
+        damaged.mkdir()
+        with sqlite3.connect(damaged / "engines.db") as database:
+            database.execute("CREATE TABLE engines (name TEXT)")
+        database.close()
+        data = (damaged / "engines.db").read_bytes()
+        (damaged / "engines.db").write_bytes(data.replace(b"TABLE engines", b"T\xffBLE engines"))
         return {
             str(broken / "cache.db"): "not a database",
             str(folder / "cache.db"): "directory",
@@ -1340,6 +1347,7 @@ class PacingTest(KeylessCase):
             str(self.folder / "file/cache.db"): "exists|directory",
             "/proc/nowhere/cache.db": "No such file|denied",  # for root, too, it cannot be made
             ":memory:": "no home",
+            str(damaged / "cache.db"): "file is damaged",
         }
 
     def test_a_database_that_cannot_be_used_costs_a_warning_and_never_the_answer(self) -> None:

@@ -20,6 +20,7 @@ from typing import Any
 from tests.support import SCRIPTS, SLACK, EnvironmentCase, clean_environment, load_script
 
 page_store = load_script("websearch.store")
+store_file = load_script("websearch.store_file")
 PageStore = page_store.PageStore
 SEED = 6_002
 
@@ -28,6 +29,7 @@ def page(url: str, text: str, title: str = "", age: float = 0.0) -> dict[str, An
     return {
         "url": url,
         "final_url": url,
+        "published": "",
         "title": title,
         "text": text,
         "fetched_at": time.time() - age,
@@ -360,6 +362,95 @@ class WithoutIndex(StoreCase):
                 store.close()
 
 
+class Published(StoreCase):
+    """When a page was published, which files of version 1 do not say."""
+
+    # What version 1.0 of the skill made.
+    old_tables = """
+        CREATE TABLE cache (
+            query_hash TEXT PRIMARY KEY, content TEXT,
+            updated_at DATETIME DEFAULT CURRENT_TIMESTAMP);
+        CREATE INDEX cache_updated ON cache (updated_at);
+        CREATE TABLE pages (
+            id INTEGER PRIMARY KEY AUTOINCREMENT, url TEXT UNIQUE, final_url TEXT, hosts TEXT,
+            fetched_at REAL, indexed INTEGER DEFAULT 0, title TEXT, text TEXT);
+        CREATE INDEX pages_fetched ON pages (fetched_at);
+        CREATE INDEX pages_unindexed ON pages (id) WHERE indexed = 0;
+        CREATE TABLE searches (key TEXT PRIMARY KEY, owner TEXT, expires REAL, outcome TEXT);
+        PRAGMA user_version = 1"""
+    old_insert = (
+        "INSERT INTO pages (url, final_url, hosts, fetched_at, title, text) "
+        "VALUES (?, ?, '.a.test ', ?, 'T', 'walrus')"
+    )
+
+    def make_old_file(self) -> None:
+        self.path.parent.mkdir(mode=0o700)
+        with closing(sqlite3.connect(self.path)) as db:
+            db.executescript(self.old_tables)
+        self.path.chmod(0o600)
+        url = "https://a.test/old"
+        self.execute(self.old_insert, url, url, time.time())
+
+    def dates(self, store: Any) -> dict[str, str]:
+        return {one["url"]: one["published"] for one in store.recall("walrus", 9)}
+
+    def test_is_kept_replaced_and_returned_with_the_page(self) -> None:
+        store = self.open()
+        given = page("https://a.test/", "walrus") | {"published": "2024-05-06"}
+        store.put_pages([given, page("https://b.test/", "walrus") | {"published": None}])
+        self.assertEqual(store.get_pages(["https://a.test/"], None), {"https://a.test/": given})
+        self.assertEqual(
+            self.dates(store), {"https://a.test/": "2024-05-06", "https://b.test/": ""}
+        )
+        store.put_pages([given | {"published": "2025-01-01"}])  # the text is the same
+        self.assertEqual(self.dates(store)["https://a.test/"], "2025-01-01")
+        store.put_pages([given | {"published": "x\0" * 9_000}])
+        self.assertEqual(len(self.dates(store)["https://a.test/"]), page_store.MAX_PUBLISHED_CHARS)
+        self.assertEqual(store.warnings, [])
+
+    def test_an_older_file_is_read_as_it_is_and_gets_the_column_with_the_first_write(self) -> None:
+        self.make_old_file()
+        before = self.path.read_bytes()
+        reader = self.open()
+        self.assertEqual(self.dates(reader), {"https://a.test/old": ""})
+        self.assertEqual(self.path.read_bytes(), before)
+        for _ in range(2):
+            store = self.open()
+            store.put_pages([page("https://a.test/new", "walrus") | {"published": "2024-05-06"}])
+            found = {"https://a.test/old": "", "https://a.test/new": "2024-05-06"}
+            self.assertEqual(self.dates(store), found)
+            store.close()
+        self.assertEqual(set(self.dates(reader)), set(found))
+        self.assertEqual(self.execute("PRAGMA user_version"), [(2,)])
+        self.assertEqual(reader.warnings + store.warnings, [])
+
+    def test_many_processes_may_bring_an_older_file_up_to_date_at_once(self) -> None:
+        self.make_old_file()
+        code = (
+            f"import sys; sys.path.insert(0, {str(SCRIPTS)!r}); "
+            "from websearch import store as page_store; "
+            f"store = page_store.PageStore({str(self.path)!r}); "
+            "store.put_pages([{'url': f'https://a.test/{sys.argv[1]}', 'text': 'walrus', "
+            "'published': '2024'}]); "
+            "assert not store.warnings, store.warnings"
+        )
+        commands = [[sys.executable, "-c", code, str(number)] for number in range(8)]
+        environment = clean_environment()
+        processes = [subprocess.Popen(command, env=environment) for command in commands]
+        self.assertEqual([process.wait(60) for process in processes], [0] * 8)
+        self.assertEqual(sorted(self.dates(self.open()).values()), ["", *["2024"] * 8])
+
+    def test_a_program_that_has_the_older_file_open_goes_on_writing(self) -> None:
+        self.make_old_file()
+        with closing(sqlite3.connect(self.path, isolation_level=None)) as old:
+            old.execute("SELECT title FROM pages").fetchall()
+            store = self.open()
+            store.put_pages([page("https://a.test/new", "walrus") | {"published": "2024"}])
+            old.execute(self.old_insert, ("https://a.test/3", "https://a.test/3", time.time()))
+        self.assertEqual(self.dates(store)["https://a.test/3"], "")
+        self.assertEqual(store.warnings, [])
+
+
 class Claims(StoreCase):
     def test_one_works_and_the_others_wait_until_it_ends(self) -> None:
         first, second = self.open(), self.open()
@@ -489,6 +580,8 @@ class GlsiDatabase(StoreCase):
         insert = "INSERT INTO cache (query_hash, content) VALUES (?, ?)"
         self.execute(insert, self.key, "## https://go.example\n\ntext")
         self.execute(insert, "other", b"\xff\xfe")
+        self.path.chmod(0o644)  # as GLSI leaves it
+        self.told = f"Others could read the store {self.path}; now only you can."
 
     def test_opens_keeps_its_rows_and_takes_ours(self) -> None:
         store = self.open()
@@ -502,7 +595,7 @@ class GlsiDatabase(StoreCase):
         self.assertEqual(self.urls(store, "goroutine"), ["https://go.example"])
         rows = self.execute("SELECT content FROM cache WHERE query_hash = ?", self.key)
         self.assertEqual(rows, [("## https://go.example\n\ntext",)])
-        self.assertEqual(store.warnings, [])
+        self.assertEqual(store.warnings, [self.told])
 
     def test_the_table_stays_as_glsi_made_it_and_is_made_the_same(self) -> None:
         self.open().put_answer("key", {"query": "q", "urls": []})
@@ -517,7 +610,7 @@ class GlsiDatabase(StoreCase):
         store = self.open()
         self.assertEqual(store.clear(" Golang Channels"), {"answers": 1, "pages": 0})
         self.assertEqual(store.clear(), {"answers": 1, "pages": 0})
-        self.assertEqual(store.warnings, [])
+        self.assertEqual(store.warnings, [self.told])
 
 
 class Place(StoreCase):
@@ -585,6 +678,56 @@ class Place(StoreCase):
         names = ["cache.db", "cache.db-wal", "cache.db-shm"]
         self.assertEqual(modes, dict.fromkeys(names, 0o600))
         self.assertEqual(stat.S_IMODE(self.path.parent.stat().st_mode), 0o700)
+
+    def test_a_file_that_others_can_use_is_named_and_closed_to_them(self) -> None:
+        for mode, said, left in (
+            (0o666, "change", 0o600),
+            (0o620, "change", 0o600),
+            (0o644, "read", 0o600),
+            (0o440, "read", 0o400),
+        ):
+            with self.subTest(oct(mode)):
+                self.path.unlink(missing_ok=True)
+                first = self.open()
+                first.put_answer("key", {"query": "q", "urls": []})
+                files = [*self.path.parent.iterdir()]
+                self.assertEqual(len(files), 3)
+                for path in files:
+                    path.chmod(mode)
+                store = self.open()
+                self.assertTrue(store.get_answer("key", 60.0))
+                self.assertTrue(store.get_answer("key", 60.0))
+                (warning,) = store.warnings
+                self.assertIn(f"Others could {said} the store {self.path}; now only you", warning)
+                self.assertEqual("Clear it if you do not trust" in warning, said == "change")
+                self.assertEqual({stat.S_IMODE(path.stat().st_mode) for path in files}, {left})
+                again = self.open()
+                self.assertTrue(again.get_answer("key", 60.0))
+                self.assertEqual(again.warnings, [])
+                for one in (first, store, again):
+                    one.close()
+
+    def test_another_users_file_that_everybody_can_change_is_used_with_a_warning(self) -> None:
+        store = self.open()
+        store.put_answer("key", {"query": "q", "urls": []})
+        store.close()
+        if os.getuid() != 0:
+            self.skipTest("only root can let a process of another user look at its file")
+        os.chmod(self.folder, 0o755)
+        os.chmod(self.path.parent, 0o755)
+        os.chmod(self.path, 0o666)
+
+        def look() -> list[Any]:
+            other = PageStore(str(self.path))
+            answer = other.get_answer("key", 60.0)
+            other.close()
+            return [answer is not None, other.warnings]
+
+        found, warnings = unprivileged(look)
+        self.assertTrue(found)
+        self.assertEqual(len(warnings), 1)
+        self.assertIn("Others could change the store", warnings[0])
+        self.assertIn("mode cannot be changed", warnings[0])
 
     def test_reading_makes_no_file(self) -> None:
         store = self.open()
@@ -654,6 +797,48 @@ class Unusable(StoreCase):
             store.close()
             self.assertEqual(self.path.read_bytes(), before)
 
+    def test_a_name_in_the_schema_that_is_no_utf_8_is_damage(self) -> None:
+        self.filled()
+        good = self.path.read_bytes()
+        for name in (b"published TEXT", b"CREATE TABLE cache", b"CREATE TABLE searches"):
+            self.assertEqual(good.count(name), 1)
+            self.path.write_bytes(good.replace(name, name[:8] + b"\xff" + name[9:]))
+            with self.subTest(name):
+                store = self.open()
+                store.put_answer("key", {"query": "q", "urls": []})
+                store.get_pages(["https://a.test/"], None)
+                self.use(store)
+                (warning,) = store.warnings
+                self.assertIn(f"The store {self.path} cannot be used: ", warning)
+                self.assertIn("Move it away", warning)
+                store.close()
+
+    def test_single_wrong_bytes_never_raise_and_are_called_damage(self) -> None:
+        self.filled()
+        good = self.path.read_bytes()
+        source = random.Random(SEED)
+        warned = []
+        for _ in range(120):
+            damaged = bytearray(good)
+            for _ in range(source.choice((1, 8, 64))):
+                damaged[source.randrange(100, 4_096)] = source.choice((0, 0xFF, 0x80, 0x20))
+            self.path.write_bytes(damaged)
+            store = self.open()
+            store.get_answer("key", None)
+            pages = [*store.get_pages(["https://a.test/"], None).values()]
+            for found in [*pages, *store.recall("walrus", 5)]:
+                self.assertTrue(all(type(found[name]) is str for name in ("title", "text")))
+                page_store.utc_time(found["fetched_at"])
+            self.use(store)
+            warned += store.warnings
+            store.close()
+            for name in ("cache.db-wal", "cache.db-shm"):
+                (self.path.parent / name).unlink(missing_ok=True)
+        self.assertGreater(len(warned), 20)
+        for warning in warned:
+            self.assertIn("Move it away", warning)
+            self.assertTrue(warning.isprintable(), ascii(warning))
+
     def test_damage_anywhere_in_the_file_never_raises(self) -> None:
         self.filled()
         good = self.path.read_bytes()
@@ -710,7 +895,7 @@ class Unusable(StoreCase):
             store.put_answer("new", {"query": "q", "urls": []})
             self.assertTrue(store.claim("key", 60.0))
             self.assertTrue(store.get_answer("key", None))  # reading goes on
-            self.assertLess(time.monotonic() - started, page_store.LOCK_SECONDS + SLACK)
+            self.assertLess(time.monotonic() - started, store_file.LOCK_SECONDS + SLACK)
             self.assertEqual(len(store.warnings), 1)
             self.assertIn("locked", store.warnings[0])
 
@@ -831,7 +1016,7 @@ for path in ("/dev/null/x", "/no/such/file"):
         self.execute("DROP TABLE pages")
         reader = self.open()
         statements: list[str] = []
-        reader._attempt(lambda db: db.set_trace_callback(statements.append), None)
+        reader.use(lambda db: db.set_trace_callback(statements.append), None)
         self.assertTrue(reader.get_answer("key", 60.0))
         self.assertEqual(len(statements), 1)
 

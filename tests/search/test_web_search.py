@@ -630,9 +630,12 @@ class GlsiPhase2Cache(WebSearchCase):
             key = hashlib.sha256(QUESTION.encode()).hexdigest()
             database.execute("INSERT INTO cache (query_hash, content) VALUES (?, '## x')", (key,))
             database.commit()
+        os.chmod(os.environ["GLSI_DB_PATH"], 0o644)  # as GLSI leaves it
         document = self.search()
         self.assertFalse(document["from_cache"])
-        self.assertNotIn("warnings", document)
+        (warning,) = document["warnings"]
+        self.assertIn("Others could read the store", warning)
+        self.assertNotIn("warnings", self.search("sourdough"))
         self.assertEqual(web_search.run_cache({"action": "clear", "query": QUESTION})["answers"], 2)
 
     def test_the_path_is_glsi_db_path_and_only_the_user_can_read_it(self) -> None:

@@ -34,7 +34,8 @@ if TYPE_CHECKING:
 
 doctor = load_script("websearch.doctor")
 command = load_script("doctor")
-keyless_search = load_script("websearch.engines.keyless")
+engines: Any = load_script("websearch.engines")
+pacing: Any = load_script("websearch.engines.pacing")
 
 STATUSES = {"ok", "warning", "failed"}
 NO_ADDRESS = "http://127.0.0.1:9"  # nothing listens there
@@ -89,7 +90,7 @@ class DoctorCase(EnvironmentCase):
         return path
 
 
-class ProgressCallback(DoctorCase):
+class Report(DoctorCase):
     def test_a_machine_without_keys_can_search_and_is_told_what_each_key_would_give(self) -> None:
         run = run_script("doctor.py", env={"HOME": str(self.home)})
         self.assert_sound(run)
@@ -106,7 +107,8 @@ class ProgressCallback(DoctorCase):
         self.assertLess(len(run.stdout), 10_000)
 
     def test_every_script_of_the_folder_is_known_to_it(self) -> None:
-        known = {f"{stem}.py" for stem in (*doctor.ESSENTIAL, *doctor.OTHERS)}
+        single_files = {f"{entry['module']}.py" for entry in engines.ENGINES.values()}
+        known = {*load_script("websearch.doctor_machine").COMMAND_FILES, *single_files}
         self.assertLessEqual({path.name for path in SCRIPTS.glob("*.py")}, known)
 
     def test_key_names_are_those_that_the_scripts_read(self) -> None:
@@ -278,6 +280,7 @@ class Addresses(DoctorCase):
         read = set()
         for path in SCRIPTS.rglob("*.py"):
             read |= set(re.findall(r'base_url\(\s*"(\w+)"', path.read_text(encoding="utf-8")))
+        self.assertIn("SERPER_SCRAPE_BASE_URL", read)
         self.assertEqual(read - set(doctor.ADDRESSES), set())
 
     def test_a_wrong_address_of_the_only_engine_means_that_no_search_works(self) -> None:
@@ -337,7 +340,7 @@ class Engines(DoctorCase):
     def test_an_engine_that_rests_is_named_with_what_to_use_instead(self) -> None:
         self.set_environment(HOME=str(self.home))
         block = {"blocks": 1, "signal": "a challenge"}
-        keyless_search.change_state(
+        pacing.change_state(
             "duckduckgo", lambda state, now: state.update(block, rest_until=now + 600), []
         )
         document = self.check(SERPER_API_KEY=CANARY)
@@ -459,6 +462,85 @@ class Machine(DoctorCase):
         self.assertEqual(line["status"], "ok")
         self.assertRegex(line["message"], rf"^{path} \(\d+\.\d MB, 1 answers, 0 pages\)$")
 
+    def test_a_store_whose_schema_is_no_utf_8_is_a_warning_and_not_a_defect(self) -> None:
+        path = self.home / "cache.db"
+        store = load_script("websearch.store").PageStore(str(path))
+        store.put_answer("key", {"query": "q", "urls": []})
+        store.close()
+        data = path.read_bytes()
+        path.write_bytes(data.replace(b"CREATE TABLE cache", b"CREATE T\xffBLE cache"))
+        run = run_script("doctor.py", env={"HOME": str(self.home), "GLSI_DB_PATH": str(path)})
+        self.assert_sound(run)
+        self.assertEqual((run.code, run.stderr), (0, ""))
+        (line,) = lines_of(run.document, "store")
+        self.assertEqual(line["status"], "warning")
+        self.assertIn(f"The store {path} cannot be used", line["message"])
+        self.assertIn("Move it away", line["message"])
+
+    def test_a_store_that_others_can_change_is_said_and_closed(self) -> None:
+        path = self.home / "cache.db"
+        store = load_script("websearch.store").PageStore(str(path))
+        store.put_answer("key", {"query": "q", "urls": []})
+        store.close()
+        path.chmod(0o666)
+        line = self.line("store", GLSI_DB_PATH=str(path))
+        self.assertEqual(line["status"], "warning")
+        self.assertIn(f"Others could change the store {path}", line["message"])
+        self.assertEqual(path.stat().st_mode & 0o777, 0o600)
+        self.assertEqual(self.line("store", GLSI_DB_PATH=str(path))["status"], "ok")
+
+
+class TableOfEngines(DoctorCase):
+    """An engine of the table appears by itself."""
+
+    def test_an_engine_with_a_key_and_an_address_has_its_lines(self) -> None:
+        scripts = self.home / "skill/scripts"
+        shutil.copytree(SCRIPTS, scripts, ignore=shutil.ignore_patterns("__pycache__"))
+        shutil.copy(SCRIPTS.parent / "SKILL.md", scripts.parent)
+        table = scripts / "websearch/engines/__init__.py"
+        entry = """    "tiny": {
+        "title": "Tiny", "module": "websearch.engines.tiny", "keys": ("TINY_API_KEY",),
+        "key_site": "https://tiny.example/keys",
+        "address": ("TINY_BASE_URL", "https://tiny.example"),
+        "paid": False, "stored": "always", "sources": "web", "auto": True, "filters": {},
+        "instead": {}, "max_query": 300, "max_count": 50,
+    },
+}  # fmt: skip
+"""
+        text = table.read_text(encoding="utf-8")
+        table.write_text(text.replace("}  # fmt: skip\n", entry, 1), encoding="utf-8")
+
+        def lines(*arguments: str, **variables: str) -> dict[str, dict[str, Any]]:
+            environment = {"HOME": str(self.home), **variables}
+            run = run_script(str(scripts / "doctor.py"), *arguments, env=environment)
+            self.assert_sound(run)
+            return {line["name"]: line for line in run.document["checks"]}
+
+        found = lines()
+        self.assertIn("lacks scripts/websearch/engines/tiny.py.", found["skill folder"]["message"])
+        (scripts / "websearch/engines/tiny.py").touch()
+        found = lines()
+        self.assertIn("engine tiny cannot be used", found["tiny key"]["message"])
+        self.assertIn("https://tiny.example/keys", found["tiny key"]["hint"])
+        self.write_secrets(f"TINY_API_KEY: {CANARY}\n")
+        found = lines("--live", TINY_BASE_URL="http://tiny.example")
+        self.assertEqual(found["secrets file"]["status"], "ok")
+        self.assertEqual(found["tiny key"]["message"], "set: TINY_API_KEY in secrets.yaml")
+        self.assertIn("asks duckduckgo first, then tiny", found["default engine"]["message"])
+        self.assertIn("no address of an API", found["TINY_BASE_URL"]["message"])
+        self.assertIn("Tiny has no request that costs nothing", found["tiny live"]["message"])
+
+    def test_no_line_names_an_engine_that_the_table_lacks(self) -> None:
+        document = self.check()
+        names = {line["name"] for line in document["checks"]}
+        for name, entry in engines.ENGINES.items():
+            self.assertEqual(f"{name} key" in names, "keys" in entry, name)
+        message = lines_of(document, "keyless engines")[0]["message"]
+        self.assertEqual(
+            message,
+            "none rests: " + ", ".join(n for n in engines.keyless_engines() if n != "searxng"),
+        )
+
 
 class SkillFolder(DoctorCase):
     def copy_of_the_skill(self) -> Path:
@@ -488,7 +570,7 @@ class SkillFolder(DoctorCase):
         self.assertEqual(run.code, 0)
         line = lines_of(run.document, "skill folder")[0]
         self.assertEqual(line["status"], "failed")
-        self.assertIn("lacks serper_search.py", line["message"])
+        self.assertIn("lacks scripts/serper_search.py.", line["message"])
         (folder / "scripts/web_search.py").unlink()
         run = self.run_copy(folder)
         self.assertEqual((run.code, run.document["details"]["kind"]), (70, "internal"))
@@ -500,6 +582,39 @@ class SkillFolder(DoctorCase):
             self.assertEqual((run.code, run.stderr), (70, ""))
             self.assertIn("websearch/", run.document["error"])
             (folder / "scripts/websearch/common.py").touch()
+
+    def test_files_that_are_missing_or_changed_since_the_installation_are_named(self) -> None:
+        skills = self.home / "skills"
+        run = run_script("install.py", "install", "--dir", str(skills))
+        self.assertEqual(run.code, 0, run.stderr)
+        copy = skills / "web-search"
+        self.assertEqual(
+            [line["status"] for line in lines_of(self.run_copy(copy).document, "skill folder")],
+            ["ok"],
+        )
+        (copy / "mine.txt").touch()
+        (copy / "references/agents.md").unlink()
+        with (copy / "SKILL.md").open("a", encoding="utf-8") as file:
+            file.write("mine\n")
+        run = self.run_copy(copy)
+        self.assertEqual(run.code, 0)
+        lacking, changed = lines_of(run.document, "skill folder")
+        self.assertEqual(lacking["status"], "failed")
+        self.assertEqual(lacking["message"], f"{copy} lacks references/agents.md.")
+        self.assertEqual(changed["status"], "warning")
+        self.assertTrue(changed["message"].endswith("changed: SKILL.md."), changed)
+        for path in (copy / "assets/mcp").iterdir():
+            path.write_text("{}", encoding="utf-8")
+        changed = lines_of(self.run_copy(copy).document, "skill folder")[1]
+        said = changed["message"].partition("changed: ")[2]
+        self.assertRegex(said, r"^SKILL\.md(, assets/mcp/\w+\.\w+){4} and 3 more\.$")
+        (copy / "scripts/websearch/pages/read.py").unlink()
+        run = self.run_copy(copy)
+        self.assertEqual((run.code, run.document["details"]["kind"]), (70, "internal"))
+        self.assertIn("pages/read.py", run.document["error"])
+        (copy / "scripts/websearch/pages/read.py").touch()
+        (copy / "scripts/websearch/servers/http_api.py").unlink()
+        self.assertEqual(self.run_copy(copy).code, 0)
 
     def test_files_of_different_versions_and_without_permission_are_named(self) -> None:
         folder = self.copy_of_the_skill()
@@ -516,7 +631,7 @@ class SkillFolder(DoctorCase):
         self.assertIn("no SKILL.md", messages)
 
     def test_copies_that_agents_find_are_listed(self) -> None:
-        self.assertIn("make install", self.line("installed")["hint"])
+        self.assertIn("scripts/install.py install", self.line("installed")["hint"])
         folder = self.copy_of_the_skill()
         project = self.home / "project/.claude/skills/web-search"
         project.parent.mkdir(parents=True)

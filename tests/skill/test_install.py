@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import calendar
 import contextlib
+import errno
 import hashlib
-import importlib.util
 import io
 import os
 import re
@@ -22,7 +22,8 @@ from unittest import mock
 from tests.fake_server.server import FakeServer
 from tests.support import CANARY, ROOT, clean_environment, load_script, run_script
 
-install: Any = load_script("websearch.installation")
+installation: Any = load_script("websearch.installation")
+skill_files: Any = load_script("websearch.skill_files")
 PARTS = ("SKILL.md", "LICENSE", "README.md", "Makefile", "scripts", "references", "assets")
 NAME = "web-search"
 
@@ -69,30 +70,26 @@ class InstallCase(unittest.TestCase):
 
     def run_install(self, *arguments: str, umask: int = 0o022) -> tuple[int, str, str]:
         """Run the repository's install.py in this process; return exit code, stdout and stderr."""
-        path = self.repository / "scripts/websearch/installation.py"
-        spec = importlib.util.spec_from_file_location("install_of_a_copy", path)
-        assert spec is not None
-        assert spec.loader is not None
-        module = importlib.util.module_from_spec(spec)
-        spec.loader.exec_module(module)
         out, err, before = io.StringIO(), io.StringIO(), os.umask(umask)
         try:
             with (
                 mock.patch.dict(os.environ, HOME=str(self.home)),
+                mock.patch.object(skill_files, "ROOT", self.repository),
+                mock.patch.object(installation, "ROOT", self.repository),
                 contextlib.redirect_stdout(out),
                 contextlib.redirect_stderr(err),
             ):
-                code = module.main(list(arguments))
+                code = installation.main("", list(arguments))
         except SystemExit as ended:  # argparse
             code = int(ended.code or 0)
         finally:
             os.umask(before)
         return code, out.getvalue(), err.getvalue()
 
-    def run_process(self, *arguments: str) -> tuple[int, str, str]:
-        """Run the repository's install.py as make does."""
+    def run_process(self, folder: Path, *arguments: str) -> tuple[int, str, str]:
+        """Run install.py of the repository or of a copy as a process."""
         finished = subprocess.run(
-            [sys.executable, str(self.repository / "scripts/install.py"), *arguments],
+            [sys.executable, str(folder / "scripts/install.py"), *arguments],
             env=clean_environment(HOME=str(self.home)),
             cwd=self.folder,
             capture_output=True,
@@ -121,7 +118,7 @@ class InstallCase(unittest.TestCase):
 
 class Install(InstallCase):
     def test_goes_to_both_folders_of_the_user_and_a_second_run_changes_nothing(self) -> None:
-        code, stdout, stderr = self.run_process("install")
+        code, stdout, stderr = self.run_process(self.repository, "install")
         self.assertEqual((code, stderr), (0, ""))
         copies = [self.home / ".claude/skills" / NAME, self.home / ".agents/skills" / NAME]
         for copy in copies:
@@ -129,7 +126,7 @@ class Install(InstallCase):
             self.assertTrue((copy / "SKILL.md").is_file())
         self.assertIn("doctor.py", stdout)
         times = [path.stat().st_mtime_ns for copy in copies for path in copy.rglob("*")]
-        code, stdout, _ = self.run_process("install")
+        code, stdout, _ = self.run_process(self.repository, "install")
         self.assertEqual(
             (code, stdout.count("unchanged: "), stdout.count("installed: ")), (0, 2, 0)
         )
@@ -306,6 +303,116 @@ class Update(InstallCase):
         self.assertEqual([path for path in copy.parent.iterdir() if path != copy], [])
 
 
+class AtOnce(InstallCase):
+    """Several installations into one folder, at the same time."""
+
+    def start(self, *arguments: str) -> subprocess.Popen[str]:
+        return subprocess.Popen(
+            [sys.executable, str(self.repository / "scripts/install.py"), *arguments],
+            env=clean_environment(HOME=str(self.home)),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+
+    def test_all_succeed_and_leave_one_whole_copy(self) -> None:
+        whole = snapshot(self.installed())
+        copy = self.folder / "skills" / NAME
+        shutil.rmtree(copy)
+        for _ in range(3):
+            processes = [self.start("install", "--dir", str(copy.parent)) for _ in range(4)]
+            outputs = [process.communicate(timeout=60) for process in processes]
+            self.assertEqual([process.returncode for process in processes], [0] * 4, outputs)
+            self.assertEqual(snapshot(copy), whole)
+            self.assertEqual([path for path in copy.parent.iterdir() if path != copy], [])
+            (copy / "references/agents.md").unlink()  # the next round is an update
+
+    def test_a_reader_never_sees_half_a_copy(self) -> None:
+        copy = self.installed()
+        names = set(os.listdir(copy))
+        seen = []
+        for _ in range(4):
+            (copy / "LICENSE").unlink()
+            with self.start("install", "--dir", str(copy.parent)) as process:
+                while process.poll() is None:
+                    with contextlib.suppress(FileNotFoundError):  # between the two renames
+                        before, found = os.stat(copy), set(os.listdir(copy))
+                        if os.path.samestat(before, os.stat(copy)):
+                            seen.append(names - found)
+        self.assertIn({"LICENSE"}, seen)
+        self.assertEqual([one for one in seen if one not in (set(), {"LICENSE"})], [])
+
+    def test_one_that_installs_and_one_that_removes_do_not_meet(self) -> None:
+        for _ in range(2):
+            copy = self.installed()
+            commands = ["uninstall", "install", "uninstall", "install"]
+            processes = [self.start(one, "--dir", str(copy.parent)) for one in commands]
+            outputs = [process.communicate(timeout=60) for process in processes]
+            self.assertEqual([process.returncode for process in processes], [0] * 4, outputs)
+            if copy.exists():
+                self.assertEqual(self.run_install("install", "--dir", str(copy.parent))[1].count(
+                    "unchanged: "), 1)  # fmt: skip
+
+    def test_a_file_system_without_locks_is_installed_to_all_the_same(self) -> None:
+        with mock.patch("fcntl.flock", side_effect=OSError(errno.EBADF, "no locks")):
+            lines = installation.install(self.folder / "skills" / NAME)
+        self.assertIn("installed: ", lines[0])
+
+    def test_a_lock_that_is_never_released_is_an_error_that_names_the_folder(self) -> None:
+        with (
+            mock.patch("fcntl.flock", side_effect=BlockingIOError),
+            mock.patch.object(installation, "LOCK_SECONDS", 0.1),
+            self.assertRaisesRegex(installation.InstallError, f"busy with {self.folder}/skills"),
+        ):
+            installation.install(self.folder / "skills" / NAME)
+
+
+class FromACopy(InstallCase):
+    """install.py of an installed copy, without the repository."""
+
+    def setUp(self) -> None:
+        super().setUp()
+        self.copy = self.installed()
+        shutil.rmtree(self.repository)
+
+    def run_copy(self, *arguments: str) -> tuple[int, str, str]:
+        return self.run_process(self.copy, *arguments)
+
+    def test_installs_itself_elsewhere_and_leaves_out_the_users_files(self) -> None:
+        whole = snapshot(self.copy)
+        (self.copy / "scripts/mine.py").touch()
+        code, _, stderr = self.run_copy("install")
+        self.assertEqual((code, stderr), (0, ""))
+        for skills in (".claude/skills", ".agents/skills"):
+            self.assertEqual(snapshot(self.home / skills / NAME), whole)
+
+    def test_leaves_itself_as_it_is(self) -> None:
+        before = snapshot(self.copy)
+        code, stdout, _ = self.run_copy("install", "--dir", str(self.copy.parent))
+        self.assertEqual((code, snapshot(self.copy)), (0, before))
+        self.assertIn(f"left: {self.copy} is where this program runs", stdout)
+
+    def test_a_copy_that_was_changed_is_not_spread(self) -> None:
+        (self.copy / "SKILL.md").write_text("---\nname: web-search\n---\n", encoding="utf-8")
+        (self.copy / "LICENSE").unlink()
+        code, _, stderr = self.run_copy("install")
+        self.assertEqual(code, 2)
+        self.assertIn("is not as it was installed: LICENSE, SKILL.md.", stderr)
+        self.assertEqual([*self.home.iterdir()], [])
+
+    def test_cannot_make_a_package_and_says_so(self) -> None:
+        code, _, stderr = self.run_copy("package")
+        self.assertEqual(code, 2)
+        self.assertIn(f"{self.copy} is an installed copy", stderr)
+        self.assertFalse((self.copy / "dist").exists())
+
+    def test_removes_itself(self) -> None:
+        code, stdout, stderr = self.run_copy("uninstall", "--dir", str(self.copy.parent))
+        self.assertEqual((code, stderr), (0, ""))
+        self.assertIn(f"removed: {self.copy} (", stdout)
+        self.assertFalse(self.copy.exists())
+
+
 class Refusals(InstallCase):
     def test_a_folder_of_somebody_else_is_not_touched(self) -> None:
         skills = self.folder / "skills"
@@ -355,7 +462,7 @@ class Refusals(InstallCase):
         for command in ("install", "uninstall"):
             self.assert_refused("is a clone of the repository", command, "--dir", str(clone.parent))
         inside = str(self.repository / "assets")
-        self.assert_refused("in the repository itself", "install", "--dir", inside)
+        self.assert_refused("in the skill's own folder", "install", "--dir", inside)
         skills = self.home / ".claude/skills"
         skills.mkdir(parents=True)
         (skills / NAME).symlink_to(self.repository)
@@ -491,7 +598,7 @@ class Package(InstallCase):
 class Repository(unittest.TestCase):
     def test_no_file_of_the_skill_holds_what_looks_like_a_secret(self) -> None:
         secret = r"AIza[\w-]{20,}|\bsk-[A-Za-z0-9]{20,}|BSA[\w-]{20,}|ghp_\w{20,}|-----BEGIN"
-        for name, data in install.skill_files().items():
+        for name, data in skill_files.skill_files().items():
             with self.subTest(name):
                 self.assertNotRegex(data.decode(), secret)
 

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
 import unittest
 from pathlib import Path
 
-from tests.support import ROOT, clean_environment
+from tests.support import ROOT, SCRIPTS, clean_environment
 
 SOURCE = ROOT / "assets/opencode"
 FILES = {
@@ -104,7 +105,7 @@ class Reference(unittest.TestCase):
 
 
 class Installer(unittest.TestCase):
-    """tests/tools/install_opencode.py, run as `make install-opencode` runs it."""
+    """`scripts/install.py opencode`, run as `make install-opencode` runs it."""
 
     def setUp(self) -> None:
         folder = tempfile.TemporaryDirectory()
@@ -115,12 +116,14 @@ class Installer(unittest.TestCase):
         for path in (self.home, self.project):
             path.mkdir()
 
-    def run_installer(self, *arguments: str, **variables: str) -> tuple[int, str, str]:
+    def run_installer(
+        self, *arguments: str, script: Path = SCRIPTS / "install.py", **variables: str
+    ) -> tuple[int, str, str]:
         """Run the installer; return its exit code and what it said on stdout and stderr."""
         environment = clean_environment(HOME=str(self.home))
         environment.pop("OPENCODE_CONFIG_DIR", None)
         finished = subprocess.run(
-            [sys.executable, str(ROOT / "tests/tools/install_opencode.py"), *arguments],
+            [sys.executable, str(script), "opencode", *arguments],
             env={**environment, **variables},
             cwd=self.home,
             capture_output=True,
@@ -227,6 +230,34 @@ class Installer(unittest.TestCase):
         left = {str(path.relative_to(self.config)) for path in self.config.rglob("*")}
         self.assertEqual(left, {"tool", "tool/weather.ts"})
         self.assertIn("nothing to remove", self.run_installer("--uninstall")[1])
+
+    def test_an_installed_copy_can_do_it_without_the_repository(self) -> None:
+        skills = self.project / "skills"
+        command = [sys.executable, str(SCRIPTS / "install.py"), "install", "--dir", str(skills)]
+        subprocess.run(command, env=clean_environment(), capture_output=True, check=True)
+        script = skills / "web-search/scripts/install.py"
+        code, said, _ = self.run_installer(script=script)
+        self.assertEqual(code, 0)
+        self.assert_installed(self.config)
+        self.assertIn(f"export WEB_SEARCH_SKILL_DIR='{skills}/web-search'", said)
+        self.assertEqual(self.run_installer("--uninstall", script=script)[0], 0)
+        self.assertEqual([*self.config.rglob("*")], [])
+        shutil.rmtree(script.parents[1] / "assets")
+        code, _, complaint = self.run_installer(script=script)
+        self.assertEqual(code, 2)
+        self.assertIn("assets/opencode holds no tool", complaint)
+
+    def test_several_at_once_all_succeed(self) -> None:
+        command = [sys.executable, str(SCRIPTS / "install.py"), "opencode"]
+        environment = clean_environment(HOME=str(self.home))
+        processes = [
+            subprocess.Popen(command, env=environment, stdout=subprocess.PIPE) for _ in range(6)
+        ]
+        for process in processes:
+            process.communicate(timeout=60)
+        self.assertEqual([process.returncode for process in processes], [0] * 6)
+        self.assert_installed(self.config)
+        self.assertEqual(len([path for path in self.config.rglob("*") if path.is_file()]), 3)
 
     def test_a_folder_that_does_not_exist_is_an_error_that_names_it(self) -> None:
         for name in ("/no/such/project", ""):

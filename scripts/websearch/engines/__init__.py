@@ -36,8 +36,9 @@ USE_ANOTHER = "Leave it out, or use another engine."
 # title      its name in messages
 # module     the module that searches; function and given: for engines with a script of their own,
 #            the function and the parameters that it always gets
-# keys       variables of its key, the first that is set; address: (variable, default address);
-#            own_server: the address is the user's own server, without which it cannot be asked
+# keys       variables of its key, the first that is set; key_site: where a key is had
+# address    (variable, default address); own_server: the address is the user's own server,
+#            without which it cannot be asked
 # paid       each request costs money: it is never asked in the place of an engine without a key
 # stored     "always", or "if allowed": its terms forbid storing results (WEB_SEARCH_STORE)
 # sources    what it finds: web, reference
@@ -51,6 +52,7 @@ ENGINES: dict[str, dict[str, Any]] = {
         "title": "Brave", "module": "brave_search", "function": "run_web_search",
         "given": {"result_filter": "web"},
         "keys": ("BRAVE_SEARCH_API_KEY", "BRAVE_API_KEY"),
+        "key_site": "https://api-dashboard.search.brave.com",
         "address": ("BRAVE_SEARCH_BASE_URL", "https://api.search.brave.com"),
         "paid": True, "stored": "if allowed", "sources": "web", "auto": True,
         "filters": {
@@ -62,7 +64,7 @@ ENGINES: dict[str, dict[str, Any]] = {
     },
     "serper": {
         "title": "Google (Serper)", "module": "serper_search", "function": "run_search",
-        "given": {}, "keys": ("SERPER_API_KEY",),
+        "given": {}, "keys": ("SERPER_API_KEY",), "key_site": "https://serper.dev",
         "address": ("SERPER_BASE_URL", "https://google.serper.dev"),
         "paid": True, "stored": "always", "sources": "web", "auto": True,
         "filters": {

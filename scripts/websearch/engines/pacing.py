@@ -200,6 +200,8 @@ def change_row(path: str, key: str, change: StateChange) -> Any:
             return outcome
     except sqlite3.Error as error:
         raise OSError(str(error)) from None
+    except UnicodeError:  # what sqlite3 raises if a damaged name stands in SQLite's message
+        raise OSError("file is damaged") from None
 
 
 def read_row(database: Any, key: str) -> dict[str, Any]:
@@ -241,6 +243,8 @@ def kept_state(path: str, key: str) -> dict[str, Any]:
             return read_row(database, key)
     except sqlite3.Error as error:
         raise OSError(str(error)) from None
+    except UnicodeError:  # what sqlite3 raises if a damaged name stands in SQLite's message
+        raise OSError("file is damaged") from None
 
 
 def engine_states() -> dict[str, dict[str, Any]]:
