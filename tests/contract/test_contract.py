@@ -32,8 +32,9 @@ ALL_SCRIPTS = sorted(path.name for path in SCRIPTS.glob("*.py"))
 # The rooms of the package, from the ground up: a module imports what stands below it, or beside it
 # in its own room. The single files stand on the ground, like common.
 FLOORS = [
-    "common", "html_tree", "pages", "engines", "store_file", "full_text", "store", "search",
-    "servers", "skill_files", "installation", "doctor_machine", "doctor_live", "doctor",
+    "common", "html_tree", "pages", "engines", "fusion", "store_file", "full_text", "store",
+    "results", "search", "servers", "skill_files", "installation", "doctor_machine",
+    "doctor_live", "doctor",
 ]  # fmt: skip
 HEAVY_MODULES = (
     "urllib.request", "http.client", "ssl", "sqlite3", "concurrent.futures", "threading", "typing",
