@@ -2565,10 +2565,10 @@ def retry_after(response: Response) -> float | None:
         return None
 
 
-def json_answer(response: Response, provider: str) -> dict[str, Any]:
-    """Return an answer's JSON object with its texts cleaned; raises SearchError (provider)."""
+def json_answer(response: Response, provider: str, clean: bool = True) -> dict[str, Any]:
+    """Return an answer's JSON object, its texts cleaned if clean; raises SearchError (provider)."""
     try:
-        data = clean_tree(response.json())
+        data = clean_tree(response.json()) if clean else response.json()
     except (ValueError, RecursionError):
         data = None
     if isinstance(data, dict):
@@ -2669,7 +2669,8 @@ def read_queries(params: dict[str, Any], hint: str) -> dict[str, Any]:
     queries = [item if isinstance(item, str) else dump_json(item) for item in items]
     if not queries:
         raise SearchError("invalid_input", f"input: {path!r} holds no query.", hint)
-    return {**params, "queries": [*params.get("queries", []), *queries]}
+    given = params.get("queries", [])
+    return {**params, "queries": [*(given if isinstance(given, list) else [given]), *queries]}
 
 
 def refuse_input(params: dict[str, Any]) -> None:
