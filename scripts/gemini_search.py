@@ -37,14 +37,14 @@ if TYPE_CHECKING:
     Fields = dict[str, Any]  # a JSON object, or a group of values by name
     Document = dict[str, Any]  # what every run_* returns: ok, and an answer or error and details
     ProgressCallback = Callable[[str, int, int], None] | None  # text, done, total
-    Support = tuple[int, list[int]]  # position in the answer's text, indices of chunks
+    Citation = tuple[int, set[int]]  # position in the answer's text, numbers of sources
 
 API_ADDRESS = "https://generativelanguage.googleapis.com"  # GEMINI_BASE_URL overrides it
 API_VERSION = "v1beta"  # v1 lacks the aliases such as gemini-flash-latest
 VERTEX_ADDRESS = "https://aiplatform.googleapis.com"  # VERTEX_BASE_URL overrides it
 CODE_ASSIST_ADDRESS = "https://cloudcode-pa.googleapis.com"  # CODE_ASSIST_BASE_URL overrides it
 REDIRECT_ADDRESS = "https://vertexaisearch.cloud.google.com"  # the host of the links to sources
-REDIRECT_PATH = "/grounding-api-redirect/"
+REDIRECT_LINK = f"{REDIRECT_ADDRESS}/grounding-api-redirect/"
 
 DEFAULT_MODEL = "gemini-3.8-flash"  # the parameter model and GEMINI_MODEL go first
 FREE_MODEL = "gemini-2.5-flash-lite"  # free keys can search with Gemini 2.5 only (October 2026)
@@ -115,8 +115,8 @@ TOKEN_COUNTS = {  # field of "usage" -> Google's name for it
     "thinking_tokens": "thoughtsTokenCount", "output_tokens": "candidatesTokenCount",
     "total_tokens": "totalTokenCount",
 }
-# Fields of a parsed answer in its document. output_format -> the field that it gives alone; beside
-# it stands what every document has, or what another parameter or an incident adds.
+# Fields of a parsed answer in its document. output_format -> the field that it gives alone; BESIDE
+# it are the fields that every document has, or that say what happened or what was asked for, too.
 ANSWER_FIELDS = (
     "text cited_text sources search_queries grounded finish_reason usage billed_queries pages "
     "thoughts suggestions_html attempts"
@@ -345,7 +345,8 @@ def build_search_request(
 
     options: parameters of the search command, model among them. Raises SearchError.
     """
-    params = check_params("search", COMMANDS["search"], {"query": query, **(options or {})})
+    given = {"query": query, "provider": provider, **(options or {})}
+    params = check_params("search", COMMANDS["search"], given)
     return build_request("search", params, given_credential(provider, ""), chosen_model(params)[0])
 
 
@@ -425,7 +426,7 @@ def check_details(params: Fields) -> Fields:
         if not url_host(url) or re.search(r"\s", url):
             message = f"url must be an http or https address, not {quoted(url)}."
             raise SearchError("invalid_input", message, "For example https://example.org/page.")
-        if is_redirect(url):
+        if url.startswith(REDIRECT_LINK):
             message = "url cannot be one of Google's redirect links: Gemini does not follow them."
             raise SearchError("invalid_input", message, "Give the page's own address.")
     if len(urls) > MAX_URLS:
@@ -451,7 +452,8 @@ def given_credential(provider: str, secret: str) -> Fields:
     Vertex AI without GOOGLE_CLOUD_PROJECT takes it for a key of express mode.
     """
     express = provider == "vertex" and not google_cloud("GOOGLE_CLOUD_PROJECT")
-    return make_credential(provider, PROVIDERS[provider][1 if express else 0], secret)
+    names = PROVIDERS.get(provider, KEY_NAMES)
+    return make_credential(provider, names[1 if express else 0], secret)
 
 
 def find_credential(provider: str, deadline: float, dry_run: bool = False) -> Fields:
@@ -511,8 +513,8 @@ def gcloud_token(program: str, deadline: float) -> str:
         try:
             output, complaint = process.communicate(timeout=limit)
         except subprocess.TimeoutExpired:
-            message = f"gcloud printed no access token within {limit:.1f} s."
             hint = "Set VERTEX_ACCESS_TOKEN, or raise timeout."
+            message = f"gcloud printed no access token within {limit:.1f} s."
             raise SearchError("timeout", message, hint, retryable=True) from None
         finally:
             if process.poll() is None:
@@ -623,6 +625,7 @@ def quota_error(response: Response, words: str, facts: Fields, details: Fields) 
 
 def check_answer(data: Fields, result: Fields) -> None:
     """Raise SearchError if an answer was blocked or holds no text; result is the parsed answer."""
+    data = object_field(data, "response") or data  # Code Assist wraps it
     feedback, candidate = object_field(data, "promptFeedback"), first_candidate(data)
     block = text_field(feedback, "blockReason")
     if block or (feedback and not candidate):
@@ -675,7 +678,7 @@ def parse_search_response(
     data: the JSON of a generateContent answer, also as Code Assist wraps it. resolved: redirect
     link -> page. Never raises: check_answer says what an answer is worth.
     """
-    data = unwrapped(data)
+    data = object_field(data, "response") or data
     candidate = first_candidate(data)
     metadata = object_field(candidate, "groundingMetadata")
     texts: dict[bool, list[str]] = {False: [], True: []}  # whether thought -> texts
@@ -683,10 +686,8 @@ def parse_search_response(
         if isinstance(piece, dict) and isinstance(piece.get("text"), str):
             texts[piece.get("thought") is True].append(piece["text"])
     text = "".join(texts[False])
-    chunks = [chunk_source(one, resolved or {}) for one in list_field(metadata, "groundingChunks")]
-    supports = placed_supports(text, list_field(metadata, "groundingSupports"))
-    sources, numbers = number_sources(chunks, supports, max_sources)
-    cited_text = insert_markers(text, supports, numbers)
+    sources, citations = cite_sources(text, metadata, resolved or {}, max_sources)
+    cited_text = insert_markers(text, citations)
     queries = [one for one in list_field(metadata, "webSearchQueries") if isinstance(one, str)]
     usage = object_field(data, "usageMetadata")
     counts = {name: usage.get(sent) for name, sent in TOKEN_COUNTS.items()}
@@ -701,7 +702,7 @@ def parse_search_response(
         # Cleaned last: the offsets count the bytes of the text as it was sent.
         **clean_tree(words, model_answer=True),
         "sources": sources,
-        "grounded": any(chunks),
+        "grounded": bool(sources),
         "finish_reason": text_field(candidate, "finishReason"),
         "usage": {name: count for name, count in counts.items() if type(count) is int},
         "model": text_field(data, "modelVersion"),
@@ -716,17 +717,7 @@ def parse_search_response(
     }
 
 
-def unwrapped(data: Any) -> Any:
-    """Return the answer inside Code Assist's {"response": ...}; others are not wrapped."""
-    return object_field(data, "response") or data
-
-
 # ----- sources
-
-
-def is_redirect(url: str) -> bool:
-    """Return whether a source's URL is one of Google's redirect links."""
-    return url.startswith(REDIRECT_ADDRESS + REDIRECT_PATH)
 
 
 def url_host(url: str) -> str:
@@ -756,48 +747,45 @@ def chunk_source(chunk: Any, resolved: dict[str, str]) -> dict[str, str] | None:
         return None
     title = text_field(found, "title")
     named = text_field(found, "domain") or title
-    domain = named if is_redirect(url) and named else host
+    domain = named if named and url.startswith(REDIRECT_LINK) else host
     return {"title": title or domain, "url": url, "domain": domain}
-
-
-def number_sources(
-    chunks: list[dict[str, str] | None], supports: list[Support], max_sources: int | None
-) -> tuple[list[Fields], dict[int, int]]:
-    """Return the sources with their numbers, and chunk index -> number.
-
-    Each URL appears once; numbers follow the order of first use in the text, without gaps.
-    Chunks of sources that max_sources leaves out have no number.
-    """
-    used = [index for _, indices in supports for index in indices]
-    by_url: dict[str, Fields] = {}
-    numbers: dict[int, int] = {}
-    for index in [*used, *range(len(chunks))]:
-        source = chunks[index] if index < len(chunks) else None
-        if not source:
-            continue
-        if source["url"] not in by_url:
-            if max_sources is not None and len(by_url) >= max_sources:
-                continue
-            by_url[source["url"]] = {"number": len(by_url) + 1, **source}
-        numbers[index] = by_url[source["url"]]["number"]
-    return list(by_url.values()), numbers
 
 
 # ----- citation markers
 
 
-def placed_supports(text: str, supports: list[Any]) -> list[Support]:
-    """Return (position in text, chunk indices) of each support that can be placed, in order."""
+def cite_sources(
+    text: str, metadata: Fields, resolved: dict[str, str], max_sources: int | None
+) -> tuple[list[Fields], list[Citation]]:
+    """Return the sources, and the citations in the order of their places in the text.
+
+    Each URL appears once; numbers follow the order of first use in the text, without gaps. Sources
+    that max_sources leaves out are cited nowhere.
+    """
+    chunks = [chunk_source(chunk, resolved) for chunk in list_field(metadata, "groundingChunks")]
     data = text.encode("utf-8", "surrogatepass")
-    placed = []
-    for support in supports:
+    supports: list[tuple[int, list[int]]] = []
+    for support in list_field(metadata, "groundingSupports"):
         end = segment_end(data, object_field(support, "segment"))
-        indices = list_field(support, "groundingChunkIndices")
-        found = [index for index in indices if type(index) is int and index >= 0]
-        if end is not None and found:
+        found = {one for one in list_field(support, "groundingChunkIndices") if type(one) is int}
+        if end is not None:
             before = data[:end].decode("utf-8", "surrogatepass")
-            placed.append((len(before), sorted(set(found))))
-    return sorted(placed, key=lambda support: support[0])
+            supports.append((len(before), sorted(found & {*range(len(chunks))})))
+    supports.sort(key=lambda support: support[0])
+    by_url: dict[str, Fields] = {}
+    numbers: dict[int, int] = {}
+    used = [index for _, indices in supports for index in indices]
+    for index in [*used, *range(len(chunks))]:
+        source = chunks[index]
+        if source and (max_sources is None or len(by_url) < max_sources):
+            by_url.setdefault(source["url"], {"number": len(by_url) + 1, **source})
+        if source and source["url"] in by_url:
+            numbers[index] = by_url[source["url"]]["number"]
+    citations = [
+        (position, {numbers[index] for index in indices if index in numbers})
+        for position, indices in supports
+    ]
+    return list(by_url.values()), citations
 
 
 def segment_end(data: bytes, segment: Fields) -> int | None:
@@ -852,16 +840,15 @@ def marker_place(
     return position, None
 
 
-def insert_markers(text: str, supports: list[Support], numbers: dict[int, int]) -> str:
-    """Return the text with [1][2] behind each supported segment; unnumbered chunks get none."""
+def insert_markers(text: str, citations: list[Citation]) -> str:
+    """Return the text with markers such as [1][2] behind what the sources back."""
     # A block that is never closed, in a text that was cut off, ends with the text.
     spans = list(re.finditer(f"{FENCE}|{SPAN}", text, re.MULTILINE))
     places: dict[tuple[int, str | None], set[int]] = {}
-    for position, indices in supports:
-        found = {numbers[index] for index in indices if index in numbers}
+    for position, numbers in citations:
         place = marker_place(text, position, spans)
-        if found and place:
-            places.setdefault(place, set()).update(found)
+        if numbers and place:
+            places.setdefault(place, set()).update(numbers)
     for (position, indent), found in sorted(places.items(), key=lambda item: -item[0][0]):
         markers = "".join(f"[{number}]" for number in sorted(found))
         if indent is not None:
@@ -1030,7 +1017,7 @@ class GroundedSearch:
             return self.ask_model(credential, model, deadline)
         except SearchError as error:
             if error.details.get("status_text") == "NOT_FOUND":
-                similar = nearest(model, model_names(credential, deadline), "model")
+                similar = nearest_model(model, credential, deadline)
                 error.details["hint"] = f"{similar} {error.details['hint']}".strip()
             if named or not error.details.get("grounding_refused"):
                 raise
@@ -1103,14 +1090,13 @@ class GroundedSearch:
 
 def read_answer(params: Fields, data: Fields, deadline: float) -> tuple[Fields, str]:
     """Return (parsed answer, warning), its links resolved if asked for; raises SearchError."""
-    data = unwrapped(data)
     result = parse_search_response(data, None, params.get("max_sources"))
     check_answer(data, result)
     if not params.get("resolve_urls"):
         return result, ""
     # max_sources counts pages, and only resolved links show which are the same page.
     sources = parse_search_response(data)["sources"]
-    links = [source["url"] for source in sources if is_redirect(source["url"])]
+    links = [source["url"] for source in sources if source["url"].startswith(REDIRECT_LINK)]
     resolved = resolve_links(links, deadline)
     result = parse_search_response(data, resolved, params.get("max_sources"))
     missing = len(links) - len(resolved)
@@ -1120,13 +1106,8 @@ def read_answer(params: Fields, data: Fields, deadline: float) -> tuple[Fields, 
 def provider_order() -> list[str]:
     """Return the providers that auto tries. Raises SearchError for an unknown one."""
     listed = os.environ.get("GEMINI_PROVIDERS", "").strip() or DEFAULT_PROVIDERS
-    names = [name.strip().lower() for name in listed.split(",") if name.strip()]
-    for name in names:
-        if name not in PROVIDERS:
-            message = f"GEMINI_PROVIDERS names {quoted(name)}; it takes {', '.join(PROVIDERS)}."
-            hint = nearest(name, PROVIDERS, "provider") or "Separate names with commas."
-            raise SearchError("invalid_input", message, hint)
-    return list(dict.fromkeys(names))
+    parameter = {"name": "GEMINI_PROVIDERS", "type": "csv", "choices": [*PROVIDERS]}
+    return list(dict.fromkeys(check_value(parameter, listed)))
 
 
 def attempts_of(failures: list[tuple[str, SearchError]]) -> list[Fields]:
@@ -1219,7 +1200,7 @@ def resolve_links(links: list[str], deadline: float) -> dict[str, str]:
         elsewhere = host and "@" not in page.split("/")[2] and f"https://{host}" != REDIRECT_ADDRESS
         return page if 300 <= response.status < 400 and elsewhere else ""
 
-    links = [link for link in links if is_redirect(link)]
+    links = [link for link in links if link.startswith(REDIRECT_LINK)]
     found = in_parallel(target, links, RESOLVE_WORKERS)
     return {links[position]: page for position, page in found if page}
 
@@ -1271,8 +1252,8 @@ def run_batch(
     # The queries skip the table's check: a bad one is its own search's error, not the batch's.
     others = {name: value for name, value in params.items() if not is_query_name(name)}
     queries: list[Any] = []
-    for value in (params[name] for name in params.keys() - others.keys()):
-        queries += value if isinstance(value, (list, tuple)) else [value]
+    for value in (params[name] for name in params if name not in others):
+        queries += value if isinstance(value, (list, tuple)) else [] if value is None else [value]
 
     def operation(checked: Fields) -> Document:
         refuse_input(checked)
@@ -1371,15 +1352,15 @@ def list_models(credential: Fields, deadline: float) -> list[Fields]:
     return models
 
 
-def model_names(credential: Fields, deadline: float) -> list[str]:
-    """Return the names that an unknown model is compared with, [] if there is no list of them."""
+def nearest_model(model: str, credential: Fields, deadline: float) -> str:
+    """Return a hint that names the listed model nearest to an unknown one, or ""."""
     if credential["provider"] != "gemini":
-        return []
+        return ""
     try:
         models = list_models(credential, min(deadline, time.monotonic() + MODELS_TIMEOUT))
     except SearchError:
-        return []
-    return [model["name"] for model in models]
+        return ""
+    return nearest(model, [listed["name"] for listed in models], "model")
 
 
 # fmt: off

@@ -169,7 +169,7 @@ class BatchCommand(GeminiCase):
         self.assertEqual(run.code, 2)
         self.assertIn("no-such-file.txt", run.document["error"])
         run = run_script(SCRIPT, "batch", "@-", env=self.environment, stdin="\n \n")
-        self.assertEqual((run.code, run.document["error"]), (2, "queries list cannot be empty"))
+        self.assertEqual((run.code, run.document["error"]), (2, "input: '@-' holds no query."))
 
     def test_a_query_with_several_lines_stays_one_query_in_json(self) -> None:
         given = json.dumps({"queries": ["sourdough\nbread"]})
