@@ -867,13 +867,12 @@ def answer_document(params: Fields, provider: str, model: str, result: Fields) -
 
     Raises SearchError (no_results) if sources are required, or alone asked for, and there are none.
     """
-    reason, output_format = ungrounded_reason(result), params["output_format"]
-    if reason and params.get("require_grounding"):
+    reason, alone = ungrounded_reason(result), ALONE.get(params["output_format"])
+    if reason and (params.get("require_grounding") or alone == "sources"):
+        message = "No sources found." if alone == "sources" else "The answer is not grounded."
         hint = "The model decides whether it searches: ask again, or ask for recent facts."
-        message = f"The answer is not grounded. {reason}"
-        raise SearchError("no_results", message, hint, attempts=result["attempts"])
-    if reason and output_format == "sources_only":
-        raise SearchError("no_results", "No sources found.", reason, attempts=result["attempts"])
+        attempts = result["attempts"]
+        raise SearchError("no_results", f"{message} {reason}", hint, attempts=attempts)
     finish = result["finish_reason"]
     ending = "" if finish in ("", "STOP") else f"The model stopped early ({finish})."
     if finish in CUT_OFF:
@@ -890,9 +889,8 @@ def answer_document(params: Fields, provider: str, model: str, result: Fields) -
     }
     if not params.get("suggestions"):
         del document["suggestions_html"]
-    if output_format in ALONE:
-        kept = {*BESIDE, ALONE[output_format]}
-        document = {name: value for name, value in document.items() if name in kept}
+    if alone:
+        document = {name: document[name] for name in document if name in {*BESIDE, alone}}
     told = drop_empty(document).keys() | {"sources", "search_queries"}  # also if they are empty
     return {name: value for name, value in document.items() if name in told}
 
@@ -977,7 +975,7 @@ class GroundedSearch:
         attempts; while another one is configured, the current one gets a share of the time.
         """
         params, deadline = self.params, deadline_of(self.params)
-        order = [params["provider"]] if params["provider"] != "auto" else provider_order()
+        order = provider_order(params["provider"])
         if time_window(params.get("since", ""), 0.0):
             if "gemini" not in order:
                 message = f"since is not possible with provider {order[0]}: only gemini has it."
@@ -1103,8 +1101,10 @@ def read_answer(params: Fields, data: Fields, deadline: float) -> tuple[Fields, 
     return result, f"{missing} of {len(links)} redirect links lead nowhere." if missing else ""
 
 
-def provider_order() -> list[str]:
-    """Return the providers that auto tries. Raises SearchError for an unknown one."""
+def provider_order(named: str = "auto") -> list[str]:
+    """Return the named provider, or those that auto tries; raises SearchError."""
+    if named != "auto":
+        return [named]
     listed = os.environ.get("GEMINI_PROVIDERS", "").strip() or DEFAULT_PROVIDERS
     parameter = {"name": "GEMINI_PROVIDERS", "type": "csv", "choices": [*PROVIDERS]}
     return list(dict.fromkeys(check_value(parameter, listed)))
@@ -1142,9 +1142,9 @@ def no_provider(failures: list[tuple[str, SearchError]]) -> SearchError:
 
 
 def in_parallel(
-    work: Callable[[Any], Any], jobs: list[Any], workers: int
-) -> Iterator[tuple[int, Any]]:
-    """Yield (position, work(job)) of each job as it is done, at most workers at once.
+    work: Callable[[str], Any], jobs: list[str], workers: int
+) -> Iterator[tuple[str, Any]]:
+    """Yield (job, work(job)) of each job as it is done, at most workers at once.
 
     The threads are daemons: after Ctrl-C nothing waits for their requests.
     """
@@ -1152,27 +1152,27 @@ def in_parallel(
     import threading
     from contextlib import suppress
 
-    waiting: queue.SimpleQueue[tuple[int, Any]] = queue.SimpleQueue()
-    done: queue.SimpleQueue[tuple[int, Any, Exception | None]] = queue.SimpleQueue()
-    for numbered in enumerate(jobs):
-        waiting.put(numbered)
+    waiting: queue.SimpleQueue[str] = queue.SimpleQueue()
+    done: queue.SimpleQueue[tuple[str, Any, Exception | None]] = queue.SimpleQueue()
+    for job in jobs:
+        waiting.put(job)
 
     def worker() -> None:
         with suppress(queue.Empty):
             while True:
-                position, job = waiting.get_nowait()
+                job = waiting.get_nowait()
                 try:
-                    done.put((position, work(job), None))
+                    done.put((job, work(job), None))
                 except Exception as error:  # noqa: BLE001  raised again by the reader
-                    done.put((position, None, error))
+                    done.put((job, None, error))
 
     for _ in range(min(workers, len(jobs))):
         threading.Thread(target=worker, daemon=True).start()
     for _ in jobs:
-        position, result, error = done.get()
+        job, result, error = done.get()
         if error:
             raise error
-        yield position, result
+        yield job, result
 
 
 def resolve_links(links: list[str], deadline: float) -> dict[str, str]:
@@ -1200,9 +1200,9 @@ def resolve_links(links: list[str], deadline: float) -> dict[str, str]:
         elsewhere = host and "@" not in page.split("/")[2] and f"https://{host}" != REDIRECT_ADDRESS
         return page if 300 <= response.status < 400 and elsewhere else ""
 
-    links = [link for link in links if link.startswith(REDIRECT_LINK)]
-    found = in_parallel(target, links, RESOLVE_WORKERS)
-    return {links[position]: page for position, page in found if page}
+    redirects = [link for link in links if link.startswith(REDIRECT_LINK)]
+    found = in_parallel(target, redirects, RESOLVE_WORKERS)
+    return {link: page for link, page in found if page}
 
 
 # ===== commands: one run_* for each, called by main, other scripts and servers ====================
@@ -1261,9 +1261,10 @@ def run_batch(
             raise SearchError("invalid_input", EMPTY_QUERIES, "Give the questions: queries.")
         if not checked.get("dry_run"):
             require_provider(checked)
-        # The batch is cut as a whole, but a line is cut before the later ones are there.
-        room = checked.get("max_chars", DEFAULT_MAX_CHARS) if emit else 0
-        share = max(room // len(queries), BATCH_LINE_CHARS) if room else 0
+        room, share = checked.get("max_chars", DEFAULT_MAX_CHARS), 0
+        if emit and room:  # a line is cut before the later ones are there, else the whole batch is
+            share = max(room // len(queries), BATCH_LINE_CHARS)
+            checked["max_chars"] = 0
         results = ask_all(queries, {**checked, "max_chars": share}, report, emit)
         succeeded = sum(result["ok"] for result in results)
         counts = {"count": len(results), "succeeded": succeeded}
@@ -1280,7 +1281,7 @@ def is_query_name(name: Any) -> bool:
 
 def require_provider(params: Fields) -> None:
     """Raise SearchError (auth) if no provider is configured: then every search would say so."""
-    order = [params["provider"]] if params["provider"] != "auto" else provider_order()
+    order = provider_order(params["provider"])
     failures = [(one, error) for one in order if (error := configuration_error(one))]
     if len(failures) == len(order):
         raise no_provider(failures)
@@ -1298,21 +1299,21 @@ def ask_all(
     session = Session()
     shared = {name: value for name, value in params.items() if name != "workers"}
 
-    def work(query: Any) -> Document:
-        left = min(max(0.1, deadline - time.monotonic()), LONGEST_TIMEOUT)
-        return run_answer("search", {**shared, "query": query, "timeout": left}, session=session)
-
     keys = [query.strip() if isinstance(query, str) else repr(query) for query in queries]
     distinct = dict(zip(keys, queries, strict=True))
-    asked = list(distinct)
+
+    def work(key: str) -> Document:
+        left = min(max(0.1, deadline - time.monotonic()), LONGEST_TIMEOUT)
+        given = {**shared, "query": distinct[key], "timeout": left}
+        query = distinct[key] if isinstance(distinct[key], str) else ""
+        return {"query": query, **run_answer("search", given, session=session)}
+
     found: dict[str, Document] = {}
     emitted = 0
-    for position, document in in_parallel(work, list(distinct.values()), params["workers"]):
-        key = asked[position]
-        query = distinct[key] if isinstance(distinct[key], str) else ""
-        found[key] = {"query": query, **document}
+    for key, document in in_parallel(work, list(distinct), params["workers"]):
+        found[key] = document
         if report:
-            report("grounded searches", len(found), len(asked))
+            report("grounded searches", len(found), len(distinct))
         while emit and emitted < len(keys) and keys[emitted] in found:
             emit(found[keys[emitted]])
             emitted += 1
