@@ -982,17 +982,17 @@ class GroundedSearch:
                 hint = "Name the time in the question instead."
                 raise SearchError("invalid_input", message, hint)
             order = ["gemini"]
-        ready = [provider for provider in order if not configuration_error(provider)]
         if params.get("dry_run"):
             credential = given_credential(order[0], "")
+            ready = [provider for provider in order if not configuration_error(provider)]
             if ready:
                 credential = find_credential(ready[0], deadline, dry_run=True)
             raise DryRun(build_request(self.command, params, credential, chosen_model(params)[0]))
         failures: list[tuple[str, SearchError]] = []
         for position, provider in enumerate(order):
+            more = any(not configuration_error(later) for later in order[position + 1 :])
             now = time.monotonic()
-            share = FIRST_SHARE if {*order[position + 1 :]} & {*ready} else 1.0
-            until = now + share * (deadline - now)
+            until = now + (deadline - now) * (FIRST_SHARE if more else 1.0)
             try:
                 document = self.ask_models(self.session.credential(provider, until), until)
             except SearchError as error:
