@@ -164,6 +164,15 @@ class BatchCommand(GeminiCase):
         queries = [one["query"] for one in run.document["results"]]
         self.assertEqual(queries, ["sourdough", "aurora"])
 
+    def test_a_file_may_hold_a_json_array_and_add_to_a_single_query_in_json(self) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "queries.json"
+            path.write_text('["sourdough", "aurora\\nborealis"]', encoding="utf-8")
+            given = json.dumps({"queries": "chess"})
+            run = self.run_script(SCRIPT, "batch", str(path), "--params-json", given)
+        queries = [one["query"] for one in run.document["results"]]
+        self.assertEqual(queries, ["chess", "sourdough", "aurora\nborealis"])
+
     def test_a_file_that_is_missing_or_empty_is_named(self) -> None:
         run = self.run_script(SCRIPT, "batch", "no-such-file.txt")
         self.assertEqual(run.code, 2)
