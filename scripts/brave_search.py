@@ -2291,10 +2291,10 @@ def retry_after(response: Response) -> float | None:
         return None
 
 
-def json_answer(response: Response, provider: str) -> dict[str, Any]:
-    """Return an answer's JSON object with its texts cleaned; raises SearchError (provider)."""
+def json_answer(response: Response, provider: str, clean: bool = True) -> dict[str, Any]:
+    """Return an answer's JSON object, its texts cleaned if clean; raises SearchError (provider)."""
     try:
-        data = clean_tree(response.json())
+        data = clean_tree(response.json()) if clean else response.json()
     except (ValueError, RecursionError):
         data = None
     if isinstance(data, dict):

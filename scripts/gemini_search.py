@@ -13,8 +13,8 @@ Examples:
   gemini_search.py reddit 'mechanical keyboards' --subreddit MechanicalKeyboards
   gemini_search.py batch --query 'first question' --query 'second question' --jsonl
 
-The key: GEMINI_API_KEY (or GOOGLE_API_KEY) in the environment or in secrets.yaml. Vertex AI goes
-with GOOGLE_CLOUD_PROJECT and VERTEX_ACCESS_TOKEN or gcloud, or with VERTEX_API_KEY alone.
+The key: GEMINI_API_KEY (or GOOGLE_API_KEY) in the environment or in secrets.yaml. Vertex AI needs
+GOOGLE_CLOUD_PROJECT with VERTEX_ACCESS_TOKEN or gcloud, or VERTEX_API_KEY alone.
 
 Exit codes: 0 answered, 1 nothing found, 2 bad input, 3 key missing or refused, 4 rate limit or
 quota, 5 timeout, network or server fault, 70 defect of this script, 130 interrupted.
@@ -34,208 +34,244 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from typing import Any
 
+    Fields = dict[str, Any]  # a JSON object, or a group of values by name
     Document = dict[str, Any]  # what every run_* returns: ok, and an answer or error and details
-    ProgressCallback = (
-        Callable[[str, int, int], None] | None
-    )  # called on progress: text, done, total
+    ProgressCallback = Callable[[str, int, int], None] | None  # text, done, total
+    Citation = tuple[int, set[int]]  # position in the answer's text, numbers of sources
 
 API_ADDRESS = "https://generativelanguage.googleapis.com"  # GEMINI_BASE_URL overrides it
 API_VERSION = "v1beta"  # v1 lacks the aliases such as gemini-flash-latest
 VERTEX_ADDRESS = "https://aiplatform.googleapis.com"  # VERTEX_BASE_URL overrides it
 CODE_ASSIST_ADDRESS = "https://cloudcode-pa.googleapis.com"  # CODE_ASSIST_BASE_URL overrides it
-REDIRECT_ADDRESS = "https://vertexaisearch.cloud.google.com"  # sources are links of this host
-REDIRECT_PATH = "/grounding-api-redirect/"
-KEY_NAMES = ("GEMINI_API_KEY", "GOOGLE_API_KEY")
+REDIRECT_ADDRESS = "https://vertexaisearch.cloud.google.com"  # the host of the links to sources
+REDIRECT_LINK = f"{REDIRECT_ADDRESS}/grounding-api-redirect/"
 
-DEFAULT_MODEL = "gemini-3.8-flash"  # --model and GEMINI_MODEL go first
-# Free keys can search with Gemini 2.5 only (pricing page, October 2026).
-FREE_MODEL = "gemini-2.5-flash-lite"
-# Where a mistyped name is compared with, if the API's own list cannot be read.
-KNOWN_MODELS = (
-    "gemini-4-hydrogen gemini-4-carbon gemini-4-argon gemini-3.8-flash gemini-3.6-flash "
-    "gemini-3.5-flash-lite gemini-3.1-flash-lite gemini-3.1-pro-preview gemini-2.5-flash-lite "
-    "gemini-flash-latest gemini-flash-lite-latest gemini-pro-latest"
-).split()
+DEFAULT_MODEL = "gemini-3.8-flash"  # the parameter model and GEMINI_MODEL go first
+FREE_MODEL = "gemini-2.5-flash-lite"  # free keys can search with Gemini 2.5 only (October 2026)
 MODELS_PAGE, MODELS_PAGES = 1000, 10  # models in one answer of the list; answers that are read
 MODELS_TIMEOUT = 4.0  # seconds for the list that an unknown model is compared with
 
-PROVIDERS = ("gemini", "vertex", "code-assist")
+# Provider -> the variables with its key or token, the usual one first.
+PROVIDERS = {
+    "gemini": ("GEMINI_API_KEY", "GOOGLE_API_KEY"),
+    "vertex": ("VERTEX_ACCESS_TOKEN", "VERTEX_API_KEY"),
+    "code-assist": ("CODE_ASSIST_ACCESS_TOKEN",),
+}
+KEY_NAMES = PROVIDERS["gemini"]
+KEY_PAGE = "https://aistudio.google.com/apikey"
 DEFAULT_PROVIDERS = "gemini,vertex"  # what auto tries; GEMINI_PROVIDERS overrides it
-# Of the time left, for a provider after which another one can be tried, which then has the rest.
-FIRST_SHARE = 0.6
+FIRST_SHARE = 0.6  # of the time left goes to a provider after which another one can be asked
 GCLOUD_TIMEOUT = 10.0  # seconds; gcloud itself is a Python program and takes 1 to 2
 
 RESOLVE_WORKERS, RESOLVE_TIMEOUT = 8, 5.0  # redirect links at once; seconds for all of them
 BATCH_WORKERS = 4  # searches at once: more meet the rate limit of a key, not an earlier answer
 LONGEST_TIMEOUT = 600.0  # seconds of one call; the shared table takes no more
-BATCH_ITEM_CHARS = 900  # least room of one search in a batch's document: a short answer, a source
-BATCH_ITEM_EXTRA = 60  # characters that counting and separating one takes
-RATE_LIMIT_PAUSE = 2.0  # seconds that a batch holds back after a rate limit without a wait
+BATCH_LINE_CHARS = 900  # least length of a line of JSON Lines: a short answer and a source
+RATE_LIMIT_PAUSE = 2.0  # seconds that a batch pauses after a rate limit that names no time
 MAX_URLS = 20  # of one url_context request
 MAX_DRIFT = 32  # bytes around a segment in which it is looked for; seen off by 1 and 2
+PERIOD_DAYS = {"week": 7, "month": 30, "year": 365}
 
-# Sentences of the seeds.
+NO_SHORT_WINDOW = "Google's filter takes no window of a day or less"
+# Callers compare errors with these sentences.
 EMPTY_QUERY = "query cannot be empty"
 EMPTY_QUERIES = "queries list cannot be empty"
 NO_KEY = "GEMINI_API_KEY not set in secrets.yaml"
 QUOTA_EXCEEDED = "Error: API quota exceeded. Try again later."
+NO_PROVIDERS = "No Providers Available"
 
-# ===== commands and their parameters ==============================================================
+# Of Google's enum FinishReason: a filter stopped the answer; the answer is unfinished.
+BLOCKED = (
+    "SAFETY RECITATION LANGUAGE BLOCKLIST PROHIBITED_CONTENT SPII IMAGE_SAFETY ESCALATION "
+    "MODEL_ARMOR"
+).split()
+CUT_OFF = ("MAX_TOKENS", "CONTINUATION")
+
+# A citation marker would break these: a fenced block of code, a code span, a link. Lookarounds,
+# excluded brackets and the 300 characters keep the patterns linear on degenerate text.
+FENCE = (
+    r"^(?P<indent>[ \t>]*)(?P<fence>`{3,}(?=[^`\n]*$)|~{3,})[^\n]*"
+    r"(?:\n[^\n]*)*?(?:(?P<closed>\n[ \t>]*(?P=fence)[`~]*[ \t]*$)|\Z)"
+)
+SPAN = r"(?<!`)(?P<ticks>`+)(?!`)[^\n]{0,300}?(?<!`)(?P=ticks)(?!`)|!?\[[^\[\]\n]*\]\([^()\s]*\)"
 
 # fmt: off
+THINKING_LEVELS = ("minimal", "low", "medium", "high", "xhigh")
+DEFAULT_THINKING = "low"  # enough for a search; the tokens of more thinking are billed as output
+# Model family -> the levels that it takes, or for Gemini 2.5 the budgets in tokens for minimal,
+# low, medium and high. Another value is refused with 400. An unknown model, such as an alias, is
+# sent what every family with levels takes.
+THINKING_FAMILIES: tuple[tuple[str, tuple[Any, ...]], ...] = (
+    (r"gemini-2\.5-flash", (512, 1024, 8192, 24_576)),
+    (r"gemini-2\.5", (128, 1024, 8192, 32_768)),
+    (r"gemini-3\.[78]-flash|gemini-3\.1-pro|gemini-4-(argon|carbon)", ("low", "medium", "high")),
+    (r"gemini-4-hydrogen", ("low", "medium", "high", "xhigh")),
+    (r"gemini-3", ("minimal", "low", "medium", "high")),
+    (r"gemma", ("minimal", "high")),
+    (r"", ("low", "medium", "high")),
+)
+TOKEN_COUNTS = {  # field of "usage" -> Google's name for it
+    "prompt_tokens": "promptTokenCount", "tool_prompt_tokens": "toolUsePromptTokenCount",
+    "thinking_tokens": "thoughtsTokenCount", "output_tokens": "candidatesTokenCount",
+    "total_tokens": "totalTokenCount",
+}
+# Fields of a parsed answer in its document. output_format -> the field that it gives alone; BESIDE
+# it are the fields that every document has, or that say what happened or what was asked for, too.
+ANSWER_FIELDS = (
+    "text cited_text sources search_queries grounded finish_reason usage billed_queries pages "
+    "thoughts suggestions_html attempts"
+).split()
+ALONE = {"text_only": "text", "sources_only": "sources"}
+BESIDE = "ok provider query warnings attempts pages thoughts suggestions_html".split()
+
 FOCUS = {
     "general": "Give a complete answer that a reader can check against its sources.",
     "code": "Concentrate on code: examples that run, how they work, which versions they need.",
     "documentation": "Concentrate on official documentation and API references.",
     "troubleshooting": "Concentrate on solutions: causes, fixes, workarounds, known issues.",
 }
-THINKING_LEVELS = ("none", "minimal", "low", "medium", "high", "xhigh")
-
-QUERY: dict[str, Any] = {
-    "name": "query", "type": "str", "positional": True, "required": True, "aliases": ["q"],
-    "wire": "contents", "help": "the question, in words",
+# Command -> what follows the question; a line is left out if it names what is not given. Google
+# takes no site or subreddit filter, so those can only be asked for in words.
+PROMPTS = {
+    "search": ("Context: {context}", "{focus}"),
+    "dev": (
+        "This is a software developer's question.",
+        "Search GitHub repositories, Stack Overflow and official documentation.",
+        "Programming language: {language}.", "Framework or library: {framework}.",
+        "Include code and technical details where they help.",
+    ),
+    "docs": (
+        "Search the official documentation of {technology}: guides and API references.",
+        "Name the version that the answer is for.",
+    ),
+    "reddit": (
+        "Search posts and comments on Reddit: put site:{place} into every search.",
+        "Report opinions and experiences, say how common each is, and name the threads.",
+    ),
 }
-ANSWER_PARAMS: list[dict[str, Any]] = [
+EVERY_PROMPT = ("Read these pages as well: {pages}", "Use only pages of {when}.", "{insistence}")
+# For an answer without grounding, which is asked for once more.
+INSISTENCE = (
+    "Search Google for this before you answer, even if you believe that you know the answer, and "
+    "answer only from what you find."
+)
+
+# ===== commands and their parameters ==============================================================
+
+WORDS = {"type": "str", "wire": "contents"}  # a parameter that becomes part of the prompt
+QUERY: Fields = {
+    "name": "query", **WORDS, "positional": True, "required": True, "aliases": ["q"],
+    "help": "the question, in words",
+}
+ANSWER_PARAMS: list[Fields] = [
     {"name": "model", "type": "str", "wire": "model",
      "help": f"model that answers (default: $GEMINI_MODEL, else {DEFAULT_MODEL})"},
     {"name": "provider", "type": "str", "choices": ["auto", *PROVIDERS], "default": "auto",
-     "help": "whom to ask; auto: gemini, then vertex (default: auto)"},
+     "help": "service to ask; auto: gemini, then vertex (default: auto)"},
     {"name": "max_sources", "type": "int", "min": 1, "max": 100,
      "help": "sources listed, at most (default: all)"},
-    {"name": "output_format", "type": "str", "choices": ["full", "text_only", "sources_only"],
-     "default": "full", "help": "text and sources, or one of them (default: full)"},
-    {"name": "thinking", "type": "str", "choices": list(THINKING_LEVELS),
+    {"name": "output_format", "type": "str", "choices": ["full", *ALONE], "default": "full",
+     "help": "everything, the text alone or the sources alone (default: full)"},
+    {"name": "thinking", "type": "str", "choices": ["none", *THINKING_LEVELS],
      "aliases": ["thinking_level"], "wire": "generationConfig.thinkingConfig",
-     "help": "how much the model thinks; none: as little as it allows (default: its own)"},
+     "help": "how much the model thinks; none: send nothing, the model decides (default: low for "
+             "models that take a level)"},
     {"name": "include_thoughts", "type": "bool",
      "help": "add a summary of what the model thought (field thoughts)"},
-    {"name": "since", "type": "since", "choices": ["day", "week", "month", "year"],
-     "aliases": ["freshness"], "wire": "tools.googleSearch.timeRangeFilter",
+    {"name": "since", "type": "since", "choices": ["day", *PERIOD_DAYS], "aliases": ["freshness"],
+     "wire": "tools.googleSearch.timeRangeFilter",
      "help": "age of pages: day, week, month, year or YYYY-MM-DD..YYYY-MM-DD",
-     "note": "Google's filter takes no window of a day or less; day is asked for in words."},
+     "note": f"{NO_SHORT_WINDOW}; day is asked for in words."},
     {"name": "url", "type": "list", "wire": "tools.urlContext",
-     "help": "a page to read, too; repeat it for more (20 at most)"},
+     "help": f"a page to read as well; repeat it for more ({MAX_URLS} at most)"},
     {"name": "resolve_urls", "type": "bool",
      "help": "replace Google's redirect links by the pages' own addresses; off because of "
              "Google's terms"},
-    {"name": "require_grounding", "type": "bool",
-     "help": "fail when the answer names no sources"},
-    {"name": "suggestions", "type": "bool",
-     "help": "add Google's search suggestions as HTML"},
+    {"name": "require_grounding", "type": "bool", "help": "fail if the answer names no sources"},
+    {"name": "suggestions", "type": "bool", "help": "add Google's search suggestions as HTML"},
 ]
-FOCUS_PARAMS: list[dict[str, Any]] = [
-    {"name": "context", "type": "str", "wire": "contents",
-     "help": "what the question is about, or what the answer is for"},
-    {"name": "focus", "type": "str", "choices": list(FOCUS), "default": "general",
-     "wire": "contents", "help": "what the answer concentrates on (default: general)"},
+SEARCH_PARAMS: list[Fields] = [
+    {"name": "context", **WORDS, "help": "what the question is about, or what the answer is for"},
+    {"name": "focus", **WORDS, "choices": list(FOCUS), "default": "general",
+     "help": "what the answer concentrates on (default: general)"},
+    *ANSWER_PARAMS,
 ]
-# What Gemini cannot do -> what to do instead.
-CANNOT = {
-    "count": "The model decides how many sources it uses; --max-sources lists fewer of them.",
-    "site": "Gemini has no site filter; name the site in the question.",
-    "exclude_site": "Gemini has no site filter; name the site in the question.",
-    "country": "Gemini has no country filter; name the country in the question.",
-    "language": "Gemini answers in the language of the question.",
-    "safe": "Gemini has no filter for adult content that can be set.",
-    "temperature": "Gemini ignores it since version 3.6; nothing about it is sent.",
-}
-EXPENDABLE = ("thoughts", "cited_text", "suggestions_html")
-
-COMMANDS: dict[str, dict[str, Any]] = {
-    "search": {
-        "help": "an answer with sources",
-        "expendable": EXPENDABLE,
-        "params": [QUERY, *FOCUS_PARAMS, *ANSWER_PARAMS],
-        "cannot": CANNOT,
+ANSWERS: Fields = {  # of every command that answers
+    "expendable": ("thoughts", "cited_text", "suggestions_html"),
+    "cannot": {  # what Gemini cannot do -> what to do instead
+        "count": "The model decides how many sources it uses; max_sources lists fewer of them.",
+        "site": "Gemini has no site filter; name the site in the question.",
+        "exclude_site": "Gemini has no site filter; name the site in the question.",
+        "country": "Gemini has no country filter; name the country in the question.",
+        "language": "Gemini answers in the language of the question.",
+        "safe": "Gemini's filter for adult content cannot be set.",
+        "temperature": "Gemini ignores it since version 3.6, so it is not sent.",
     },
+}
+COMMANDS: dict[str, Fields] = {
+    "search": {**ANSWERS, "help": "an answer with sources", "params": [QUERY, *SEARCH_PARAMS]},
     "dev": {
+        **ANSWERS,
         "help": "an answer for developers, from GitHub, Stack Overflow and documentation",
-        "expendable": EXPENDABLE,
         "params": [
             QUERY,
-            {"name": "language", "type": "str", "wire": "contents",
-             "help": "programming language, for example Python"},
-            {"name": "framework", "type": "str", "wire": "contents",
-             "help": "framework or library, for example FastAPI"},
+            {"name": "language", **WORDS, "help": "programming language, for example Python"},
+            {"name": "framework", **WORDS, "help": "framework or library, for example FastAPI"},
             *ANSWER_PARAMS,
         ],
-        "cannot": {name: hint for name, hint in CANNOT.items() if name != "language"},
     },
     "docs": {
-        "help": "an answer from official documentation",
-        "expendable": EXPENDABLE,
-        "params": [
-            QUERY,
-            {"name": "technology", "type": "str", "wire": "contents",
+        **ANSWERS, "help": "an answer from official documentation",
+        "params": [QUERY,
+            {"name": "technology", **WORDS,
              "help": "whose documentation, for example React (asked for in words)"},
-            *ANSWER_PARAMS,
-        ],
-        "cannot": CANNOT,
+            *ANSWER_PARAMS],
     },
     "reddit": {
-        "help": "an answer from discussions on Reddit",
-        "expendable": EXPENDABLE,
-        "params": [
-            QUERY,
-            {"name": "subreddit", "type": "str", "wire": "contents",
+        **ANSWERS, "help": "an answer from discussions on Reddit",
+        "params": [QUERY,
+            {"name": "subreddit", **WORDS,
              "help": "name without r/, for example programming (asked for in words)"},
-            *ANSWER_PARAMS,
-        ],
-        "cannot": CANNOT,
+            *ANSWER_PARAMS],
     },
     "batch": {
-        "help": "several searches at once (default --timeout: 30 for each round of --workers)",
-        "batch": True,
+        **ANSWERS, "batch": True,
+        "help": "several searches at once (default timeout: 30 for each round of workers)",
         "params": [
-            {"name": "queries", "type": "list", "aliases": ["query"], "wire": "contents",
-             "help": "the questions; repeat it"},
+            {"name": "queries", "type": "list", "required": True, "aliases": ["query"],
+             "wire": "contents", "help": "the questions; repeat it, or give input"},
             {"name": "input", "type": "str", "positional": True, "verbatim": True,
              "help": "file with a question a line; @- is standard input"},
             {"name": "workers", "type": "int", "min": 1, "max": 16, "default": BATCH_WORKERS,
              "help": f"searches at once (default: {BATCH_WORKERS})"},
-            *FOCUS_PARAMS, *ANSWER_PARAMS,
+            *SEARCH_PARAMS,
         ],
-        "cannot": CANNOT,
     },
     "models": {"help": "models that the key can ask", "params": []},
 }
 # fmt: on
 
-# ===== what is asked ==============================================================================
+# ===== parameters -> request ======================================================================
 
 
-def build_prompt(command: str, params: dict[str, Any]) -> str:
-    """Return the text of a command's question: the query first, then what to look for.
-
-    Google takes no site or subreddit filter, so those can only be asked for in words.
-    """
-    lines = [params["query"], ""]
-    if command == "dev":
-        lines += [
-            "This is a software developer's question.",
-            "Search GitHub repositories, Stack Overflow and official documentation.",
-            f"Programming language: {params['language']}." if params.get("language") else "",
-            f"Framework or library: {params['framework']}." if params.get("framework") else "",
-            "Include code and technical details where they help.",
-        ]
-    elif command == "docs":
-        whose = f"the official documentation of {params.get('technology') or 'the technology'}"
-        lines.append(f"Search {whose}: guides and API references. Name the version it is for.")
-    elif command == "reddit":
-        place = "reddit.com" + (f"/r/{params['subreddit']}" if params.get("subreddit") else "")
-        lines += [
-            f"Search posts and comments on Reddit: put site:{place} into every search.",
-            "ProgressCallback opinions and experiences, say how common each is, and name the threads.",
-        ]
-    else:
-        lines += [
-            f"Context: {params['context']}" if params.get("context") else "",
-            FOCUS[params.get("focus", "general")],
-        ]
-    if params.get("url"):
-        lines.append("Read these pages, too: " + " ".join(params["url"]))
-    lines.append(time_in_words(params.get("since", "")))
-    return "\n".join(lines[:2] + [line for line in lines[2:] if line])
+def build_prompt(command: str, params: Fields, insist: bool = False) -> str:
+    """Return the text of a command's question: the query first, then what to look for."""
+    subreddit = params.get("subreddit")
+    given = {
+        "technology": "the technology",
+        **params,
+        "focus": FOCUS[params.get("focus", "general")],
+        "place": f"reddit.com/r/{subreddit}" if subreddit else "reddit.com",
+        "pages": " ".join(params.get("url", [])),
+        "when": time_in_words(params),
+        "insistence": INSISTENCE if insist else "",
+    }
+    lines = [
+        line.format(**given)
+        for line in (*PROMPTS[command], *EVERY_PROMPT)
+        if all(given.get(name) for name in re.findall(r"{(\w+)}", line))
+    ]
+    return "\n".join([params["query"], "", *lines])
 
 
 def system_instruction(now: float) -> str:
@@ -249,231 +285,212 @@ def system_instruction(now: float) -> str:
 
 
 def time_window(since: str, now: float) -> tuple[str, str] | None:
-    """Return the start and end of a --since value in UTC, as the API takes them.
+    """Return the start and end of a period or a range of dates, in UTC and whole seconds.
 
-    Whole seconds only. None for a window of a day or less, which the API refuses.
+    None for a window of a day or less, which the API refuses.
     """
-    from datetime import datetime, timedelta, timezone
-
-    days = {"week": 7, "month": 30, "year": 365}
-    end = datetime.fromtimestamp(int(now), timezone.utc)
-    if since in days:
-        start = end - timedelta(days=days[since])
-    elif ".." in since:
-        start, last = (datetime.fromisoformat(f"{day}T00:00:00+00:00") for day in since.split(".."))
-        if start == last:
-            return None
-        # The end of the last day; after 9999-12-31 datetime has no day.
-        end = min(last, datetime(9999, 12, 30, tzinfo=timezone.utc)) + timedelta(days=1)
-    else:
-        return None
-    return start.isoformat().replace("+00:00", "Z"), end.isoformat().replace("+00:00", "Z")
-
-
-def time_in_words(since: str) -> str:
-    """Return the sentence that asks for a time which the filter cannot express, or ""."""
-    if since == "day":
-        return "Use only pages of the last 24 hours."
+    if since in PERIOD_DAYS:
+        seconds = (int(now) - PERIOD_DAYS[since] * 86_400, int(now))
+        start, end = (time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(one)) for one in seconds)
+        return start, end
     first, _, last = since.partition("..")
-    return f"Use only pages of {first}." if first and first == last else ""
+    if not last or first == last:
+        return None
+    from datetime import date, timedelta
+
+    # To the end of the last day; the calendar of datetime ends with the year 9999.
+    end_day = min(date.fromisoformat(last), date(9999, 12, 30)) + timedelta(days=1)
+    return f"{first}T00:00:00Z", f"{end_day}T00:00:00Z"
 
 
-# Model family -> the thinking levels that it takes, or the budgets in tokens for (none, minimal,
-# low, medium, high) of Gemini 2.5; a wrong one is refused with 400. An unknown model, such as an
-# alias, gets what every family with levels takes.
-THINKING_FAMILIES: tuple[tuple[str, tuple[Any, ...]], ...] = (
-    (r"gemini-2\.5-flash-lite", (0, 512, 1024, 8192, 24_576)),
-    (r"gemini-2\.5-flash", (0, 512, 1024, 8192, 24_576)),
-    (r"gemini-2\.5", (128, 128, 1024, 8192, 32_768)),
-    (r"gemini-3\.[78]-flash|gemini-3\.1-pro|gemini-4-(argon|carbon)", ("low", "medium", "high")),
-    (r"gemini-4-hydrogen", ("low", "medium", "high", "xhigh")),
-    (r"gemini-3", ("minimal", "low", "medium", "high")),
-    (r"gemma", ("minimal", "high")),
-    (r"", ("low", "medium", "high")),
-)
+def time_in_words(params: Fields) -> str:
+    """Return the time that the prompt asks for because the filter cannot express it, or ""."""
+    first, _, last = params.get("since", "").partition("..")
+    return "the last 24 hours" if first == "day" else first if first == last else ""
 
 
-def thinking_config(params: dict[str, Any], model: str) -> tuple[dict[str, Any], str]:
-    """Return (thinkingConfig, warning): {} if nothing was asked for, "" if it was taken as asked.
+def thinking_config(params: Fields, model: str) -> tuple[Fields, str]:
+    """Return (thinkingConfig, warning); the warning is "" if the level is sent as asked for.
 
-    A level that the model's family lacks becomes the next higher one, or its highest.
+    The default level is for models that take it. In place of a level that the model's family
+    lacks, the next higher one is sent, or its highest.
     """
-    config: dict[str, Any] = {"includeThoughts": True} if params.get("include_thoughts") else {}
-    asked = params.get("thinking")
-    if not asked:
+    config: Fields = {"includeThoughts": True} if params.get("include_thoughts") else {}
+    known = next(levels for family, levels in THINKING_FAMILIES if re.match(family, model))
+    level = params.get("thinking") or (DEFAULT_THINKING if DEFAULT_THINKING in known else "none")
+    if level == "none":
         return config, ""
-    taken = next(levels for family, levels in THINKING_FAMILIES if re.match(family, model))
-    rank = THINKING_LEVELS.index(asked)
-    if isinstance(taken[0], int):
-        return {**config, "thinkingBudget": taken[min(rank, len(taken) - 1)]}, ""
-    level = next((one for one in taken if THINKING_LEVELS.index(one) >= rank), taken[-1])
-    warning = f"thinking {asked} was sent as {level}: {model} takes {', '.join(taken)}."
-    return {**config, "thinkingLevel": level.upper()}, "" if level == asked else warning
+    rank = THINKING_LEVELS.index(level)
+    if isinstance(known[0], int):
+        return {**config, "thinkingBudget": known[min(rank, len(known) - 1)]}, ""
+    sent = next((one for one in known if THINKING_LEVELS.index(one) >= rank), known[-1])
+    warning = f"thinking {level} was sent as {sent}: {model} takes {', '.join(known)}."
+    return {**config, "thinkingLevel": sent.upper()}, "" if sent == level else warning
 
 
-def chosen_model(params: dict[str, Any]) -> tuple[str, bool]:
-    """Return (model, whether the user named it). Raises SearchError for what is no model name."""
+def chosen_model(params: Fields) -> tuple[str, bool]:
+    """Return (model, whether the user named it). Raises SearchError if it cannot be a name."""
     named = params.get("model") or os.environ.get("GEMINI_MODEL", "").strip()
-    model = re.sub(r"^models/", "", named or DEFAULT_MODEL)
+    model = (named or DEFAULT_MODEL).removeprefix("models/")
     if not re.fullmatch(r"[A-Za-z0-9][\w.@-]*", model, re.ASCII):
-        message = f"model must be a name such as {DEFAULT_MODEL}, not {shorten(repr(model), 80)}."
-        raise SearchError("invalid_input", message, "gemini_search.py models lists the names.")
+        message = f"model must be a name such as {DEFAULT_MODEL}, not {quoted(model)}."
+        raise SearchError("invalid_input", message, "The models command lists the names.")
     return model, bool(named)
 
 
-def build_body(
-    command: str, params: dict[str, Any], model: str, now: float, thinking: bool = True
-) -> dict[str, Any]:
-    """Return the body of a generateContent request, as Google's own SDK writes it.
-
-    Only search goes into tools: it cannot be combined with function declarations, and a tool
-    configuration next to it can bring an empty answer that costs tokens. Nothing about
-    temperature: Google advises against it for grounding, and ignores it since Gemini 3.6.
-    """
-    window = time_window(params.get("since", ""), now)
-    search = {"timeRangeFilter": {"startTime": window[0], "endTime": window[1]}} if window else {}
-    tools: list[dict[str, Any]] = [{"googleSearch": search}]
-    if params.get("url"):
-        tools.append({"urlContext": {}})
-    config = thinking_config(params, model)[0] if thinking else {}
-    return {
-        "contents": [{"parts": [{"text": build_prompt(command, params)}], "role": "user"}],
-        "systemInstruction": {"parts": [{"text": system_instruction(now)}], "role": "user"},
-        "tools": tools,
-        "generationConfig": {"thinkingConfig": config} if config else {},
-    }
-
-
 def build_search_request(
-    query: str, provider: str = "gemini", options: dict[str, Any] | None = None
-) -> dict[str, Any]:
+    query: str, provider: str = "gemini", options: Fields | None = None
+) -> Fields:
     """Return the request of a search: method, url, headers, json; the key is added on sending.
 
     options: parameters of the search command, model among them. Raises SearchError.
     """
-    params = check_params("search", COMMANDS["search"], {"query": query, **(options or {})})
-    express = provider == "vertex" and not os.environ.get("GOOGLE_CLOUD_PROJECT")
-    endpoint = {"provider": provider, "express": express}
-    return build_request("search", params, endpoint, chosen_model(params)[0])
+    given = {"query": query, "provider": provider, **(options or {})}
+    params = check_params("search", COMMANDS["search"], given)
+    return build_request("search", params, given_credential(provider, ""), chosen_model(params)[0])
 
 
 def build_request(
-    command: str,
-    params: dict[str, Any],
-    endpoint: dict[str, Any],
-    model: str,
-    thinking: bool = True,
-) -> dict[str, Any]:
-    """Return the request that a provider takes for a command, without credentials.
+    command: str, params: Fields, credential: Fields, model: str, insist: bool = False
+) -> Fields:
+    """Return the generateContent request of a command, without its key.
 
-    endpoint: provider, and express for Vertex AI without a project. thinking=False leaves the
-    thinking settings out.
+    insist: add the instruction to search. The body is that of Google's own SDK. Only search goes
+    into tools: it cannot be combined with function declarations, and a tool configuration can bring
+    an empty answer that costs tokens. No temperature: Gemini ignores it since version 3.6.
     """
-    body = build_body(command, params, model, time.time(), thinking)
-    if endpoint["provider"] == "code-assist":
+    now = time.time()
+    window = time_window(params.get("since", ""), now)
+    search = {"timeRangeFilter": {"startTime": window[0], "endTime": window[1]}} if window else {}
+    prompt = build_prompt(command, params, insist)
+    thinking = thinking_config(params, model)[0]
+    body: Fields = {
+        "contents": [{"parts": [{"text": prompt}], "role": "user"}],
+        "systemInstruction": {"parts": [{"text": system_instruction(now)}], "role": "user"},
+        "tools": [{"googleSearch": search}, *([{"urlContext": {}}] if "url" in params else [])],
+        "generationConfig": {"thinkingConfig": thinking} if thinking else {},
+    }
+    if credential["provider"] == "code-assist":
         project = google_cloud("GOOGLE_CLOUD_PROJECT")
         body = drop_empty({"model": model, "project": project, "request": body})
-    url = generate_url(endpoint, model)
-    return {"method": "POST", "url": url, "headers": {}, "json": body}
+    return {"method": "POST", "url": generate_url(credential, model), "headers": {}, "json": body}
 
 
-def generate_url(endpoint: dict[str, Any], model: str) -> str:
-    """Return the address of generateContent at an endpoint (provider, express)."""
-    if endpoint["provider"] == "code-assist":
-        address = base_url("CODE_ASSIST_BASE_URL", CODE_ASSIST_ADDRESS)
-        return f"{address}/v1internal:generateContent"
-    if endpoint["provider"] == "gemini":
-        address = base_url("GEMINI_BASE_URL", API_ADDRESS)
-        return f"{address}/{API_VERSION}/models/{model}:generateContent"
-    if endpoint.get("express"):
-        address = base_url("VERTEX_BASE_URL", VERTEX_ADDRESS)
-        return f"{address}/v1beta1/publishers/google/models/{model}:generateContent"
-    project = google_cloud("GOOGLE_CLOUD_PROJECT")
+def generate_url(credential: Fields, model: str) -> str:
+    """Return the address of generateContent for a credential's provider."""
+    provider, method = credential["provider"], f"models/{model}:generateContent"
+    if provider == "code-assist":
+        return base_url("CODE_ASSIST_BASE_URL", CODE_ASSIST_ADDRESS) + "/v1internal:generateContent"
+    if provider == "gemini":
+        return f"{base_url('GEMINI_BASE_URL', API_ADDRESS)}/{API_VERSION}/{method}"
+    if credential["name"] == "VERTEX_API_KEY":  # express mode
+        return f"{base_url('VERTEX_BASE_URL', VERTEX_ADDRESS)}/v1beta1/publishers/google/{method}"
     location = google_cloud("GOOGLE_CLOUD_LOCATION") or "global"
     host = VERTEX_ADDRESS
     if location in ("us", "eu"):
         host = f"https://aiplatform.{location}.rep.googleapis.com"
     elif location != "global":
         host = f"https://{location}-aiplatform.googleapis.com"
-    address = base_url("VERTEX_BASE_URL", host)
-    place = f"projects/{project}/locations/{location}"
-    return f"{address}/v1/{place}/publishers/google/models/{model}:generateContent"
+    place = f"projects/{google_cloud('GOOGLE_CLOUD_PROJECT')}/locations/{location}"
+    return f"{base_url('VERTEX_BASE_URL', host)}/v1/{place}/publishers/google/{method}"
 
 
 def google_cloud(variable: str) -> str:
     """Return a Google Cloud project or location from the environment, "" if it is not set."""
     value = os.environ.get(variable, "").strip()
     if value and not re.fullmatch(r"[a-z0-9][a-z0-9.:-]*", value):
-        message = f"{variable} is {shorten(repr(value), 80)}, which is no project id or location."
+        message = f"{variable} is {quoted(value)}, which cannot be a project id or location."
         raise SearchError("invalid_input", message, "Lower case, digits and hyphens only.")
     return value
+
+
+def models_request(page_token: str) -> Fields:
+    """Return the request for one answer of the model list; the key is added on sending."""
+    from urllib.parse import urlencode
+
+    query = urlencode(drop_empty({"pageSize": MODELS_PAGE, "pageToken": page_token}))
+    url = f"{base_url('GEMINI_BASE_URL', API_ADDRESS)}/{API_VERSION}/models?{query}"
+    return {"method": "GET", "url": url, "headers": {}}
+
+
+def check_details(params: Fields) -> Fields:
+    """Return the parameters; raises SearchError for a wrong subreddit or URL."""
+    checked, urls = dict(params), params.get("url", [])
+    if "subreddit" in params:
+        checked["subreddit"] = re.sub(r"^/?r/|/$", "", params["subreddit"])
+        if not re.fullmatch(r"\w{2,30}", checked["subreddit"], re.ASCII):
+            given = quoted(params["subreddit"])
+            message = f"subreddit must be a name such as programming, not {given}."
+            raise SearchError("invalid_input", message, "Letters, digits and _ only, without r/.")
+    for url in urls:
+        if not url_host(url) or re.search(r"\s", url):
+            message = f"url must be an http or https address, not {quoted(url)}."
+            raise SearchError("invalid_input", message, "For example https://example.org/page.")
+        if url.startswith(REDIRECT_LINK):
+            message = "url cannot be one of Google's redirect links: Gemini does not follow them."
+            raise SearchError("invalid_input", message, "Give the page's own address.")
+    if len(urls) > MAX_URLS:
+        message = f"url takes at most {MAX_URLS} pages, not {len(urls)}."
+        raise SearchError("invalid_input", message, "Ask about the others in a second search.")
+    return checked
 
 
 # ===== credentials ================================================================================
 
 
-def find_credential(provider: str, deadline: float, dry_run: bool = False) -> dict[str, Any]:
-    """Return what a provider is asked with: provider, name, header, value, express (Vertex AI).
+def make_credential(provider: str, name: str, secret: str) -> Fields:
+    """Return a credential: provider, name (of its variable), header, value."""
+    header, value = "Authorization", f"Bearer {secret}"
+    if name.endswith("_API_KEY"):
+        header, value = "x-goog-api-key", secret
+    return {"provider": provider, "name": name, "header": header, "value": value}
 
-    dry_run starts no other program. Raises SearchError (auth); its detail "lacks" marks a provider
-    that is not configured, in contrast to one that is configured wrongly.
+
+def given_credential(provider: str, secret: str) -> Fields:
+    """Return the credential of a key or token that the caller gives.
+
+    Vertex AI without GOOGLE_CLOUD_PROJECT takes it for a key of express mode.
     """
-    if provider == "vertex":
-        return vertex_credential(deadline, dry_run)
-    if provider == "code-assist":
-        name, key = configured_key("CODE_ASSIST_ACCESS_TOKEN")
-        if key:
-            return bearer(provider, name, key)
-        name = "CODE_ASSIST_ACCESS_TOKEN"
-        raise not_configured(f"{name} is not set", name, name)
-    name, key = configured_key(*KEY_NAMES)
-    if key:
-        return api_key(provider, name, key)
-    raise not_configured(NO_KEY, "GEMINI_API_KEY", "GEMINI_API_KEY")
+    express = provider == "vertex" and not google_cloud("GOOGLE_CLOUD_PROJECT")
+    names = PROVIDERS.get(provider, KEY_NAMES)
+    return make_credential(provider, names[1 if express else 0], secret)
 
 
-def vertex_credential(deadline: float, dry_run: bool) -> dict[str, Any]:
-    """Return Vertex AI's credential: an access token for the project, an express key, or gcloud's.
+def find_credential(provider: str, deadline: float, dry_run: bool = False) -> Fields:
+    """Return the configured credential of a provider; dry_run starts no other program.
 
-    A key that was given goes before gcloud, which is another program to start.
+    Raises SearchError (auth); its detail "lacks" marks a provider that is not configured, in
+    contrast to one that is configured wrongly.
     """
-    project = google_cloud("GOOGLE_CLOUD_PROJECT")
-    tokens = ("VERTEX_ACCESS_TOKEN",) if project else ()
-    name, key = configured_key(*tokens, "VERTEX_API_KEY")
-    if name == "VERTEX_API_KEY":
-        return {**api_key("vertex", name, key), "express": True}
-    if not project:
-        lacks = "GOOGLE_CLOUD_PROJECT, or VERTEX_API_KEY for express mode"
-        message = "GOOGLE_CLOUD_PROJECT is not set, nor is VERTEX_API_KEY"
-        raise not_configured(message, lacks, "VERTEX_API_KEY")
-    if not key:
-        import shutil
+    names = PROVIDERS[provider]
+    lacks = names[0]
+    project = google_cloud("GOOGLE_CLOUD_PROJECT") if provider == "vertex" else ""
+    if project:
+        lacks = "VERTEX_ACCESS_TOKEN, gcloud or VERTEX_API_KEY"
+    elif provider == "vertex":  # only express mode is without a project
+        names, lacks = names[1:], "GOOGLE_CLOUD_PROJECT or VERTEX_API_KEY"
+    name, secret = configured_key(*names)
+    if secret:
+        return make_credential(provider, name, secret)
+    import shutil
 
-        program = shutil.which("gcloud")
-        if not program:
-            lacks = "VERTEX_ACCESS_TOKEN or gcloud, or VERTEX_API_KEY for express mode"
-            message = "VERTEX_ACCESS_TOKEN is not set, and there is no gcloud"
-            raise not_configured(message, lacks, "VERTEX_ACCESS_TOKEN")
-        name, key = "gcloud", "" if dry_run else gcloud_token(program, deadline)
-    return bearer("vertex", name, key)
-
-
-def api_key(provider: str, name: str, key: str) -> dict[str, Any]:
-    """Return the credential that an API key is."""
-    return {"provider": provider, "name": name, "header": "x-goog-api-key", "value": key}
+    program = shutil.which("gcloud") if project else None
+    if program:  # asked for last, because it is another program to start
+        secret = "" if dry_run else gcloud_token(program, deadline)
+        return make_credential(provider, "gcloud", secret)
+    message = NO_KEY if provider == "gemini" else f"{provider} needs {lacks}"
+    place = f"a line {names[0]}: ... in {secrets_path()}"
+    hint = f"Set the environment variable {names[0]}, or {place}."
+    raise SearchError("auth", message, hint, lacks=lacks)
 
 
-def bearer(provider: str, name: str, token: str) -> dict[str, Any]:
-    """Return the credential that an access token is."""
-    value = f"Bearer {token}"
-    return {"provider": provider, "name": name, "header": "Authorization", "value": value}
-
-
-def not_configured(message: str, lacks: str, variable: str) -> SearchError:
-    """Return the error for a provider without credentials; it names variable and file."""
-    hint = f"Set the environment variable {variable}, or a line {variable}: ... in "
-    hint += f"{secrets_path()}."
-    return SearchError("auth", message, hint, lacks=lacks)
+def configuration_error(provider: str) -> SearchError | None:
+    """Return what keeps a provider from being asked, None if it has credentials."""
+    try:
+        find_credential(provider, 0.0, dry_run=True)
+    except SearchError as error:
+        return error
+    return None
 
 
 def gcloud_token(program: str, deadline: float) -> str:
@@ -484,297 +501,223 @@ def gcloud_token(program: str, deadline: float) -> str:
     import signal
     import subprocess
 
-    environment = {**os.environ, "CLOUDSDK_CORE_DISABLE_PROMPTS": "1"}
     with subprocess.Popen(  # noqa: S603  found on PATH, fixed arguments
         [program, "auth", "print-access-token"],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
-        env=environment,
+        env={**os.environ, "CLOUDSDK_CORE_DISABLE_PROMPTS": "1"},
         start_new_session=True,  # gcloud is a shell script: its children must end with it
     ) as process:
         limit = max(0.1, min(GCLOUD_TIMEOUT, deadline - time.monotonic()))
         try:
             output, complaint = process.communicate(timeout=limit)
         except subprocess.TimeoutExpired:
+            hint = "Set VERTEX_ACCESS_TOKEN, or raise timeout."
             message = f"gcloud printed no access token within {limit:.1f} s."
-            hint = "Set VERTEX_ACCESS_TOKEN, or give more time with --timeout."
             raise SearchError("timeout", message, hint, retryable=True) from None
         finally:
             if process.poll() is None:
                 os.killpg(process.pid, signal.SIGKILL)
     token = output.decode("utf-8", "replace").strip()
     if process.returncode or not re.fullmatch(r"[!-~]+", token):
-        words = " ".join(clean_text(complaint.decode("utf-8", "replace")).split())
-        message = f"gcloud gave no access token: {shorten(words or 'it printed none', 200)}"
-        raise SearchError("auth", message, "Run gcloud auth login yourself, then try again.")
+        words = one_line(complaint.decode("utf-8", "replace"), 200) or "it printed none"
+        hint = "Run gcloud auth login yourself, then try again."
+        raise SearchError("auth", f"gcloud gave no access token: {words}", hint)
     return token
 
 
 # ===== answers that are errors ====================================================================
 
 
-def error_fields(text: str) -> dict[str, Any]:
-    """Return the error object of a body; {} if it has none. Some endpoints wrap it in a list."""
-    try:
-        body = clean_tree(json.loads(text))
-    except (ValueError, RecursionError):
-        return {}
-    body = body[0] if isinstance(body, list) and body else body
-    return object_field(body, "error")
-
-
-def error_facts(fault: dict[str, Any]) -> dict[str, Any]:
-    """Return what the details of an error object say: types, reasons, wait, exhausted."""
-    facts: dict[str, Any] = {"types": set(), "reasons": set(), "wait": None, "exhausted": False}
-    for entry in items(fault, "details"):
-        if not isinstance(entry, dict):
-            continue
-        facts["types"].add(str(entry.get("@type", "")).rpartition(".")[2])
-        if entry.get("reason"):
-            facts["reasons"].add(str(entry["reason"]))
-        delay = re.fullmatch(r"(\d+(?:\.\d+)?)(ms|s)", str(entry.get("retryDelay", "")))
-        if delay:
-            facts["wait"] = float(delay[1]) / (1000 if delay[2] == "ms" else 1)
-        for violation in items(entry, "violations"):
-            limit = violation if isinstance(violation, dict) else {}
-            if "PerDay" in str(limit.get("quotaId")) or str(limit.get("quotaValue")) == "0":
-                facts["exhausted"] = True
-        if str(object_field(entry, "metadata").get("quota_limit_value")) == "0":
-            facts["exhausted"] = True
-    return facts
-
-
-def api_error(response: Response, credential: dict[str, Any], model: str) -> SearchError:
+def api_error(response: Response, credential: Fields, model: str) -> SearchError:
     """Return what an answer that is no 200 means, by status, status text and details."""
-    fault = error_fields(response.text())
+    try:
+        body = clean_tree(response.json())
+    except (ValueError, RecursionError):
+        body = None
+    # Some endpoints wrap the object in a list.
+    fault = object_field(body[0] if isinstance(body, list) and body else body, "error")
     facts = error_facts(fault)
-    status, status_text = response.status, str(fault.get("status") or "")
-    words = shorten(" ".join(str(fault.get("message") or response.excerpt()).split()), 300)
-    details: dict[str, Any] = {"status": status, "status_text": status_text, "model": model}
-    refused_key = any(reason.startswith("API_KEY_") for reason in facts["reasons"])
-    if refused_key or status in (401, 403):
-        return refused_credential(words, credential["name"], facts, details)
+    status, status_text = response.status, text_field(fault, "status")
+    words = shorten(text_field(fault, "message") or response.excerpt(), 300)
+    details: Fields = {"status": status, "status_text": status_text, "model": model}
+    if status in (401, 403) or any(reason.startswith("API_KEY_") for reason in facts["reasons"]):
+        return refused_credential(words, credential["name"], facts["reasons"], details)
     if status == 429 or status_text == "RESOURCE_EXHAUSTED":
-        return exhausted(response, words, facts, details)
-    error = refused_request(words, details) or status_error(response, "Google")
+        return quota_error(response, words, facts, details)
+    refused = f"Google refused the request: {words}"
+    if status in (408, 504) or status_text == "DEADLINE_EXCEEDED":
+        message = f"Error: Request timed out on the server: {words}"
+        error = SearchError("timeout", message, "Try again, or raise timeout.", retryable=True)
+    elif status_text == "NOT_FOUND" and model:
+        message = f"There is no model {model!r} here: {words}"
+        error = SearchError("invalid_input", message, "The models command lists the names.")
+    elif status_text == "FAILED_PRECONDITION":  # of the account or its place: another one may work
+        hint = "Google does not serve this account or place; provider vertex may work."
+        error = SearchError("provider", refused, hint)
+    elif status == 400:
+        error = SearchError("invalid_input", refused, "Mend what the message names.")
+    else:
+        error = status_error(Response(status, response.headers, words.encode()), "Google")
     error.details |= details
     return error
 
 
-def refused_request(words: str, details: dict[str, Any]) -> SearchError | None:
-    """Return the error for a request that Google would not or could not answer, if it is one."""
-    status, status_text = details["status"], details["status_text"]
-    if status in (408, 504) or status_text == "DEADLINE_EXCEEDED":
-        message = f"Error: Request timed out on the server: {words}"
-        return SearchError("timeout", message, "Try again, or increase timeout.", retryable=True)
-    if status_text == "NOT_FOUND" and details["model"]:
-        message = f"There is no model {details['model']!r} here: {words}"
-        return SearchError("invalid_input", message, unknown_model=True)
-    if status_text == "FAILED_PRECONDITION":  # of the account or its place: another one may work
-        hint = "Google does not serve this account or place; --provider vertex may work."
-        return SearchError("provider", f"Google refused the request: {words}", hint)
-    if status == 400:
-        hint = "Mend what the message names."
-        return SearchError("invalid_input", f"Google refused the request: {words}", hint)
-    if status >= 500:
-        message = f"Google answered {status}: {words}"
-        passing = status in (500, 502, 503)
-        return SearchError("provider", message, "Try again later.", retryable=passing)
-    return None
+def error_facts(fault: Fields) -> Fields:
+    """Return what the details of an error object say: types, reasons, wait, exhausted."""
+    facts: Fields = {"types": set(), "reasons": set(), "wait": None, "exhausted": False}
+    for entry in list_field(fault, "details"):
+        if not isinstance(entry, dict):
+            continue
+        facts["types"].add(text_field(entry, "@type").rpartition(".")[2])
+        facts["reasons"] |= {text_field(entry, "reason")} - {""}
+        delay = re.fullmatch(r"(\d{1,9}(?:\.\d+)?)(ms|s)", text_field(entry, "retryDelay"))
+        if delay:
+            facts["wait"] = float(delay[1]) / (1000 if delay[2] == "ms" else 1)
+        facts["exhausted"] |= text_field(entry.get("metadata"), "quota_limit_value") == "0"
+        for limit in list_field(entry, "violations"):
+            daily = "PerDay" in text_field(limit, "quotaId")
+            facts["exhausted"] |= daily or text_field(limit, "quotaValue") == "0"
+    return facts
 
 
-def refused_credential(
-    words: str, key_name: str, facts: dict[str, Any], details: dict[str, Any]
-) -> SearchError:
+def refused_credential(words: str, name: str, reasons: set[str], details: Fields) -> SearchError:
     """Return the error for a key or token that Google refused; it names where to mend it."""
-    place = "GEMINI_API_KEY" if key_name in KEY_NAMES else key_name
-    message = f"Error: Google refused the credential in {key_name}: {words}"
-    if key_name != "gcloud":
+    message = f"Error: Google refused the credential in {name}: {words}"
+    if name != "gcloud":
+        place = "GEMINI_API_KEY" if name in KEY_NAMES else name
         message += f" Check {place} in the environment or in secrets.yaml."
-    hint = "Copy the key again, or make a new one at https://aistudio.google.com/apikey."
-    if key_name == "gcloud":
+    hint = f"Copy the key again, or make a new one at {KEY_PAGE}."
+    if name == "gcloud":
         hint = "Run gcloud auth login yourself, and check the project's permissions."
-    elif key_name.endswith("_TOKEN"):
-        hint = "Access tokens live for an hour; set a fresh one, and check its permissions."
-    elif "SERVICE_DISABLED" in facts["reasons"]:
+    elif name.endswith("_TOKEN"):
+        hint = "Access tokens are valid for an hour; set a new one, and check its permissions."
+    elif "SERVICE_DISABLED" in reasons:
         hint = "Enable the API in the Google Cloud project that the key belongs to."
     elif details["status"] == 401:
-        hint = "Google refuses old kinds of keys; make one at https://aistudio.google.com/apikey."
-    elif details["status"] == 403:  # a key that is known: blocked as leaked, or without the right
-        hint = "Make one at https://aistudio.google.com/apikey, or check what this key may do."
-    return SearchError("auth", message, hint, reasons=sorted(facts["reasons"]), **details)
+        hint = f"Google refuses old kinds of keys; make a new one at {KEY_PAGE}."
+    elif details["status"] == 403:  # Google knows the key: it is leaked, or lacks a permission
+        hint = f"Make a new key at {KEY_PAGE}, or check the permissions of this one."
+    return SearchError("auth", message, hint, reasons=sorted(reasons), **details)
 
 
-def exhausted(
-    response: Response, words: str, facts: dict[str, Any], details: dict[str, Any]
-) -> SearchError:
+def quota_error(response: Response, words: str, facts: Fields, details: Fields) -> SearchError:
     """Return the error for a 429: too fast, used up, or no search for this key and model.
 
-    A refusal whose only detail is a link to help means that the key's tier has no search with
-    this model, or none left; waiting does not help.
+    If the only detail is a link to help, the key's tier has no search with this model, or none
+    left; waiting does not help.
     """
     details = {**details, "provider_message": words}
+    model = details["model"]
     if facts["types"] == {"Help"}:
-        model = details["model"]
         message = f"Error: API quota exceeded for Google Search with {model}."
-        hint = (
-            f"A free key cannot search with {model}, or the paid searches are used up: enable "
-            f"billing, or use --model {FREE_MODEL}."
-        )
+        hint = f"A free key cannot search with {model}, or the paid searches are used up: enable "
+        hint += f"billing, or use model {FREE_MODEL}."
         return SearchError("quota", message, hint, grounding_refused=True, **details)
     if facts["exhausted"]:
         hint = "The quota is used up until it is renewed or raised: see https://ai.dev/rate-limit."
         return SearchError("quota", QUOTA_EXCEEDED, hint, **details)
-    wait = facts["wait"] if facts["wait"] is not None else retry_after(response)
+    details["retry_after"] = retry_after(response) if facts["wait"] is None else facts["wait"]
     hint = "Wait, then send fewer requests a minute."
-    return SearchError(
-        "rate_limit", QUOTA_EXCEEDED, hint, retryable=True, retry_after=wait, **details
-    )
+    return SearchError("rate_limit", QUOTA_EXCEEDED, hint, retryable=True, **details)
 
 
-def timed_out(seconds: float) -> SearchError:
-    """Return the error for a request whose time is over."""
-    message = f"Error: Request timed out after {seconds:g} s. Try increasing timeout."
-    hint = f"Give more time: --timeout {max(60, round(2 * seconds))}."
-    return SearchError("timeout", message, hint, retryable=True)
-
-
-def parse_answer(response: Response) -> dict[str, Any]:
-    """Return the answer's object, without Code Assist's wrapping; raises SearchError (provider)."""
-    try:
-        data = unwrapped(response.json())
-    except (ValueError, RecursionError):
-        data = None
-    if isinstance(data, dict):
-        return data
-    message = f"Google's answer is no JSON object: {response.excerpt()}"
-    raise SearchError("provider", message, "Try again later.", status=response.status)
-
-
-def unwrapped(data: Any) -> Any:
-    """Return the answer inside a one-element list or Code Assist's {"response": ...}."""
-    data = data[0] if isinstance(data, list) and len(data) == 1 else data
-    inner = data.get("response") if isinstance(data, dict) else None
-    return inner if isinstance(inner, dict) else data
-
-
-# Of Google's enum FinishReason: a filter stopped the answer; the answer is unfinished.
-BLOCKED = (
-    "SAFETY RECITATION LANGUAGE BLOCKLIST PROHIBITED_CONTENT SPII IMAGE_SAFETY ESCALATION"
-).split()
-CUT_OFF = ("MAX_TOKENS", "CONTINUATION")
-
-
-def check_answer(data: dict[str, Any], result: dict[str, Any]) -> None:
+def check_answer(data: Fields, result: Fields) -> None:
     """Raise SearchError if an answer was blocked or holds no text; result is the parsed answer."""
-    feedback = object_field(data, "promptFeedback")
-    reason = clean_text(str(feedback.get("blockReason") or ""))
-    if reason or (feedback and not candidate(data)):
-        words = clean_text(str(feedback.get("blockReasonMessage") or ""))
-        given = " ".join(filter(None, (reason, words)))
-        message = f"Google blocked the question: {given or 'it gave no reason'}"
-        raise SearchError("blocked", message, "Ask in other words.", block_reason=reason)
+    data = object_field(data, "response") or data  # Code Assist wraps it
+    feedback, candidate = object_field(data, "promptFeedback"), first_candidate(data)
+    block = text_field(feedback, "blockReason")
+    if block or (feedback and not candidate):
+        words = f"{block} {text_field(feedback, 'blockReasonMessage')}".strip()
+        message = f"Google blocked the question: {words or 'it gave no reason'}"
+        raise SearchError("blocked", message, "Ask in other words.", block_reason=block)
     reason = result["finish_reason"]
-    words = clean_text(str(candidate(data).get("finishMessage") or ""))
+    words = f"{reason} {text_field(candidate, 'finishMessage')}".strip()
     if reason in BLOCKED:
-        message = f"Google stopped the answer: {reason} {words}".strip()
+        message = f"Google stopped the answer: {words}"
         raise SearchError("blocked", message, "Ask in other words.", finish_reason=reason)
     if result["text"]:
         return
-    if reason in CUT_OFF:
-        hint = "The model used up its tokens before it wrote; ask for less, or use --thinking low."
-        raise SearchError("provider", f"The answer is empty: {reason}", hint, finish_reason=reason)
     if reason in ("", "STOP"):
         hint = "Ask again or in other words; a model may fail to answer."
         raise SearchError("no_results", "No results found.", hint, finish_reason=reason)
-    message = f"The answer is empty: {reason} {words}".strip()
-    raise SearchError("provider", message, "Ask again.", retryable=True, finish_reason=reason)
+    hint, retryable = "Ask again.", True
+    if reason in CUT_OFF:
+        hint = "The model used up its tokens before it wrote; ask for less, or use thinking low."
+        retryable = False
+    message = f"The answer is empty: {words}"
+    raise SearchError("provider", message, hint, retryable=retryable, finish_reason=reason)
 
 
 # ===== answers that become documents ==============================================================
 
 
-def items(item: Any, name: str) -> list[Any]:
-    """Return a list inside an item; [] where it is missing, null or something else."""
+def list_field(item: Any, name: str) -> list[Any]:
+    """Return a field that should be a list; [] if it is missing or something else."""
     value = item.get(name) if isinstance(item, dict) else None
     return value if isinstance(value, list) else []
 
 
-def candidate(data: dict[str, Any]) -> dict[str, Any]:
+def text_field(item: Any, name: str) -> str:
+    """Return a short text or number on one line, cleaned; "" if it is missing or something else."""
+    value = item.get(name) if isinstance(item, dict) else None
+    return one_line(str(value), MAX_MESSAGE) if isinstance(value, (str, int, float)) else ""
+
+
+def first_candidate(data: Any) -> Fields:
     """Return the first candidate of an answer, {} if there is none."""
-    found = items(data, "candidates")
-    return found[0] if found and isinstance(found[0], dict) else {}
-
-
-def part_texts(data: dict[str, Any], thoughts: bool) -> list[str]:
-    """Return the texts of an answer's parts: the thoughts, or everything else."""
-    parts = items(object_field(candidate(data), "content"), "parts")
-    return [
-        one["text"]
-        for one in parts
-        if isinstance(one, dict)
-        and isinstance(one.get("text"), str)
-        and (one.get("thought") is True) == thoughts
-    ]
+    return object_field({"first": (list_field(data, "candidates") or [None])[0]}, "first")
 
 
 def parse_search_response(
     data: Any, resolved: dict[str, str] | None = None, max_sources: int | None = None
-) -> dict[str, Any]:
+) -> Fields:
     """Return text, sources, search_queries and the rest of an answer; missing parts are empty.
 
     data: the JSON of a generateContent answer, also as Code Assist wraps it. resolved: redirect
-    link -> page. Never raises: what an answer is worth is for check_answer to say.
+    link -> page. Never raises: check_answer says what an answer is worth.
     """
-    data = unwrapped(data)
-    metadata = object_field(candidate(data), "groundingMetadata")
-    text = "".join(part_texts(data, thoughts=False))
-    chunks = [chunk_source(chunk, resolved or {}) for chunk in items(metadata, "groundingChunks")]
-    supports = placed_supports(text, items(metadata, "groundingSupports"))
-    sources, numbers = number_sources(chunks, supports, max_sources)
-    cited_text = insert_markers(text, supports, numbers)
-    queries = [query for query in items(metadata, "webSearchQueries") if isinstance(query, str)]
-    pages = items(object_field(candidate(data), "urlContextMetadata"), "urlMetadata")
-    result = {
+    data = object_field(data, "response") or data
+    candidate = first_candidate(data)
+    metadata = object_field(candidate, "groundingMetadata")
+    texts: dict[bool, list[str]] = {False: [], True: []}  # whether thought -> texts
+    for piece in list_field(object_field(candidate, "content"), "parts"):
+        if isinstance(piece, dict) and isinstance(piece.get("text"), str):
+            texts[piece.get("thought") is True].append(piece["text"])
+    text = "".join(texts[False])
+    sources, citations = cite_sources(text, metadata, resolved or {}, max_sources)
+    cited_text = insert_markers(text, citations)
+    queries = [one for one in list_field(metadata, "webSearchQueries") if isinstance(one, str)]
+    usage = object_field(data, "usageMetadata")
+    counts = {name: usage.get(sent) for name, sent in TOKEN_COUNTS.items()}
+    words = {
         "text": text.strip(),
         "cited_text": cited_text.strip() if cited_text != text else "",
         "search_queries": list(dict.fromkeys(query for query in queries if query.strip())),
-        "finish_reason": str(candidate(data).get("finishReason") or ""),
-        "usage": token_usage(object_field(data, "usageMetadata")),
-        "model": str(data.get("modelVersion") or "") if isinstance(data, dict) else "",
-        "thoughts": "\n".join(part_texts(data, thoughts=True)).strip(),
-        "pages": [page_status(page) for page in pages if isinstance(page, dict)],
+        "thoughts": "\n".join(texts[True]).strip(),
         "suggestions_html": object_field(metadata, "searchEntryPoint").get("renderedContent") or "",
     }
-    # Cleaned last: the offsets count the bytes of the text as it was sent.
-    return {**clean_tree(result, model_answer=True), "sources": sources, "grounded": any(chunks)}
-
-
-def token_usage(usage: dict[str, Any]) -> dict[str, Any]:
-    """Return the token counts of an answer under plain names."""
-    names = {
-        "prompt_tokens": "promptTokenCount",
-        "tool_prompt_tokens": "toolUsePromptTokenCount",
-        "thinking_tokens": "thoughtsTokenCount",
-        "output_tokens": "candidatesTokenCount",
-        "total_tokens": "totalTokenCount",
+    return {
+        # Cleaned last: the offsets count the bytes of the text as it was sent.
+        **clean_tree(words, model_answer=True),
+        "sources": sources,
+        "grounded": bool(sources),
+        "finish_reason": text_field(candidate, "finishReason"),
+        "usage": {name: count for name, count in counts.items() if type(count) is int},
+        "model": text_field(data, "modelVersion"),
+        "pages": [
+            {
+                "url": clean_text(str(page.get("retrievedUrl") or "")),
+                "status": text_field(page, "urlRetrievalStatus").rpartition("STATUS_")[2].lower(),
+            }
+            for page in list_field(object_field(candidate, "urlContextMetadata"), "urlMetadata")
+            if isinstance(page, dict)
+        ],
     }
-    return drop_empty({name: usage.get(sent) for name, sent in names.items()})
-
-
-def page_status(page: dict[str, Any]) -> dict[str, str]:
-    """Return the url and status (success, error, paywall, unsafe) of a page that was asked for."""
-    status = str(page.get("urlRetrievalStatus") or "").removeprefix("URL_RETRIEVAL_STATUS_")
-    return {"url": clean_text(str(page.get("retrievedUrl") or "")), "status": status.lower()}
 
 
 # ----- sources
-
-
-def is_redirect(url: str) -> bool:
-    """Return whether a source's URL is one of Google's redirect links."""
-    return url.startswith(REDIRECT_ADDRESS + REDIRECT_PATH)
 
 
 def url_host(url: str) -> str:
@@ -784,7 +727,7 @@ def url_host(url: str) -> str:
     try:
         parts = urlsplit(url)
         host = parts.hostname or ""
-    except ValueError:  # an IPv6 address that is none
+    except ValueError:  # an invalid IPv6 address
         return ""
     return host if parts.scheme in ("http", "https") else ""
 
@@ -802,93 +745,70 @@ def chunk_source(chunk: Any, resolved: dict[str, str]) -> dict[str, str] | None:
     host = url_host(url)
     if not host:
         return None
-    title = " ".join(clean_text(str(found.get("title") or "")).split())
-    named = clean_text(str(found.get("domain") or "")) or title
-    domain = named if is_redirect(url) and named else host
+    title = text_field(found, "title")
+    named = text_field(found, "domain") or title
+    domain = named if named and url.startswith(REDIRECT_LINK) else host
     return {"title": title or domain, "url": url, "domain": domain}
-
-
-def number_sources(
-    chunks: list[dict[str, str] | None],
-    supports: list[tuple[int, list[int]]],
-    max_sources: int | None,
-) -> tuple[list[dict[str, Any]], dict[int, int]]:
-    """Return the sources with their numbers, and chunk index -> number.
-
-    Each URL appears once; numbers follow the order of first use in the text, without gaps.
-    Chunks of sources that max_sources leaves out have no number.
-    """
-    used = [index for _, indices in supports for index in indices]
-    by_url: dict[str, dict[str, Any]] = {}
-    numbers: dict[int, int] = {}
-    for index in [*used, *range(len(chunks))]:
-        source = chunks[index] if index < len(chunks) else None
-        if not source:
-            continue
-        if source["url"] not in by_url:
-            if max_sources is not None and len(by_url) >= max_sources:
-                continue
-            by_url[source["url"]] = {"number": len(by_url) + 1, **source}
-        numbers[index] = by_url[source["url"]]["number"]
-    return list(by_url.values()), numbers
 
 
 # ----- citation markers
 
 
-def placed_supports(text: str, supports: list[Any]) -> list[tuple[int, list[int]]]:
-    """Return (position in text, chunk indices) of each support that can be placed, in order."""
+def cite_sources(
+    text: str, metadata: Fields, resolved: dict[str, str], max_sources: int | None
+) -> tuple[list[Fields], list[Citation]]:
+    """Return the sources, and the citations in the order of their places in the text.
+
+    Each URL appears once; numbers follow the order of first use in the text, without gaps. Sources
+    that max_sources leaves out are cited nowhere.
+    """
+    chunks = [chunk_source(chunk, resolved) for chunk in list_field(metadata, "groundingChunks")]
     data = text.encode("utf-8", "surrogatepass")
-    placed = []
-    for support in supports:
+    supports: list[tuple[int, list[int]]] = []
+    for support in list_field(metadata, "groundingSupports"):
         end = segment_end(data, object_field(support, "segment"))
-        indices = items(support, "groundingChunkIndices")
-        found = [index for index in indices if type(index) is int and index >= 0]
-        if end is not None and found:
+        found = {one for one in list_field(support, "groundingChunkIndices") if type(one) is int}
+        if end is not None:
             before = data[:end].decode("utf-8", "surrogatepass")
-            placed.append((len(before), sorted(set(found))))
-    return sorted(placed, key=lambda support: support[0])
+            supports.append((len(before), sorted(found & {*range(len(chunks))})))
+    supports.sort(key=lambda support: support[0])
+    by_url: dict[str, Fields] = {}
+    numbers: dict[int, int] = {}
+    used = [index for _, indices in supports for index in indices]
+    for index in [*used, *range(len(chunks))]:
+        source = chunks[index]
+        if source and (max_sources is None or len(by_url) < max_sources):
+            by_url.setdefault(source["url"], {"number": len(by_url) + 1, **source})
+        if source and source["url"] in by_url:
+            numbers[index] = by_url[source["url"]]["number"]
+    citations = [
+        (position, {numbers[index] for index in indices if index in numbers})
+        for position, indices in supports
+    ]
+    return list(by_url.values()), citations
 
 
-def segment_end(data: bytes, segment: dict[str, Any]) -> int | None:
+def segment_end(data: bytes, segment: Fields) -> int | None:
     """Return where a segment ends in UTF-8 text; None if it is not found there.
 
     Offsets are bytes over all text parts that are no thoughts. They are verified against the
     segment's text, which is looked for nearby, or anywhere if it occurs once: Google's offsets
     are sometimes off by one or two.
     """
-    start, end = segment.get("startIndex", 0), segment.get("endIndex")
+    start, end, words = segment.get("startIndex", 0), segment.get("endIndex"), segment.get("text")
     if type(start) is not int or type(end) is not int or not 0 <= start <= end:
         return None
-    words = segment.get("text")
-    if not isinstance(words, str) or not words:
+    if not isinstance(words, str) or not words:  # nothing to verify the offsets by
         whole = end <= len(data) and (end == len(data) or data[end] & 0xC0 != 0x80)
-        return end if whole else None  # nothing to verify it by
+        return end if whole else None
     wanted = words.encode("utf-8", "surrogatepass")
     if data[start:end] == wanted:
         return end
     if data.count(wanted) == 1:
         return data.find(wanted) + len(wanted)
-    low, high = max(0, start - MAX_DRIFT), start + MAX_DRIFT
-    starts = [at for at in range(low, high + 1) if data.startswith(wanted, at)]
+    near = range(max(0, start - MAX_DRIFT), start + MAX_DRIFT + 1)
+    starts = [at for at in near if data.startswith(wanted, at)]
     return min(starts, key=lambda at: abs(at - start)) + len(wanted) if starts else None
-
-
-# Where a marker would break what it stands in: a fenced block of code, a code span, a link.
-# Lookarounds, excluded brackets and the 300 characters keep it linear on degenerate text.
-FENCE = (
-    r"^(?P<indent>[ \t>]*)(?P<fence>`{3,}(?=[^`\n]*$)|~{3,})[^\n]*"
-    r"(?:\n[^\n]*)*?(?:(?P<closed>\n[ \t>]*(?P=fence)[`~]*[ \t]*$)|\Z)"
-)
-SPAN = r"(?<!`)(?P<ticks>`+)(?!`)[^\n]{0,300}?(?<!`)(?P=ticks)(?!`)|!?\[[^\[\]\n]*\]\([^()\s]*\)"
-
-
-def protected_spans(text: str) -> list[re.Match[str]]:
-    """Return the matches of what a marker must not enter.
-
-    A block that is never closed, in a text that was cut off, ends with the text.
-    """
-    return list(re.finditer(f"{FENCE}|{SPAN}", text, re.MULTILINE))
 
 
 def marker_place(
@@ -896,11 +816,11 @@ def marker_place(
 ) -> tuple[int, str | None] | None:
     """Return (position, indent) for a marker: behind words instead of spaces, outside of spans.
 
-    indent is that of a block of code behind which the marker gets a line of its own, else None.
-    None: there is no place, because no words stand before it, or the block is never closed.
+    spans: matches of FENCE and SPAN. indent is that of a block of code behind which the marker
+    gets a line of its own, else None. None: there is no place, because no words stand before it,
+    or the block is never closed.
     """
-    while position > 0 and text[position - 1].isspace():
-        position -= 1
+    position = len(text[:position].rstrip())
     if not position:
         return None
     for span in spans:
@@ -914,23 +834,21 @@ def marker_place(
         unicodedata.combining(text[position])
         or text[position] in "\u200d\ufe0e\ufe0f\u20e3"
         or "\U0001f3fb" <= text[position] <= "\U0001f3ff"
-        or (position > 0 and text[position - 1] == "\u200d")
+        or text[position - 1] == "\u200d"
     ):
         position += 1
     return position, None
 
 
-def insert_markers(
-    text: str, supports: list[tuple[int, list[int]]], numbers: dict[int, int]
-) -> str:
-    """Return the text with [1][2] behind each supported segment; unnumbered chunks get none."""
-    spans = protected_spans(text)
+def insert_markers(text: str, citations: list[Citation]) -> str:
+    """Return the text with markers such as [1][2] behind what the sources back."""
+    # A block that is never closed, in a text that was cut off, ends with the text.
+    spans = list(re.finditer(f"{FENCE}|{SPAN}", text, re.MULTILINE))
     places: dict[tuple[int, str | None], set[int]] = {}
-    for position, indices in supports:
-        found = {numbers[index] for index in indices if index in numbers}
+    for position, numbers in citations:
         place = marker_place(text, position, spans)
-        if found and place:
-            places.setdefault(place, set()).update(found)
+        if numbers and place:
+            places.setdefault(place, set()).update(numbers)
     for (position, indent), found in sorted(places.items(), key=lambda item: -item[0][0]):
         markers = "".join(f"[{number}]" for number in sorted(found))
         if indent is not None:
@@ -944,65 +862,46 @@ def insert_markers(
 # ----- documents
 
 
-def answer_document(
-    params: dict[str, Any], provider: str, model: str, result: dict[str, Any]
-) -> Document:
+def answer_document(params: Fields, provider: str, model: str, result: Fields) -> Document:
     """Return the document of an answer with text, in the output_format that was asked for.
 
     Raises SearchError (no_results) if sources are required, or alone asked for, and there are none.
     """
-    warnings = answer_warnings(result)
-    if params.get("require_grounding") and not result["grounded"]:
-        hint = "The API cannot be made to search; ask again, or more clearly for recent facts."
-        raise SearchError("no_results", f"The answer is not grounded. {warnings[0]}", hint)
+    reason, alone = ungrounded_reason(result), ALONE.get(params["output_format"])
+    if reason and (params.get("require_grounding") or alone == "sources"):
+        message = "No sources found." if alone == "sources" else "The answer is not grounded."
+        hint = "The model decides whether it searches: ask again, or ask for recent facts."
+        attempts = result["attempts"]
+        raise SearchError("no_results", f"{message} {reason}", hint, attempts=attempts)
+    finish = result["finish_reason"]
+    ending = "" if finish in ("", "STOP") else f"The model stopped early ({finish})."
+    if finish in CUT_OFF:
+        ending = f"The answer is cut off ({finish})."
     answered = result["model"] or model
-    output_format = params.get("output_format", "full")
-    if output_format == "sources_only" and not result["sources"]:
-        raise SearchError("no_results", "No sources found.", warnings[0])
     document: Document = {
         "ok": True,
         "provider": provider,
         "query": params["query"],
         "model": answered,
         "requested_model": model if answered != model else None,
-        "text": result["text"],
-        "cited_text": result["cited_text"],
-        "sources": result["sources"],
-        "search_queries": result["search_queries"],
-        "grounded": result["grounded"],
-        "finish_reason": result["finish_reason"],
-        "usage": result["usage"],
-        "billed_queries": billed_queries(answered, result),
-        "pages": result["pages"],
-        "thoughts": result["thoughts"],
-        "suggestions_html": result["suggestions_html"] if params.get("suggestions") else "",
-        "warnings": warnings,
+        **{name: result[name] for name in ANSWER_FIELDS},
+        "warnings": [text for text in (*result["warnings"], reason, ending) if text],
     }
-    left_out = {"text_only": ("sources", "cited_text"), "sources_only": ("text", "cited_text")}
-    for name in left_out.get(output_format, ()):
-        del document[name]
-    kept = drop_empty(document).keys() | {"sources", "search_queries"}
-    return {name: value for name, value in document.items() if name in kept}
+    if not params.get("suggestions"):
+        del document["suggestions_html"]
+    if alone:
+        document = {name: document[name] for name in document if name in {*BESIDE, alone}}
+    told = drop_empty(document).keys() | {"sources", "search_queries"}  # also if they are empty
+    return {name: value for name, value in document.items() if name in told}
 
 
-def answer_warnings(result: dict[str, Any]) -> list[str]:
-    """Return what a reader of the answer must know: that it is cut off, or backed by nothing."""
-    warnings = []
-    if not result["grounded"] and result["search_queries"]:
-        warnings.append("Google was searched, but the answer names no sources.")
-    elif not result["grounded"]:
-        warnings.append("The model answered without a search; no source backs this answer.")
-    if result["finish_reason"] in CUT_OFF:
-        warnings.append(f"The answer is cut off ({result['finish_reason']}).")
-    elif result["finish_reason"] not in ("", "STOP"):
-        warnings.append(f"The model stopped early ({result['finish_reason']}).")
-    return warnings
-
-
-def billed_queries(model: str, result: dict[str, Any]) -> int:
-    """Return how many searches Google bills: each query, but each answer with Gemini 2."""
-    count = len(result["search_queries"])
-    return min(count, 1) if model.startswith("gemini-2") else count
+def ungrounded_reason(result: Fields) -> str:
+    """Return the sentence that says why an answer is not grounded, "" if it is."""
+    if result["grounded"]:
+        return ""
+    if result["search_queries"]:
+        return "Google was searched, but the answer names no sources."
+    return "The model answered without a search; no source backs this answer."
 
 
 # ===== asking =====================================================================================
@@ -1011,130 +910,183 @@ def billed_queries(model: str, result: dict[str, Any]) -> int:
 class Session:
     """What the searches of one call share: credentials, and the pause after a rate limit.
 
-    given: a credential to use in place of the configured ones.
+    given: a credential to use in place of the configured one.
     """
 
-    def __init__(self, given: dict[str, Any] | None = None) -> None:
+    def __init__(self, given: Fields | None = None) -> None:
         import threading
 
-        self._given = given
-        self._lock = threading.Lock()
-        self._credentials: dict[str, dict[str, Any] | SearchError] = {}
-        self._resume_at: dict[str, float] = {}
+        self.lock = threading.Lock()
+        self.found: dict[str, Fields | SearchError] = {given["provider"]: given} if given else {}
+        self.resume_at: dict[str, float] = {}  # provider -> when requests may be sent again
 
-    def credential(self, provider: str, deadline: float) -> dict[str, Any]:
+    def credential(self, provider: str, deadline: float) -> Fields:
         """Return a provider's credential, found once: gcloud takes seconds. Raises SearchError."""
-        if self._given:
-            return self._given
-        with self._lock:
-            if provider not in self._credentials:
+        with self.lock:
+            if provider not in self.found:
                 try:
-                    self._credentials[provider] = find_credential(provider, deadline)
+                    self.found[provider] = find_credential(provider, deadline)
                 except SearchError as error:
-                    self._credentials[provider] = error
-            credential = self._credentials[provider]
+                    self.found[provider] = error
+        credential = self.found[provider]
         if isinstance(credential, SearchError):
             raise credential
         return credential
 
-    def slow_down(self, provider: str, seconds: float) -> None:
-        """Hold back every request to a provider that is not sent yet."""
-        with self._lock:
-            resume_at = max(self._resume_at.get(provider, 0.0), time.monotonic() + seconds)
-            self._resume_at[provider] = resume_at
+    def send(self, request: Fields, credential: Fields, model: str, deadline: float) -> Response:
+        """Send a request with its credential; raises SearchError.
 
-    def wait(self, provider: str, deadline: float) -> None:
-        """Return when requests may be sent to a provider, or at the deadline."""
-        while True:
-            resume_at = self._resume_at.get(provider, 0.0)
-            pause = min(resume_at, deadline) - time.monotonic()
-            if pause <= 0:
-                return
+        A rate limit holds back every request to the provider that is not sent yet.
+        """
+        provider, allowed = credential["provider"], round(deadline - time.monotonic(), 1)
+
+        def find_error(response: Response) -> SearchError | None:
+            if response.status == 200:
+                return None
+            error = api_error(response, credential, model)
+            if error.kind == "rate_limit":
+                resume_at = time.monotonic() + (error.retry_after or RATE_LIMIT_PAUSE)
+                self.resume_at[provider] = max(resume_at, self.resume_at.get(provider, 0.0))
+            return error
+
+        while (pause := min(self.resume_at.get(provider, 0.0), deadline) - time.monotonic()) > 0:
             time.sleep(pause)
-
-
-class Call:
-    """One search: the command, its parameters, and the session it belongs to."""
-
-    def __init__(self, command: str, params: dict[str, Any], session: Session) -> None:
-        self.command = command
-        self.params = params
-        self.session = session
-
-
-def send(
-    request: dict[str, Any],
-    credential: dict[str, Any],
-    model: str,
-    deadline: float,
-    session: Session,
-) -> dict[str, Any]:
-    """Send a request with its credential and return the answer's object; raises SearchError."""
-
-    def judge(response: Response) -> SearchError | None:
-        if response.status == 200:
-            return None
-        error = api_error(response, credential, model)
-        if error.kind == "rate_limit":
-            session.slow_down(credential["provider"], error.retry_after or RATE_LIMIT_PAUSE)
-        return error
-
-    session.wait(credential["provider"], deadline)
-    headers = {**request["headers"], credential["header"]: credential["value"]}
-    return parse_answer(exchange({**request, "headers": headers}, deadline, judge))
-
-
-def generate(call: Call, credential: dict[str, Any], deadline: float) -> Document:
-    """Ask one provider and return the answer's document; raises SearchError.
-
-    A key that may not search with the default model is asked once more with the model that free
-    keys can search with; a model that the user named is never replaced.
-    """
-    model, named = chosen_model(call.params)
-    try:
-        return ask_model(call, credential, model, deadline)
-    except SearchError as error:
-        if error.details.pop("unknown_model", False):
-            hint = nearest(model, model_names(credential, deadline), "model")
-            error.details["hint"] = f"{hint} gemini_search.py models lists all.".strip()
-        if named or not error.details.get("grounding_refused"):
-            raise
+        headers = {credential["header"]: credential["value"]}
         try:
-            document = ask_model(call, credential, FREE_MODEL, deadline)
-        except SearchError as second:
-            raise error if second.details.get("grounding_refused") else second from None
-    warning = f"This key cannot search with {model}; {FREE_MODEL} answered instead."
-    warnings = [warning, *document.get("warnings", [])]
-    return {**document, "requested_model": model, "warnings": warnings}
+            return exchange({**request, "headers": headers}, deadline, find_error)
+        except SearchError as error:
+            if error.kind != "timeout" or "status" in error.details:
+                raise
+        message = f"Error: Request timed out after {allowed:g} s. Try increasing timeout."
+        hint = f"Raise timeout, for example to {max(60, round(2 * allowed))} seconds."
+        raise SearchError("timeout", message, hint, retryable=True)
 
 
-def ask_model(call: Call, credential: dict[str, Any], model: str, deadline: float) -> Document:
-    """Ask one model of one provider and return its answer's document; raises SearchError.
+class GroundedSearch:
+    """One search: asks providers and models until one answers. Its methods raise SearchError."""
 
-    Thinking settings that the API refuses are left out once, and the document says so.
-    """
-    params = call.params
-    build = functools.partial(build_request, call.command, params, credential, model)
-    thinking, warning = thinking_config(params, model)
-    try:
-        data = send(build(), credential, model, deadline, call.session)
-    except SearchError as error:
-        # No field of the answer says that it is about thinking; without it, it is seen.
-        refused = error.details.get("status_text") == "INVALID_ARGUMENT" and error.kind != "auth"
-        if not refused or not thinking:
-            raise
-        data = send(build(thinking=False), credential, model, deadline, call.session)
-        warning = f"The thinking settings were left out: {error.message}"
-    result, unresolved = read_answer(params, data, deadline)
-    document = answer_document(params, credential["provider"], model, result)
-    warnings = [warning, time_warning(params.get("since", "")), unresolved]
-    warnings = [text for text in [*warnings, *document.get("warnings", [])] if text]
-    return {**document, "warnings": warnings} if warnings else document
+    def __init__(self, command: str, params: Fields, session: Session) -> None:
+        self.command, self.params, self.session = command, params, session
+
+    def ask_providers(self) -> Document:
+        """Return the document of the first provider that answers; a dry run raises DryRun.
+
+        A named provider is strict. auto goes on where another provider may answer, and lists the
+        attempts; while another one is configured, the current one gets a share of the time.
+        """
+        params, deadline = self.params, deadline_of(self.params)
+        order = provider_order(params["provider"])
+        if time_window(params.get("since", ""), 0.0):
+            if "gemini" not in order:
+                message = f"since is not possible with provider {order[0]}: only gemini has it."
+                hint = "Name the time in the question instead."
+                raise SearchError("invalid_input", message, hint)
+            order = ["gemini"]
+        if params.get("dry_run"):
+            credential = given_credential(order[0], "")
+            ready = [provider for provider in order if not configuration_error(provider)]
+            if ready:
+                credential = find_credential(ready[0], deadline, dry_run=True)
+            raise DryRun(build_request(self.command, params, credential, chosen_model(params)[0]))
+        failures: list[tuple[str, SearchError]] = []
+        for position, provider in enumerate(order):
+            more = any(not configuration_error(later) for later in order[position + 1 :])
+            now = time.monotonic()
+            until = now + (deadline - now) * (FIRST_SHARE if more else 1.0)
+            try:
+                document = self.ask_models(self.session.credential(provider, until), until)
+            except SearchError as error:
+                if params["provider"] != "auto" or not may_fall_back(error.kind):
+                    raise
+                failures.append((provider, error))
+            else:
+                tried = [one for one in attempts_of(failures) if "error" in one]
+                return document | drop_empty({"attempts": tried + document.get("attempts", [])})
+        raise no_provider(failures)
+
+    def ask_models(self, credential: Fields, deadline: float) -> Document:
+        """Return the document of the chosen model's answer.
+
+        A key that may not search with the default model is asked once more with the model that
+        free keys can search with; a model that the user named is never replaced.
+        """
+        model, named = chosen_model(self.params)
+        try:
+            return self.ask_model(credential, model, deadline)
+        except SearchError as error:
+            if error.details.get("status_text") == "NOT_FOUND":
+                similar = nearest_model(model, credential, deadline)
+                error.details["hint"] = f"{similar} {error.details['hint']}".strip()
+            if named or not error.details.get("grounding_refused"):
+                raise
+            refused = error
+        try:
+            document = self.ask_model(credential, FREE_MODEL, deadline)
+        except SearchError as error:
+            raise refused if error.details.get("grounding_refused") else error from None
+        warning = f"This key cannot search with {model}; {FREE_MODEL} answered instead."
+        warnings = [warning, *document.get("warnings", [])]
+        return {**document, "requested_model": model, "warnings": warnings}
+
+    def ask_model(self, credential: Fields, model: str, deadline: float) -> Document:
+        """Return the document of one model's answer.
+
+        An answer without sources is asked for once more, with an instruction to search. That takes
+        about as long as the first answer did, so it is not done if less time is left.
+        """
+        provider, started = credential["provider"], time.monotonic()
+        result = self.ask_once(credential, model, deadline)
+        now = time.monotonic()
+        reason = ungrounded_reason(result)
+        if reason and deadline - now > now - started:
+            try:
+                second = self.ask_once(credential, model, deadline, insist=True)
+            except SearchError as error:
+                result["attempts"] = attempts_of([(provider, error)])
+            else:
+                first = SearchError("no_results", reason)
+                for name, count in result["usage"].items():  # Google bills both
+                    second["usage"][name] = second["usage"].get(name, 0) + count
+                second["billed_queries"] += result["billed_queries"]
+                second["attempts"] = attempts_of([(provider, first)])
+                result = second
+        return answer_document(self.params, provider, model, result)
+
+    def ask_once(
+        self, credential: Fields, model: str, deadline: float, insist: bool = False
+    ) -> Fields:
+        """Return a model's parsed answer with warnings, billed_queries and attempts.
+
+        Thinking settings that the API refuses are left out of a second request.
+        """
+        params = self.params
+        thinking, warning = thinking_config(params, model)
+        request = build_request(self.command, params, credential, model, insist)
+        try:
+            response = self.session.send(request, credential, model, deadline)
+        except SearchError as error:
+            # No field of the answer says that it is about thinking, so the same goes without it.
+            refused = error.details.get("status_text") == "INVALID_ARGUMENT"
+            if not thinking or not refused or error.kind == "auth":
+                raise
+            warning = f"The thinking settings were left out: {error.message}"
+            params = {**params, "thinking": "none", "include_thoughts": False}
+            request = build_request(self.command, params, credential, model, insist)
+            response = self.session.send(request, credential, model, deadline)
+        data = json_answer(response, "Google", clean=False)
+        result, unresolved = read_answer(params, data, deadline)
+        in_words = time_in_words(params) and f"{NO_SHORT_WINDOW}; it was asked for in words."
+        # Gemini 2 is billed by answer, later models by query.
+        answered, billed = result["model"] or model, len(result["search_queries"])
+        return {
+            **result,
+            "warnings": [text for text in (warning, in_words, unresolved) if text],
+            "billed_queries": min(billed, 1) if answered.startswith("gemini-2") else billed,
+            "attempts": [],
+        }
 
 
-def read_answer(
-    params: dict[str, Any], data: dict[str, Any], deadline: float
-) -> tuple[dict[str, Any], str]:
+def read_answer(params: Fields, data: Fields, deadline: float) -> tuple[Fields, str]:
     """Return (parsed answer, warning), its links resolved if asked for; raises SearchError."""
     result = parse_search_response(data, None, params.get("max_sources"))
     check_answer(data, result)
@@ -1142,176 +1094,95 @@ def read_answer(
         return result, ""
     # max_sources counts pages, and only resolved links show which are the same page.
     sources = parse_search_response(data)["sources"]
-    links = [source["url"] for source in sources if is_redirect(source["url"])]
+    links = [source["url"] for source in sources if source["url"].startswith(REDIRECT_LINK)]
     resolved = resolve_links(links, deadline)
     result = parse_search_response(data, resolved, params.get("max_sources"))
     missing = len(links) - len(resolved)
     return result, f"{missing} of {len(links)} redirect links lead nowhere." if missing else ""
 
 
-def time_warning(since: str) -> str:
-    """Return the warning for a time that is asked for in words, or ""."""
-    if not time_in_words(since):
-        return ""
-    return "Google's filter takes no window of a day or less; it was asked for in words."
-
-
-# ----- providers
-
-
-def provider_order() -> list[str]:
-    """Return the providers that auto tries. Raises SearchError for an unknown one."""
-    listed = os.environ.get("GEMINI_PROVIDERS", "").strip() or DEFAULT_PROVIDERS
-    names = [name.strip().lower() for name in listed.split(",") if name.strip()]
-    for name in names:
-        if name not in PROVIDERS:
-            message = f"GEMINI_PROVIDERS names {name!r}; it must be of {', '.join(PROVIDERS)}."
-            hint = nearest(name, list(PROVIDERS), "provider")
-            raise SearchError("invalid_input", message, hint or "Separate names with commas.")
-    return list(dict.fromkeys(names))
-
-
-def configuration_error(provider: str) -> SearchError | None:
-    """Return what keeps a provider from being asked, None if it has credentials.
-
-    No other program is started for it.
-    """
-    try:
-        find_credential(provider, 0.0, dry_run=True)
-    except SearchError as error:
-        return error
-    return None
-
-
-def search_providers(call: Call) -> Document:
-    """Return the document of the first provider that answers; raises SearchError or DryRun.
-
-    A named provider is strict. auto goes on where another provider may answer, and lists the
-    attempts; as long as another one is configured, the current one gets a share of the time.
-    """
-    deadline = deadline_of(call.params)
-    named = call.params.get("provider", "auto")
+def provider_order(named: str = "auto") -> list[str]:
+    """Return the named provider, or those that auto tries; raises SearchError."""
     if named != "auto":
-        return ask_provider(call, named, deadline)
-    order = provider_order()
-    if call.params.get("dry_run"):
-        ready = (provider for provider in order if not configuration_error(provider))
-        first = next(ready, order[0])
-        return ask_provider(call, first, deadline)
-    failures: list[tuple[str, SearchError]] = []
-    if time_window(call.params.get("since", ""), 0.0) and "gemini" in order:
-        order = ["gemini"]  # the others have no such filter
-    for position, provider in enumerate(order):
-        more = any(not configuration_error(later) for later in order[position + 1 :])
-        now = time.monotonic()
-        share = now + (deadline - now) * FIRST_SHARE if more else deadline
-        try:
-            document = ask_provider(call, provider, share)
-        except SearchError as error:
-            if not may_fall_back(error.kind):
-                raise
-            failures.append((provider, error))
-        else:
-            tried = [attempt(*one) for one in failures if "lacks" not in one[1].details]
-            return {**document, "attempts": tried} if tried else document
-    raise no_provider(failures)
+        return [named]
+    listed = os.environ.get("GEMINI_PROVIDERS", "").strip() or DEFAULT_PROVIDERS
+    parameter = {"name": "GEMINI_PROVIDERS", "type": "csv", "choices": [*PROVIDERS]}
+    return list(dict.fromkeys(check_value(parameter, listed)))
 
 
-def attempt(provider: str, error: SearchError) -> dict[str, Any]:
-    """Return one failed attempt: what the provider lacked, or what it answered."""
-    if "lacks" in error.details:
-        return {"provider": provider, "lacks": error.details["lacks"]}
-    return {"provider": provider, "kind": error.kind, "error": error.message}
+def attempts_of(failures: list[tuple[str, SearchError]]) -> list[Fields]:
+    """Return the attempts of failed providers: what each lacked, or what it answered."""
+    attempts = []
+    for provider, error in failures:
+        said = {"kind": error.kind, "error": error.message}
+        if "lacks" in error.details:
+            said = {"lacks": error.details["lacks"]}
+        attempts += [*error.details.get("attempts", []), {"provider": provider, **said}]
+    return attempts
 
 
 def no_provider(failures: list[tuple[str, SearchError]]) -> SearchError:
     """Return the error when no provider answered: the only one that was tried keeps its own."""
-    tried = [failure for failure in failures if "lacks" not in failure[1].details]
+    tried = [(provider, error) for provider, error in failures if "lacks" not in error.details]
     if len(tried) == 1:
         provider, error = tried[0]
         error.details["provider"] = provider
         return error
-    error = failures[0][1]
+    kind, message, hint = "auth", failures[0][1].message, failures[0][1].details["hint"]
     if tried:
         answers = "; ".join(f"{provider}: {error.message}" for provider, error in tried)
+        kind, message = tried[0][1].kind, f"{NO_PROVIDERS}: {answers}"
         hint = "Mend what one of them names, or try again later."
-        retryable = any(error.retryable for _, error in tried)
-        message = f"No Providers Available: {answers}"
-        error = SearchError(tried[0][1].kind, message, hint, retryable=retryable)
-    attempts = [attempt(*failure) for failure in failures]
-    error.details.pop("lacks", None)
-    error.details["attempts"] = attempts
-    return error
-
-
-def ask_provider(call: Call, provider: str, deadline: float) -> Document:
-    """Ask one provider; raises SearchError, or DryRun with the request that is not sent."""
-    params = call.params
-    if time_window(params.get("since", ""), 0.0) and provider != "gemini":
-        message = f"since is not possible with provider {provider}: only gemini has the filter."
-        raise SearchError("invalid_input", message, "Name the time in the question instead.")
-    if params.get("dry_run"):
-        endpoint = {"provider": provider}
-        if provider == "vertex":
-            endpoint = find_credential(provider, deadline, dry_run=True)
-        model, _ = chosen_model(params)
-        raise DryRun(build_request(call.command, params, endpoint, model))
-    allowed = deadline - time.monotonic()
-    credential = call.session.credential(provider, deadline)
-    try:
-        return generate(call, credential, deadline)
-    except SearchError as error:
-        if error.kind == "timeout" and "status" not in error.details:
-            raise timed_out(round(allowed, 1)) from None
-        raise
+    retryable = any(error.retryable for _, error in tried)
+    attempts = attempts_of(failures)
+    return SearchError(kind, message, hint, retryable=retryable, attempts=attempts)
 
 
 # ----- several requests at once
 
 
 def in_parallel(
-    work: Callable[[Any], Any], jobs: list[Any], workers: int
-) -> Iterator[tuple[int, Any]]:
-    """Yield (position, work(job)) of each job as it is done, at most workers at once.
+    work: Callable[[str], Any], jobs: list[str], workers: int
+) -> Iterator[tuple[str, Any]]:
+    """Yield (job, work(job)) of each job as it is done, at most workers at once.
 
-    The threads are daemons: after Ctrl-C nobody waits for requests that nobody wants.
+    The threads are daemons: after Ctrl-C nothing waits for their requests.
     """
     import queue
     import threading
+    from contextlib import suppress
 
-    waiting: queue.SimpleQueue[tuple[int, Any]] = queue.SimpleQueue()
-    done: queue.SimpleQueue[tuple[int, Any, Exception | None]] = queue.SimpleQueue()
-    for position, job in enumerate(jobs):
-        waiting.put((position, job))
+    waiting: queue.SimpleQueue[str] = queue.SimpleQueue()
+    done: queue.SimpleQueue[tuple[str, Any, Exception | None]] = queue.SimpleQueue()
+    for job in jobs:
+        waiting.put(job)
 
     def worker() -> None:
-        while True:
-            try:
-                position, job = waiting.get_nowait()
-            except queue.Empty:
-                return
-            try:
-                done.put((position, work(job), None))
-            except Exception as error:  # noqa: BLE001  raised again by the reader
-                done.put((position, None, error))
+        with suppress(queue.Empty):
+            while True:
+                job = waiting.get_nowait()
+                try:
+                    done.put((job, work(job), None))
+                except Exception as error:  # noqa: BLE001  raised again by the reader
+                    done.put((job, None, error))
 
     for _ in range(min(workers, len(jobs))):
         threading.Thread(target=worker, daemon=True).start()
     for _ in jobs:
-        position, result, error = done.get()
+        job, result, error = done.get()
         if error:
             raise error
-        yield position, result
+        yield job, result
 
 
 def resolve_links(links: list[str], deadline: float) -> dict[str, str]:
-    """Return redirect link -> page for the links that could be resolved.
+    """Return redirect link -> page for the links that lead to an http or https page elsewhere.
 
     Only Google's host is asked, with HEAD and without a key; the page itself never is.
     """
     until = min(deadline, time.monotonic() + RESOLVE_TIMEOUT)
     address = base_url("GEMINI_BASE_URL", API_ADDRESS)
-    if not is_loopback(address):  # a local double of the API serves the links, too
+    if not is_loopback(address):  # a local double of the API serves the links as well
         address = REDIRECT_ADDRESS
 
     def target(link: str) -> str:
@@ -1324,168 +1195,93 @@ def resolve_links(links: list[str], deadline: float) -> dict[str, str]:
             )
         except SearchError:
             return ""
-        return redirect_target(response)
+        page = clean_text(response.headers.get("location", "")).strip()
+        host = url_host(page)
+        elsewhere = host and "@" not in page.split("/")[2] and f"https://{host}" != REDIRECT_ADDRESS
+        return page if 300 <= response.status < 400 and elsewhere else ""
 
-    links = [link for link in links if is_redirect(link)]
-    found = in_parallel(target, links, RESOLVE_WORKERS)
-    return {links[position]: page for position, page in found if page}
-
-
-def redirect_target(response: Response) -> str:
-    """Return where a redirect leads, if that is an http or https page elsewhere; else ""."""
-    page = clean_text(response.headers.get("location", "")).strip()
-    host = url_host(page)
-    elsewhere = host and "@" not in page.split("/")[2] and f"https://{host}" != REDIRECT_ADDRESS
-    return page if 300 <= response.status < 400 and elsewhere else ""
+    redirects = [link for link in links if link.startswith(REDIRECT_LINK)]
+    found = in_parallel(target, redirects, RESOLVE_WORKERS)
+    return {link: page for link, page in found if page}
 
 
-# ===== operations: one run_* for each command, called by main, other scripts and servers ==========
+# ===== commands: one run_* for each, called by main, other scripts and servers ====================
 
 
-def run_search(params: dict[str, Any], report: ProgressCallback = None) -> Document:
-    """Answer a question (document of answer_document). Never raises.
+def run_answer(
+    command: str, params: Fields, report: ProgressCallback = None, session: Session | None = None
+) -> Document:
+    """Run search, dev, docs or reddit and return its document. Never raises.
 
-    params: those of COMMANDS["search"], and timeout, max_chars, dry_run, verbose.
+    params: those of COMMANDS[command], and timeout, max_chars, dry_run, verbose.
     """
-    return run_grounded("search", params)
 
+    def operation(checked: Fields) -> Document:
+        if "query" not in checked:
+            raise SearchError("invalid_input", EMPTY_QUERY, "Give the question: query.")
+        return GroundedSearch(command, check_details(checked), session or Session()).ask_providers()
 
-def run_dev(params: dict[str, Any], report: ProgressCallback = None) -> Document:
-    """Answer a developer's question; params: those of COMMANDS["dev"]. Never raises."""
-    return run_grounded("dev", params)
-
-
-def run_docs(params: dict[str, Any], report: ProgressCallback = None) -> Document:
-    """Answer from official documentation; params: those of COMMANDS["docs"]. Never raises."""
-    return run_grounded("docs", params)
-
-
-def run_reddit(params: dict[str, Any], report: ProgressCallback = None) -> Document:
-    """Answer from Reddit; params: those of COMMANDS["reddit"]. Never raises."""
-    return run_grounded("reddit", params)
-
-
-def run_grounded(command: str, params: dict[str, Any], session: Session | None = None) -> Document:
-    """Run one search of a command and log it as ground.COMMAND. Never raises."""
-
-    def operation(params: dict[str, Any]) -> Document:
-        if "query" not in params:
-            hint = f"Give a question in single quotes: gemini_search.py {command} 'QUESTION'."
-            raise SearchError("invalid_input", EMPTY_QUERY, hint)
-        return search_providers(Call(command, checked_details(params), session or Session()))
-
-    # A blank query gets the seed's sentence, in place of the one that the table would give.
+    # Callers expect EMPTY_QUERY for a blank query, in place of what the table would say.
     given = {
-        name: None if isinstance(value, str) and not value.strip() and names_query(name) else value
+        name: value
         for name, value in params.items()
+        if not (str(value).isspace() and is_query_name(name))
     }
-    table = [{**parameter, "required": False} for parameter in COMMANDS[command]["params"]]
-    spec = {**COMMANDS[command], "params": table}
+    spec = {**COMMANDS[command]}
+    spec["params"] = [{**QUERY, "required": False}, *spec["params"][1:]]
     return run_operation(f"ground.{command}", spec, given, operation)
 
 
-def names_query(name: Any) -> bool:
-    """Return whether a parameter's name, in any spelling, is that of the query or queries."""
-    spelled = str(name).strip().lstrip("-").replace("-", "_").lower()
-    return spelled in ("query", "q", "queries")
-
-
-def checked_details(params: dict[str, Any]) -> dict[str, Any]:
-    """Return the parameters with what the table cannot check: subreddit and URLs.
-
-    Raises SearchError (invalid_input).
-    """
-    checked = dict(params)
-    if "subreddit" in params:
-        name = re.sub(r"^/?r/|/$", "", params["subreddit"].strip())
-        if not re.fullmatch(r"\w{2,30}", name, re.ASCII):
-            message = f"subreddit must be a name such as programming, not {params['subreddit']!r}."
-            raise SearchError("invalid_input", message, "Letters, digits and _ only, without r/.")
-        checked["subreddit"] = name
-    urls = params.get("url", [])
-    for url in urls:
-        if not url_host(url) or re.search(r"\s", url):
-            message = f"url must be an http or https address, not {shorten(repr(url), 80)}."
-            raise SearchError("invalid_input", message, "For example https://example.org/page.")
-        if is_redirect(url):
-            message = "url cannot be one of Google's redirect links: Gemini does not follow them."
-            raise SearchError("invalid_input", message, "Give the page's own address.")
-    if len(urls) > MAX_URLS:
-        message = f"url takes at most {MAX_URLS} pages, not {len(urls)}."
-        raise SearchError("invalid_input", message, "Ask about the others in a second search.")
-    return checked
+run_search = functools.partial(run_answer, "search")
+run_dev = functools.partial(run_answer, "dev")
+run_docs = functools.partial(run_answer, "docs")
+run_reddit = functools.partial(run_answer, "reddit")
 
 
 def run_batch(
-    params: dict[str, Any],
+    params: Fields,
     report: ProgressCallback = None,
     emit: Callable[[Document], None] | None = None,
 ) -> Document:
     """Run several searches at once; results holds the document of each, in order. Never raises.
 
     params: those of COMMANDS["batch"]; its timeout is that of the whole batch, and by default 30 s
-    for each round of searches. emit is called with each document, in order, as it is there.
+    for each round of searches. emit is called with each document as soon as it and those before it
+    are there.
     """
-    queries, others = split_queries(params)
-
-    def operation(params: dict[str, Any]) -> Document:
-        if "input" in params:  # a server must not read files for its clients
-            hint = "Give the questions themselves as a list: queries."
-            raise SearchError("invalid_input", "input is read on the command line only.", hint)
-        if not queries:
-            hint = "Give each question with --query, or a file with a question a line."
-            raise SearchError("invalid_input", EMPTY_QUERIES, hint)
-        if not params.get("dry_run"):
-            require_provider(params)
-        rounds = -(-len(queries) // params["workers"])
-        deadline = deadline_of(params, DEFAULT_TIMEOUT * rounds)
-        room = params.get("max_chars", DEFAULT_MAX_CHARS)
-        share = max(room // len(queries), BATCH_ITEM_CHARS) if room and emit else 0
-        results = ask_all(queries, {**params, "max_chars": share}, deadline, report, emit)
-        return batch_document(results, room)
-
-    table = COMMANDS["batch"]["params"][1:]  # all but queries, which split_queries took
-    return run_operation("ground.batch", {**COMMANDS["batch"], "params": table}, others, operation)
-
-
-def split_queries(params: dict[str, Any]) -> tuple[list[Any], dict[str, Any]]:
-    """Return a batch's queries, under whichever names, and its other parameters.
-
-    The queries skip the table's check: a bad one is its own search's error, not the batch's.
-    """
+    # The queries skip the table's check: a bad one is its own search's error, not the batch's.
+    others = {name: value for name, value in params.items() if not is_query_name(name)}
     queries: list[Any] = []
-    others: dict[str, Any] = {}
-    for name, value in params.items():
-        if not names_query(name):
-            others[name] = value
-        elif value is not None:
-            queries += value if isinstance(value, (list, tuple)) else [value]
-    return queries, others
+    for value in (params[name] for name in params if name not in others):
+        queries += value if isinstance(value, (list, tuple)) else [] if value is None else [value]
+
+    def operation(checked: Fields) -> Document:
+        refuse_input(checked)
+        if not queries:
+            raise SearchError("invalid_input", EMPTY_QUERIES, "Give the questions: queries.")
+        if not checked.get("dry_run"):
+            require_provider(checked)
+        room, share = checked.get("max_chars", DEFAULT_MAX_CHARS), 0
+        if emit and room:  # a line is cut before the later ones are there, else the whole batch is
+            share = max(room // len(queries), BATCH_LINE_CHARS)
+            checked["max_chars"] = 0
+        results = ask_all(queries, {**checked, "max_chars": share}, report, emit)
+        succeeded = sum(result["ok"] for result in results)
+        counts = {"count": len(results), "succeeded": succeeded}
+        return {**batch_outcome(results), **counts, "results": results}
+
+    spec = {**COMMANDS["batch"], "params": COMMANDS["batch"]["params"][1:]}  # all but queries
+    return run_operation("ground.batch", spec, others, operation)
 
 
-def run_batch_file(
-    params: dict[str, Any],
-    report: ProgressCallback = None,
-    emit: Callable[[Document], None] | None = None,
-) -> Document:
-    """Run a batch for the command line, which may read the queries from a file."""
-    path = params.pop("input", None)
-    if path is None:
-        return run_batch(params, report, emit)
-    try:
-        text = read_argument(path if path.startswith("@") else f"@{path}", "input")
-    except SearchError as error:
-        error.details["hint"] = "Name a file with a question a line; or use --query 'QUESTION'."
-        raise
-    lines = [line.strip() for line in text.splitlines() if line.strip()]
-    queries, others = split_queries(params)
-    return run_batch({**others, "queries": queries + lines}, report, emit)
+def is_query_name(name: Any) -> bool:
+    """Return whether a parameter's name, in any spelling, is that of the query or queries."""
+    return spelled_name(name) in ("query", "q", "queries")
 
 
-def require_provider(params: dict[str, Any]) -> None:
+def require_provider(params: Fields) -> None:
     """Raise SearchError (auth) if no provider is configured: then every search would say so."""
-    named = params["provider"]
-    order = [named] if named != "auto" else provider_order()
+    order = provider_order(params["provider"])
     failures = [(one, error) for one in order if (error := configuration_error(one))]
     if len(failures) == len(order):
         raise no_provider(failures)
@@ -1493,276 +1289,160 @@ def require_provider(params: dict[str, Any]) -> None:
 
 def ask_all(
     queries: list[Any],
-    params: dict[str, Any],
-    deadline: float,
+    params: Fields,
     report: ProgressCallback,
     emit: Callable[[Document], None] | None,
 ) -> list[Document]:
     """Return the documents of the queries, in order; a query that comes twice is asked once."""
+    rounds = -(-len(queries) // params["workers"])
+    deadline = deadline_of(params, DEFAULT_TIMEOUT * rounds)
     session = Session()
     shared = {name: value for name, value in params.items() if name != "workers"}
 
-    def key(query: Any) -> str:
-        return query.strip() if isinstance(query, str) else repr(query)
+    keys = [query.strip() if isinstance(query, str) else repr(query) for query in queries]
+    distinct = dict(zip(keys, queries, strict=True))
 
-    def work(query: Any) -> Document:
+    def work(key: str) -> Document:
         left = min(max(0.1, deadline - time.monotonic()), LONGEST_TIMEOUT)
-        return run_grounded("search", {**shared, "query": query, "timeout": left}, session)
+        given = {**shared, "query": distinct[key], "timeout": left}
+        query = distinct[key] if isinstance(distinct[key], str) else ""
+        return {"query": query, **run_answer("search", given, session=session)}
 
-    distinct = {key(query): query for query in reversed(queries)}
-    order = list(dict.fromkeys(key(query) for query in queries))
     found: dict[str, Document] = {}
     emitted = 0
-    jobs = [distinct[one] for one in order]
-    for position, document in in_parallel(work, jobs, params["workers"]):
-        given = distinct[order[position]]
-        found[order[position]] = {"query": given if isinstance(given, str) else ""} | document
+    for key, document in in_parallel(work, list(distinct), params["workers"]):
+        found[key] = document
         if report:
-            report("grounded searches", len(found), len(order))
-        while emit and emitted < len(queries) and key(queries[emitted]) in found:
-            emit(found[key(queries[emitted])])
+            report("grounded searches", len(found), len(distinct))
+        while emit and emitted < len(keys) and keys[emitted] in found:
+            emit(found[keys[emitted]])
             emitted += 1
-    return [found[key(query)] for query in queries]
+    return [found[key] for key in keys]
 
 
-def batch_document(results: list[Document], room: int) -> Document:
-    """Return the document of a batch: ok if one search worked, else with the first one's error.
+def run_models(params: Fields, report: ProgressCallback = None) -> Document:
+    """List the models that answer generateContent, and default_model. Never raises."""
 
-    room: characters for all results, 0 for no limit. What short ones leave is for the long ones.
-    """
-    left = room
-    by_size = sorted(results, key=lambda document: len(dump_json(document)))
-    for position, document in enumerate(by_size if room else []):
-        share = max(left // (len(results) - position), BATCH_ITEM_CHARS)
-        fit_document(document, share - BATCH_ITEM_EXTRA, EXPENDABLE)
-        left -= len(dump_json(document))
-    succeeded = sum(document["ok"] for document in results)
-    batch: Document = {"ok": succeeded > 0, "count": len(results), "succeeded": succeeded}
-    if not succeeded:
-        batch |= {name: results[0][name] for name in ("error", "details")}
-    return {**batch, "results": results}
-
-
-def run_models(params: dict[str, Any], report: ProgressCallback = None) -> Document:
-    """List the models that answer generateContent; default_model is this script's. Never raises."""
-
-    def operation(params: dict[str, Any]) -> Document:
-        if params.get("dry_run"):
+    def operation(checked: Fields) -> Document:
+        if checked.get("dry_run"):
             raise DryRun(models_request(""))
-        deadline = deadline_of(params)
-        credential = find_credential("gemini", deadline)
-        return {
-            "ok": True,
-            "provider": "gemini",
-            "default_model": chosen_model({})[0],
-            "models": list_models(credential, deadline),
-        }
+        deadline = deadline_of(checked)
+        models = list_models(find_credential("gemini", deadline), deadline)
+        default = chosen_model({})[0]
+        return {"ok": True, "provider": "gemini", "default_model": default, "models": models}
 
     return run_operation("ground.models", COMMANDS["models"], params, operation)
 
 
-def models_request(page_token: str) -> dict[str, Any]:
-    """Return the request for a page of the model list; the key is added on sending."""
-    from urllib.parse import urlencode
-
-    query = {"pageSize": MODELS_PAGE} | ({"pageToken": page_token} if page_token else {})
-    address = base_url("GEMINI_BASE_URL", API_ADDRESS)
-    url = f"{address}/{API_VERSION}/models?{urlencode(query)}"
-    return {"method": "GET", "url": url, "headers": {}}
-
-
-def list_models(credential: dict[str, Any], deadline: float) -> list[dict[str, Any]]:
+def list_models(credential: Fields, deadline: float) -> list[Fields]:
     """Return the models that can be asked, as name and token limits; raises SearchError."""
-    models: list[dict[str, Any]] = []
+    models: list[Fields] = []
     token = ""
     for _ in range(MODELS_PAGES):
-        request = models_request(token)
-        answer = clean_tree(send(request, credential, "", deadline, Session()))
-        for item in items(answer, "models"):
-            if "generateContent" in items(item, "supportedGenerationMethods"):
-                name = str(item.get("name") or "").removeprefix("models/")
-                limits = {
-                    "input_tokens": item.get("inputTokenLimit"),
-                    "output_tokens": item.get("outputTokenLimit"),
-                }
-                if name:
-                    models.append({"name": name, **drop_empty(limits)})
-        token = str(answer.get("nextPageToken") or "")
+        response = Session().send(models_request(token), credential, "", deadline)
+        answer = json_answer(response, "Google")
+        for entry in list_field(answer, "models"):
+            name = text_field(entry, "name").removeprefix("models/")
+            if name and "generateContent" in list_field(entry, "supportedGenerationMethods"):
+                limits = {"input_tokens": "inputTokenLimit", "output_tokens": "outputTokenLimit"}
+                tokens = {field: entry.get(sent) for field, sent in limits.items()}
+                models.append({"name": name, **drop_empty(tokens)})
+        token = text_field(answer, "nextPageToken")
         if not token:
             break
     return models
 
 
-def model_names(credential: dict[str, Any], deadline: float) -> list[str]:
-    """Return the names that an unknown model is compared with: the API's, else the known ones."""
+def nearest_model(model: str, credential: Fields, deadline: float) -> str:
+    """Return a hint that names the listed model nearest to an unknown one, or ""."""
     if credential["provider"] != "gemini":
-        return list(KNOWN_MODELS)
+        return ""
     try:
-        until = min(deadline, time.monotonic() + MODELS_TIMEOUT)
-        return [model["name"] for model in list_models(credential, until)]
+        models = list_models(credential, min(deadline, time.monotonic() + MODELS_TIMEOUT))
     except SearchError:
-        return list(KNOWN_MODELS)
+        return ""
+    return nearest(model, [listed["name"] for listed in models], "model")
 
 
+# fmt: off
 RUN: dict[str, Callable[..., Document]] = {
-    "search": run_search,
-    "dev": run_dev,
-    "docs": run_docs,
-    "reddit": run_reddit,
-    "batch": run_batch,
-    "models": run_models,
+    "search": run_search, "dev": run_dev, "docs": run_docs, "reddit": run_reddit,
+    "batch": run_batch, "models": run_models,
 }
 
-# ===== functions for Python programs, as the seeds name them ======================================
+# ===== functions for Python programs ==============================================================
+# They return the document, nothing cut. They raise ValueError for a blank query, an empty list and
+# if nothing is configured; every other failure is in the document.
 
 
-def search(  # noqa: PLR0913, PLR0917  the seed's arguments
-    query: str,
-    context: str | None = None,
-    focus: str = "general",
-    model: str | None = None,
-    timeout: float = 30.0,
-    max_sources: int | None = None,
-    output_format: str = "full",
+def search(  # noqa: PLR0913, PLR0917  callers may give all of them by position
+    query: str, context: str | None = None, focus: str = "general", model: str | None = None,
+    timeout: float = 30.0, max_sources: int | None = None, output_format: str = "full",
     thinking_level: str | None = None,
 ) -> Document:
-    """Answer a question; return its document.
-
-    Raises ValueError for a blank query and if nothing is configured; every other failure is in
-    the document.
-    """
-    return grounded(
-        run_search,
-        query=query,
-        context=context or None,
-        focus=focus,
-        model=model,
-        timeout=timeout,
-        max_sources=max_sources,
-        output_format=output_format,
-        thinking=thinking_level,
-    )
+    """Answer a question; return its document."""
+    return run_or_raise("search", locals())
 
 
-def dev(  # noqa: PLR0913, PLR0917  the seed's arguments
-    query: str,
-    language: str | None = None,
-    framework: str | None = None,
-    model: str | None = None,
-    timeout: float = 30.0,
-    max_sources: int | None = None,
-    output_format: str = "full",
-    thinking_level: str | None = None,
+def dev(  # noqa: PLR0913, PLR0917
+    query: str, language: str | None = None, framework: str | None = None,
+    model: str | None = None, timeout: float = 30.0, max_sources: int | None = None,
+    output_format: str = "full", thinking_level: str | None = None,
 ) -> Document:
-    """Answer a developer's question; return its document. Raises ValueError as search does."""
-    return grounded(
-        run_dev,
-        query=query,
-        language=language or None,
-        framework=framework or None,
-        model=model,
-        timeout=timeout,
-        max_sources=max_sources,
-        output_format=output_format,
-        thinking=thinking_level,
-    )
+    """Answer a developer's question; return its document."""
+    return run_or_raise("dev", locals())
 
 
-def docs(  # noqa: PLR0913, PLR0917  the seed's arguments
-    query: str,
-    technology: str | None = None,
-    model: str | None = None,
-    timeout: float = 30.0,
-    max_sources: int | None = None,
-    output_format: str = "full",
-    thinking_level: str | None = None,
+def docs(  # noqa: PLR0913, PLR0917
+    query: str, technology: str | None = None, model: str | None = None, timeout: float = 30.0,
+    max_sources: int | None = None, output_format: str = "full", thinking_level: str | None = None,
 ) -> Document:
-    """Answer from official documentation; return the document. Raises ValueError as search does."""
-    return grounded(
-        run_docs,
-        query=query,
-        technology=technology or None,
-        model=model,
-        timeout=timeout,
-        max_sources=max_sources,
-        output_format=output_format,
-        thinking=thinking_level,
-    )
+    """Answer from official documentation; return the document."""
+    return run_or_raise("docs", locals())
 
 
-def reddit(  # noqa: PLR0913, PLR0917  the seed's arguments
-    query: str,
-    subreddit: str | None = None,
-    model: str | None = None,
-    timeout: float = 30.0,
-    max_sources: int | None = None,
-    output_format: str = "full",
-    thinking_level: str | None = None,
+def reddit(  # noqa: PLR0913, PLR0917
+    query: str, subreddit: str | None = None, model: str | None = None, timeout: float = 30.0,
+    max_sources: int | None = None, output_format: str = "full", thinking_level: str | None = None,
 ) -> Document:
-    """Answer from Reddit's discussions; return the document. Raises ValueError as search does."""
-    return grounded(
-        run_reddit,
-        query=query,
-        subreddit=subreddit or None,
-        model=model,
-        timeout=timeout,
-        max_sources=max_sources,
-        output_format=output_format,
-        thinking=thinking_level,
-    )
+    """Answer from Reddit's discussions; return the document."""
+    return run_or_raise("reddit", locals())
 
 
-def search_batch(  # noqa: PLR0913, PLR0917  the seed's arguments
-    queries: list[str],
-    model: str | None = None,
-    timeout: float = 30.0,
-    max_sources: int | None = None,
-    output_format: str = "full",
-    thinking_level: str | None = None,
+def search_batch(  # noqa: PLR0913, PLR0917
+    queries: list[str], model: str | None = None, timeout: float = 30.0,
+    max_sources: int | None = None, output_format: str = "full", thinking_level: str | None = None,
 ) -> Document:
-    """Answer several questions at once; return the batch's document. timeout is for each of them.
-
-    Raises ValueError for an empty list and if nothing is configured.
-    """
+    """Answer several questions at once; timeout is for each. Return the batch's document."""
+    given = locals()
     rounds = max(1, -(-len(queries) // BATCH_WORKERS))
-    whole = None if timeout == DEFAULT_TIMEOUT else timeout * rounds
-    if rounds > 1 and whole:
-        whole = min(whole, LONGEST_TIMEOUT)
-    return grounded(
-        run_batch,
-        queries=queries,
-        model=model,
-        timeout=whole,
-        max_sources=max_sources,
-        output_format=output_format,
-        thinking=thinking_level,
-    )
+    if timeout == DEFAULT_TIMEOUT:  # the batch's own default is the same
+        return run_or_raise("batch", {**given, "timeout": None})
+    return run_or_raise("batch", {**given, "timeout": min(timeout * rounds, LONGEST_TIMEOUT)})
+# fmt: on
 
 
-def grounded(run: Callable[..., Document], **given: Any) -> Document:
-    """Run a command for a Python program: nothing is cut, and what the seed raises is raised."""
-    document = run({**given, "max_chars": 0})
+def run_or_raise(command: str, given: Fields) -> Document:
+    """Run a command for a Python program; raise ValueError where its callers expect it."""
+    document = RUN[command]({**given, "max_chars": 0})
     if not document["ok"] and document["error"] in (EMPTY_QUERY, EMPTY_QUERIES, NO_KEY):
         raise ValueError(document["error"])
     return document
 
 
 def execute_grounded_search(
-    query: str, provider: str, access_token: str, options: dict[str, Any] | None = None
+    query: str, provider: str, access_token: str, options: Fields | None = None
 ) -> str:
     """Ask one provider with the given key or token; return Markdown, also for an error.
 
-    options: parameters of the search command. Vertex AI without GOOGLE_CLOUD_PROJECT takes the
-    token for an express key.
+    options: parameters of the search command.
     """
-    express = provider == "vertex" and not os.environ.get("GOOGLE_CLOUD_PROJECT")
-    kind = api_key if provider == "gemini" or express else bearer
-    credential = {**kind(provider, "access_token", access_token), "express": express}
+    session = Session(given_credential(provider, access_token))
     params = {"query": query, "provider": provider, "max_chars": 0, **(options or {})}
-    return to_markdown(run_grounded("search", params, Session(credential)))
+    return to_markdown(run_answer("search", params, session=session))
 
 
-def search_with_fallback(query: str, options: dict[str, Any] | None = None) -> str:
+def search_with_fallback(query: str, options: Fields | None = None) -> str:
     """Ask the configured providers in order; return Markdown, also for an error."""
     return to_markdown(run_search({"query": query, "max_chars": 0, **(options or {})}))
 
@@ -1770,7 +1450,7 @@ def search_with_fallback(query: str, options: dict[str, Any] | None = None) -> s
 # ===== the document for people and for other scripts ==============================================
 
 
-def as_results(document: Document) -> list[dict[str, Any]]:
+def as_results(document: Document) -> list[Fields]:
     """Return a document's sources as [{title, url, snippet}]: the words that each one backs."""
     if "results" in document:
         return [found for one in document["results"] for found in as_results(one)]
@@ -1778,110 +1458,94 @@ def as_results(document: Document) -> list[dict[str, Any]]:
     for words, markers in re.findall(r"([^\n\[\]]+)((?:\[\d+\])+)", document.get("cited_text", "")):
         for number in re.findall(r"\d+", markers):
             cited.setdefault(number, []).append(words.strip(" *-#\t"))
-    return [
-        {
-            "title": source["title"],
-            "url": source["url"],
-            "snippet": " … ".join(cited.get(str(source["number"]), [])),
-        }
-        for source in document.get("sources", [])
-    ]
+    results = []
+    for source in document.get("sources", []):
+        snippet = " … ".join(cited.get(str(source["number"]), []))
+        results.append({"title": source["title"], "url": source["url"], "snippet": snippet})
+    return results
 
 
 def to_markdown(document: Document) -> str:
     """Return a document, or an error document, as Markdown."""
     if "results" in document:
         blocks = [
-            f"# {one.get('query') or '(no query)'}\n\n{to_markdown(one)}"
+            f"# {one_line(one['query'], 200) or '(no query)'}\n\n{to_markdown(one)}"
             for one in document["results"]
         ]
-        return "\n\n".join([*blocks, *cut_notes(document)])
+        return frame_markdown(document, *blocks)
     if not document["ok"]:
         return error_to_markdown(document)
-    if "request" in document:
-        return f"```json\n{dump_json(document['request'], pretty=True)}\n```"
-    if "models" in document:
-        lines = [f"- {model['name']}" for model in document["models"]]
-        lines.append(f"\nDefault: {document['default_model']}")
-        return "\n".join(["## Models", *lines])
+    if "request" in document or "models" in document:
+        names = "\n".join(f"- {model['name']}" for model in document.get("models", []))
+        default = f"Default: {document.get('default_model')}"
+        return frame_markdown(document, f"## Models\n{names}", default)
     return format_search_result(document)
 
 
-def format_search_result(result: dict[str, Any]) -> str:
+def format_search_result(result: Fields) -> str:
     """Return an answer as Markdown; sections without content are left out.
 
-    Sources are numbered, because the markers in the text refer to the numbers.
+    Sources are numbered, because the markers in the text refer to the numbers. A document with the
+    text alone or the sources alone gets no headings for them.
     """
-    text = result.get("cited_text") or result.get("text") or ""
-    sources = [
-        f"{number}. {markdown_link(source['title'], source['url'])} ({source_domain(source)})"
+    alone = "text" not in result or "sources" not in result
+    sources = "\n".join(
+        f"{number}. {markdown_link(source['title'], source['url'])} "
+        f"({source.get('domain') or url_host(source['url'])})"
         for number, source in enumerate(result.get("sources") or [], 1)
-    ]
-    queries = [f'- "{" ".join(query.split())}"' for query in result.get("search_queries") or []]
-    pages = [f"- {page['url']} ({page['status']})" for page in result.get("pages") or []]
-    attempts = [
-        f"> {one['provider']} was tried first: {one['error']}" for one in result.get("attempts", [])
-    ]
-    warnings = [f"> {warning}" for warning in result.get("warnings", [])]
-    html = result.get("suggestions_html")
-    thoughts = result.get("thoughts")
-    sections = [
-        "\n\n".join(["## Search Results", *attempts, *warnings, *([text] if text else [])]),
-        "\n".join(["### Sources", *sources]) if sources else "",
-        "\n".join(["### Search Queries Used", *queries]) if queries else "",
-        "\n".join(["### Pages Read", *pages]) if pages else "",
+    )
+    queries = "\n".join(
+        f'- "{" ".join(query.split())}"' for query in result.get("search_queries") or []
+    )
+    pages = "\n".join(f"- {page['url']} ({page['status']})" for page in result.get("pages") or [])
+    thoughts, html = result.get("thoughts"), result.get("suggestions_html")
+    attempts = result.get("attempts", [])
+    blocks = [
+        "" if alone else "## Search Results",
+        *(f"> {one['provider']} was tried first: {one['error']}" for one in attempts),
+        *(f"> {warning}" for warning in result.get("warnings", [])),
+        result.get("cited_text") or result.get("text") or "",
+        f"### Sources\n{sources}" if sources and not alone else sources,
+        f"### Search Queries Used\n{queries}" if queries else "",
+        f"### Pages Read\n{pages}" if pages else "",
         f"### Thoughts\n\n{thoughts}" if thoughts else "",
         f"### Search Suggestions\n\n```html\n{html}\n```" if html else "",
-        *cut_notes(result),
+        object_field(result, "truncated").get("hint", ""),
     ]
-    return "\n\n".join(section for section in sections if section)
-
-
-def source_domain(source: dict[str, Any]) -> str:
-    """Return the domain of a source; it may come without one from elsewhere than this script."""
-    return str(source.get("domain") or url_host(source["url"]))
-
-
-def cut_notes(document: Document) -> list[str]:
-    """Return the sentence that says what was cut from a document, as a list of one or none."""
-    hint = document.get("truncated", {}).get("hint")
-    return [hint] if hint else []
+    return "\n\n".join(block for block in blocks if block)
 
 
 def format_error_response(status: int, error_text: str, provider: str = "gemini") -> str:
     """Return an API's error answer as Markdown: its status, and its body as text."""
-    names = {"vertex": "VERTEX_ACCESS_TOKEN", "code-assist": "CODE_ASSIST_ACCESS_TOKEN"}
     response = Response(status, {}, error_text.encode("utf-8", "replace"))
-    credential = {"provider": provider, "name": names.get(provider, "GEMINI_API_KEY")}
-    error = api_error(response, credential, DEFAULT_MODEL)
-    error.details.pop("unknown_model", None)
+    error = api_error(response, given_credential(provider, ""), DEFAULT_MODEL)
     return error_to_markdown(error_document(error))
 
 
 def error_to_markdown(document: Document) -> str:
-    """Return an error document as Markdown under one of the seed's four headings."""
-    details = document["details"]
-    bad_input = details["kind"] == "invalid_input"
-    usual = "--help lists what is allowed." if bad_input else "Try again, or ask in other words."
-    hint = details.get("hint") or usual
-    if details.get("attempts"):
-        heading = "No Providers Available"
-        error = document["error"].partition(f"{heading}:")[0]  # the rest is what the lines say
-        lines = [
-            f"- {one['provider']}: " + (one.get("error") or f"needs {one['lacks']}")
-            for one in details["attempts"]
-        ]
-        blocks = [f"## {heading}", error, hint, "\n".join(lines)]
-        return "\n\n".join(block for block in blocks if block)
+    """Return an error document as Markdown under one of four headings, which callers look for."""
+    details, message = document["details"], document["error"]
     limited = dict.fromkeys(("rate_limit", "quota"), "Rate Limited")
     heading = {"auth": "Authentication Error", **limited}.get(details["kind"], "Search Error")
-    return f"## {heading}\n\n{document['error']}\n\n{hint}"
+    attempts = details.get("attempts", [])
+    if message.startswith(NO_PROVIDERS) or any("lacks" in one for one in attempts):
+        heading, message = NO_PROVIDERS, message.partition(f"{NO_PROVIDERS}:")[0]
+    lines = (
+        f"- {one['provider']}: {one.get('error') or 'needs ' + one['lacks']}" for one in attempts
+    )
+    blocks = [f"## {heading}", message, details.get("hint", ""), "\n".join(lines)]
+    return "\n\n".join(block for block in blocks if block)
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Run the command line; return the exit code."""
+    """Run the command line, which may read the queries of a batch from a file."""
     if (sys.argv[1:] if argv is None else argv) == ["batch"]:
-        argv = ["batch", "--params-json", '{"queries": []}']  # the seed has a sentence for it
+        argv = ["batch", "--params-json", '{"queries": []}']  # so that EMPTY_QUERIES is said
+    hint = "Name a file with a question a line, or give the questions: queries."
+
+    def run_batch_file(params: Fields, report: ProgressCallback, **emit: Any) -> Document:
+        return run_batch(read_queries(params, hint), report, **emit)
+
     script = {
         "name": "gemini_search.py",
         "description": __doc__,
@@ -3189,10 +2853,10 @@ def retry_after(response: Response) -> float | None:
         return None
 
 
-def json_answer(response: Response, provider: str) -> dict[str, Any]:
-    """Return an answer's JSON object with its texts cleaned; raises SearchError (provider)."""
+def json_answer(response: Response, provider: str, clean: bool = True) -> dict[str, Any]:
+    """Return an answer's JSON object, its texts cleaned if clean; raises SearchError (provider)."""
     try:
-        data = clean_tree(response.json())
+        data = clean_tree(response.json()) if clean else response.json()
     except (ValueError, RecursionError):
         data = None
     if isinstance(data, dict):

@@ -379,7 +379,9 @@ class OddShapes(CannedCase):
             self.assertIn(*feedback.values(), document["error"])
 
     def test_a_stopped_answer_is_an_error_although_it_has_words(self) -> None:
-        for reason in ("SAFETY", "RECITATION", "PROHIBITED_CONTENT", "SPII", "BLOCKLIST"):
+        for reason in (
+            "SAFETY", "RECITATION", "PROHIBITED_CONTENT", "SPII", "BLOCKLIST", "MODEL_ARMOR",
+        ):  # fmt: skip
             code, document = self.ask(answer("The first words", reason=reason))
             self.assertEqual((code, document["details"]["kind"]), (5, "blocked"))
             self.assertIn(reason, document["error"])
@@ -402,7 +404,7 @@ class OddShapes(CannedCase):
             self.assertIn(f"The answer is cut off ({reason}).", document["warnings"])
         code, document = self.ask(answer(reason="MAX_TOKENS"))
         self.assertEqual((code, document["details"]["kind"]), (5, "provider"))
-        self.assertIn("--thinking low", document["details"]["hint"])
+        self.assertIn("use thinking low", document["details"]["hint"])
 
     def test_another_model_than_the_one_asked_is_reported(self) -> None:
         body = {**answer("x"), "modelVersion": "gemini-3.9-flash"}
@@ -415,7 +417,8 @@ class OddShapes(CannedCase):
         self.assertNotIn("requested_model", document)
 
     def test_billed_queries_are_the_different_ones_that_are_not_blank(self) -> None:
-        metadata = {"webSearchQueries": ["a", "", "b", " ", "a"]}
+        queries = ["a", "", "b", " ", "a"]
+        metadata = {"webSearchQueries": queries, "groundingChunks": [chunk("https://a.example/")]}
         _, document = self.ask(answer("x", metadata))
         self.assertEqual((document["search_queries"], document["billed_queries"]), (["a", "b"], 2))
         body = {**answer("x", metadata), "modelVersion": "gemini-2.5-flash-lite"}
@@ -429,7 +432,8 @@ class OddShapes(CannedCase):
             "toolUsePromptTokenCount": 7,
             "totalTokenCount": 40,
         }
-        _, document = self.ask({**answer("x"), "usageMetadata": usage})
+        metadata = {"groundingChunks": [chunk("https://a.example/")]}
+        _, document = self.ask({**answer("x", metadata), "usageMetadata": usage})
         self.assertEqual(
             document["usage"],
             {
@@ -461,6 +465,15 @@ class OddShapes(CannedCase):
         self.assertEqual(run.document["text"], text.strip())
         self.assertEqual(len(run.document["sources"]), 6)
         self.assertEqual(run.document["truncated"]["left_out"], ["cited_text"])
+
+    def test_one_without_sources_is_not_asked_for_again_if_too_little_time_is_left(self) -> None:
+        self.server.delay = 0.6
+        self.addCleanup(setattr, self.server, "delay", 0.0)
+        started = time.monotonic()
+        code, document = self.ask(answer("From memory."), "--timeout", "1.1")
+        self.assertLess(time.monotonic() - started, 1.1 + SLACK)
+        self.assertEqual((code, document["grounded"]), (0, False))
+        self.assertNotIn("attempts", document)
 
     def test_an_answer_that_is_no_object_is_the_provider_s_fault(self) -> None:
         for body in ([], "text", 3, None, b"", b"{", b"[" * 100_000):

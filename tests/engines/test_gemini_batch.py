@@ -164,12 +164,21 @@ class BatchCommand(GeminiCase):
         queries = [one["query"] for one in run.document["results"]]
         self.assertEqual(queries, ["sourdough", "aurora"])
 
+    def test_a_file_may_hold_a_json_array_and_add_to_a_single_query_in_json(self) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "queries.json"
+            path.write_text('["sourdough", "aurora\\nborealis"]', encoding="utf-8")
+            given = json.dumps({"queries": "chess"})
+            run = self.run_script(SCRIPT, "batch", str(path), "--params-json", given)
+        queries = [one["query"] for one in run.document["results"]]
+        self.assertEqual(queries, ["chess", "sourdough", "aurora\nborealis"])
+
     def test_a_file_that_is_missing_or_empty_is_named(self) -> None:
         run = self.run_script(SCRIPT, "batch", "no-such-file.txt")
         self.assertEqual(run.code, 2)
         self.assertIn("no-such-file.txt", run.document["error"])
         run = run_script(SCRIPT, "batch", "@-", env=self.environment, stdin="\n \n")
-        self.assertEqual((run.code, run.document["error"]), (2, "queries list cannot be empty"))
+        self.assertEqual((run.code, run.document["error"]), (2, "input: '@-' holds no query."))
 
     def test_a_query_with_several_lines_stays_one_query_in_json(self) -> None:
         given = json.dumps({"queries": ["sourdough\nbread"]})

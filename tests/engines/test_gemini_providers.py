@@ -170,7 +170,7 @@ class Vertex(GeminiCase):
             self.set_environment(
                 GOOGLE_CLOUD_PROJECT="p1", GOOGLE_CLOUD_LOCATION=location, VERTEX_BASE_URL=""
             )
-            url = gemini.generate_url({"provider": "vertex"}, "gemini-x")
+            url = gemini.build_search_request("x", "vertex", {"model": "gemini-x"})["url"]
             place = f"/v1/projects/p1/locations/{location or 'global'}/"
             self.assertTrue(url.startswith(host + place), url)
 

@@ -42,10 +42,9 @@ class Request(GeminiCase):
         self.assertEqual(body["contents"][0]["role"], "user")
         self.assertNotIn("toolConfig", body)
 
-    def test_says_nothing_about_temperature_or_thinking_unless_asked(self) -> None:
+    def test_says_nothing_about_temperature(self) -> None:
         for command, query in EVERY_COMMAND[:4]:
             call_main(gemini, command, query)
-            self.assertEqual(self.last_body()["generationConfig"], {})
             self.assertNotRegex(json.dumps(self.last_body()).lower(), "temperature|topp|topk")
 
     def test_system_instruction_has_the_date_in_utc(self) -> None:
@@ -66,7 +65,7 @@ class Request(GeminiCase):
         self.assertEqual([one["status"] for one in document["pages"]], ["success", "error"])
 
     def test_urls_that_cannot_be_read_are_refused_by_name(self) -> None:
-        redirect = gemini.REDIRECT_ADDRESS + gemini.REDIRECT_PATH + "x"
+        redirect = gemini.REDIRECT_LINK + "x"
         for urls, word in (
             (["ftp://a.example/"], "ftp://a.example/"),
             (["a.example"], "a.example"),
@@ -172,13 +171,13 @@ class Thinking(GeminiCase):
 
     def test_each_family_gets_the_field_it_takes(self) -> None:
         for model, level, config in (
-            ("gemini-2.5-flash", "none", {"thinkingBudget": 0}),
+            ("gemini-2.5-flash", "low", {"thinkingBudget": 1024}),
             ("gemini-2.5-flash-lite", "minimal", {"thinkingBudget": 512}),
-            ("gemini-2.5-pro", "none", {"thinkingBudget": 128}),
+            ("gemini-2.5-pro", "minimal", {"thinkingBudget": 128}),
             ("gemini-2.5-pro", "xhigh", {"thinkingBudget": 32_768}),
-            ("gemini-3.8-flash", "none", {"thinkingLevel": "LOW"}),
+            ("gemini-3.8-flash", "minimal", {"thinkingLevel": "LOW"}),
             ("gemini-3.8-flash", "xhigh", {"thinkingLevel": "HIGH"}),
-            ("gemini-3.6-flash", "none", {"thinkingLevel": "MINIMAL"}),
+            ("gemini-3.6-flash", "minimal", {"thinkingLevel": "MINIMAL"}),
             ("gemini-3.1-pro-preview", "minimal", {"thinkingLevel": "LOW"}),
             ("gemini-4-hydrogen", "xhigh", {"thinkingLevel": "XHIGH"}),
             ("gemini-4-argon", "medium", {"thinkingLevel": "MEDIUM"}),
@@ -188,9 +187,26 @@ class Thinking(GeminiCase):
             with self.subTest(model=model, level=level):
                 self.assertEqual(gemini.thinking_config({"thinking": level}, model)[0], config)
 
+    def test_low_is_the_default_of_every_model_that_takes_a_level(self) -> None:
+        for name, model in MODELS.items():
+            if "generateContent" in model.methods:
+                document = gemini.run_search({"query": "sourdough", "model": name})
+                expected = {"thinkingConfig": {"thinkingLevel": "LOW"}} if model.levels else {}
+                with self.subTest(name):
+                    self.assertNotIn("warnings", document)
+                    self.assertEqual(self.last_body()["generationConfig"], expected)
+        self.assertEqual(gemini.thinking_config({}, "gemma-4-31b"), ({}, ""))
+
+    def test_none_sends_nothing(self) -> None:
+        for model in ("gemini-3.8-flash", "gemini-3.6-flash", "gemini-2.5-flash"):
+            params = {"query": "sourdough", "model": model, "thinking_level": "none"}
+            document = gemini.run_search(params)
+            self.assertNotIn("warnings", document)
+            self.assertEqual(self.last_body()["generationConfig"], {})
+
     def test_another_level_than_the_one_asked_is_said(self) -> None:
-        document = gemini.run_search({"query": "x", "thinking": "none"})
-        self.assertIn("thinking none was sent as low", document["warnings"][0])
+        document = gemini.run_search({"query": "x", "thinking": "minimal"})
+        self.assertIn("thinking minimal was sent as low", document["warnings"][0])
         document = gemini.run_search({"query": "sourdough", "thinking": "low"})
         self.assertNotIn("warnings", document)
 
@@ -280,14 +296,14 @@ class Models(GeminiCase):
             document = gemini.run_search({"query": "sourdough", "model": given})
             self.assertEqual(document["details"]["kind"], "quota")
             self.assertIn("gemini-3.6-flash", document["error"])
-            self.assertIn("--model gemini-2.5-flash-lite", document["details"]["hint"])
+            self.assertIn("use model gemini-2.5-flash-lite", document["details"]["hint"])
             self.assertEqual(len(self.server.requests), 1)  # waiting would not help
 
 
 class Refusals(GeminiCase):
     def test_what_gemini_cannot_do_is_said_with_what_to_do_instead(self) -> None:
         for flag, word in (
-            ("--count", "--max-sources"),
+            ("--count", "max_sources"),
             ("--site", "name the site"),
             ("--country", "name the country"),
             ("--language", "language of the question"),

@@ -23,6 +23,7 @@ except ImportError:
     raise SystemExit(0) from None
 
 MODEL = "gemini-3.8-flash"
+PLAIN = {"query": "sourdough", "thinking": "none"}  # the SDK sends no thinking level by itself
 OWN_HEADERS = {
     "accept", "accept-encoding", "connection", "content-length", "host", "user-agent",
     "x-goog-api-client", "x-server-timeout",
@@ -76,7 +77,8 @@ class SameRequest(GeminiCase):
 
     def test_for_a_plain_search_byte_for_byte_in_its_json(self) -> None:
         for command, query in (("search", "sourdough"), ("dev", "python"), ("docs", "python")):
-            self.assertTrue(getattr(gemini, f"run_{command}")({"query": query})["ok"])
+            params = {**PLAIN, "query": query}
+            self.assertTrue(getattr(gemini, f"run_{command}")(params)["ok"])
             ours, theirs = self.sent(self.client(api_key="good-" + CANARY))
             self.assertEqual(ours, theirs)
 
@@ -88,9 +90,8 @@ class SameRequest(GeminiCase):
         self.assertEqual(as_the_api_reads_it(ours[2]), as_the_api_reads_it(theirs[2]))
 
     def test_for_a_time_range(self) -> None:
-        self.assertTrue(
-            gemini.run_search({"query": "python", "since": "2026-01-01..2026-01-31"})["ok"]
-        )
+        params = {**PLAIN, "query": "python", "since": "2026-01-01..2026-01-31"}
+        self.assertTrue(gemini.run_search(params)["ok"])
         interval = types.Interval(
             start_time=datetime(2026, 1, 1, tzinfo=timezone.utc),
             end_time=datetime(2026, 2, 1, tzinfo=timezone.utc),
@@ -100,7 +101,7 @@ class SameRequest(GeminiCase):
         self.assertEqual(as_the_api_reads_it(ours[2]), as_the_api_reads_it(theirs[2]))
 
     def test_for_pages_to_read(self) -> None:
-        params = {"query": "sourdough", "url": ["https://encyclopedia.example.org/wiki/Sourdough"]}
+        params = {**PLAIN, "url": ["https://encyclopedia.example.org/wiki/Sourdough"]}
         self.assertTrue(gemini.run_search(params)["ok"])
         tools = (types.Tool(url_context=types.UrlContext()),)
         ours, theirs = self.sent(self.client(api_key="good-" + CANARY), tools=tools)
@@ -108,7 +109,7 @@ class SameRequest(GeminiCase):
 
     def test_for_vertex_with_a_project(self) -> None:
         self.set_environment(GOOGLE_CLOUD_PROJECT="p1", VERTEX_ACCESS_TOKEN="good-" + CANARY)
-        self.assertTrue(gemini.run_search({"query": "sourdough", "provider": "vertex"})["ok"])
+        self.assertTrue(gemini.run_search({**PLAIN, "provider": "vertex"})["ok"])
         client = self.client(
             vertexai=True, project="p1", location="global",
             credentials=Credentials("good-" + CANARY),
@@ -118,7 +119,7 @@ class SameRequest(GeminiCase):
 
     def test_for_vertex_in_express_mode(self) -> None:
         self.set_environment(VERTEX_API_KEY="good-" + CANARY)
-        self.assertTrue(gemini.run_search({"query": "sourdough", "provider": "vertex"})["ok"])
+        self.assertTrue(gemini.run_search({**PLAIN, "provider": "vertex"})["ok"])
         ours, theirs = self.sent(self.client(vertexai=True, api_key="good-" + CANARY))
         self.assertEqual(ours, theirs)
 

@@ -3,7 +3,8 @@
 Keys and access tokens (NAME or NAME-anything): good is a paid one; free may not search with
 Gemini 3 and later; together is answered as soon as two of its requests wait at once (proof that
 they are parallel); throttle is refused once, with its second request; unthinking may not set
-how much is thought.
+how much is thought; lazy and stubborn are answered without a search; if the question asks for one,
+lazy gets it, and stubborn gets no answer.
 Faults with an answer of Google's: see FAULT_BODIES; those of the transport: faults.py. The names
 in gemini_answers.SHAPES give the odder shapes of an answer.
 """
@@ -24,7 +25,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 GOOD_KEYS = {
-    "good", "free", "together", "throttle", "unthinking", "busy", "flaky", "slow", *SHAPES,
+    "good", "free", "together", "throttle", "unthinking", "lazy", "stubborn", "busy", "flaky",
+    "slow", *SHAPES,
 }  # fmt: skip
 FAULT_BODIES: dict[str, Callable[[], Reply]] = {
     "bad": errors.unknown_key,
@@ -131,9 +133,14 @@ def _answer(
             return errors.no_search_in_tier()
         if fault_name(key) == "unthinking" and question.thinking_set:
             return errors.no_thinking()
+        told = "Search Google" in question.text
+        if fault_name(key) == "stubborn" and told:
+            return fault_answer("hang", request, state, {}) or errors.too_late()
         answer = grounded_answer(question, state, names_domain)
     except errors.RefusedError as refused:
         return refused.reply
+    if fault_name(key) in ("lazy", "stubborn") and not told:
+        SHAPES["ungrounded"](answer)
     if fault_name(key) in SHAPES:
         SHAPES[fault_name(key)](answer)
     return delayed(json_reply(answer), key)

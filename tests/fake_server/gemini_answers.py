@@ -247,6 +247,11 @@ def _stopped(answer: dict[str, Any]) -> None:
     answer["candidates"] = [{"content": content, "finishReason": "SAFETY", "index": 0}]
 
 
+def _armored(answer: dict[str, Any]) -> None:
+    """The answer was stopped by Model Armor, a filter of Vertex AI."""
+    answer["candidates"] = [{"finishReason": "MODEL_ARMOR", "index": 0}]
+
+
 def _empty(answer: dict[str, Any]) -> None:
     """The model gave up: no content."""
     message = "Model failed to generate content due to internal error."
@@ -276,6 +281,7 @@ SHAPES: dict[str, Callable[[dict[str, Any]], None]] = {
     "thoughtful": _thoughtful,
     "blocked": _blocked,
     "stopped": _stopped,
+    "armored": _armored,
     "empty": _empty,
     "silent": _silent,
     "cut": _cut,

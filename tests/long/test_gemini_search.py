@@ -21,7 +21,7 @@ USUAL = {
         {
             "webSearchQueries": ["one", "", "two"],
             "groundingChunks": [
-                chunk(gemini.REDIRECT_ADDRESS + gemini.REDIRECT_PATH + "x", "a.example"),
+                chunk(gemini.REDIRECT_LINK + "x", "a.example"),
                 chunk("https://b.example/", "B"),
                 {"maps": {"uri": "https://maps.example/", "title": "M"}},
             ],

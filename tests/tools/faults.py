@@ -148,8 +148,8 @@ EXPECTED: dict[str, dict[str, str]] = {
         "late": "timeout",
         # Shapes of an answer: what has words is an answer, with or without sources.
         **dict.fromkeys(("ungrounded", "sourceless", "hollow", "drifted", "thoughtful"), "ok"),
-        **dict.fromkeys(("cut", "continued", "unthinking"), "ok"),
-        **dict.fromkeys(("blocked", "stopped"), "blocked"),
+        **dict.fromkeys(("cut", "continued", "unthinking", "lazy", "stubborn"), "ok"),
+        **dict.fromkeys(("blocked", "stopped", "armored"), "blocked"),
         "empty": "provider",
         "silent": "no_results",
     },
@@ -203,12 +203,12 @@ EXCEPTIONS = {
     ("serper_search", "account", "empty"): "ok",  # a balance of 0 is the answer
     **{
         ("gemini_search", "models", fault): "ok"  # a list of models has no shape of an answer
-        for fault in (*SHAPES, "free", "unthinking")
+        for fault in (*SHAPES, "free", "unthinking", "lazy", "stubborn")
     },
 }
 # Faults that a provider's module answers by name outside its tables.
 MORE_FAULTS = {
-    "gemini": {"free", "unthinking", *SHAPES},
+    "gemini": {"free", "unthinking", "lazy", "stubborn", *SHAPES},
     "duckduckgo": {"accepted", "second", "ends"},
     "google": {"old", "classic"},
     "searxng": {"failed", "partly", "answers", "nojson", "empty"},
