@@ -10,6 +10,8 @@ Examples:
   web_search.py 'kernel release notes' -n 3 --since month --site kernel.org
   web_search.py 'sourdough hydration' --engine duckduckgo --format markdown
   web_search.py 'rust async runtimes' --no-pages
+  web_search.py 'rust async runtimes' --engine brave,duckduckgo
+  web_search.py brief 'how do tokio and async-std differ' 'is async-std maintained'
   web_search.py recall 'tokio scheduler'
   web_search.py cache stats
 
@@ -32,11 +34,19 @@ import sys
 
 sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))  # PYTHONSAFEPATH leaves it out
 
+from websearch import brief, search
 from websearch.common import end_process, run_command_line
-from websearch.search import COMMANDS, RUN, to_markdown
 
+COMMANDS = {**search.COMMANDS, **brief.COMMANDS}
+RUN = {**search.RUN, "brief": brief.run_brief_file}
 # First words that start a server: the command that they hand over to.
 SERVERS = {"serve": "http_server", "mcp": "mcp_server"}
+
+
+def to_markdown(document: dict[str, object]) -> str:
+    """Return a document of one of the commands as Markdown."""
+    show = brief.to_markdown if "sources" in document else search.to_markdown
+    return show(document)
 
 
 def main(argv: list[str] | None = None) -> int:

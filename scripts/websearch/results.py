@@ -16,7 +16,15 @@ from websearch.common import (
     object_field,
     quoted,
 )
-from websearch.engines import FILTERS, ask_engine, engine_order, is_storable, results_of
+from websearch.engines import (
+    ENGINES,
+    FILTERS,
+    ask_engine,
+    engine_order,
+    is_storable,
+    results_of,
+)
+from websearch.ledger import check_budget, count_requests
 
 TYPE_CHECKING = False  # typing.TYPE_CHECKING without its import, which costs 5 ms
 if TYPE_CHECKING:
@@ -39,7 +47,7 @@ class Question:
     """One question on its way: its checked parameters, the store, the deadline, what was tried.
 
     reads_pages: whether time must be left for the pages. unstored: what is not stored, but serves
-    the processes that have waited for it.
+    the processes that have waited for it. billed: engine -> requests that cost money.
     """
 
     def __init__(
@@ -55,6 +63,8 @@ class Question:
         self.warnings: list[str] = []
         self.failures: list[tuple[str, SearchError]] = []
         self.unstored: dict[str, Any] | None = None
+        self.billed: dict[str, int] = {}
+        self.fetched_pages = False  # whether a page came from the web
 
     def time_left(self) -> float:
         """Return the seconds until the deadline."""
@@ -183,7 +193,12 @@ def ask_for_results(question: Question, engine: str, last: bool, is_named: bool)
     share = (SEARCH_SHARE if question.reads_pages else 1.0) * (1.0 if last else FIRST_SHARE)
     question.progress(f"asking {engine}", 0, params["count"] + 1)
     timeout = max(MIN_TIMEOUT, question.time_left() * share)
+    paid = ENGINES[engine]["paid"]
+    if paid and (warning := check_budget(engine, question.store)):
+        question.warnings.append(warning)
     document = ask_engine(engine, {**params, "timeout": timeout})
+    if paid and (requests := count_requests(engine, document, question.store)):
+        question.billed[engine] = question.billed.get(engine, 0) + requests
     if not document["ok"]:
         raise error_of(document)
     results = results_of(engine, document, params["count"])

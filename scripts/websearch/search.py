@@ -18,14 +18,33 @@ from websearch.common import (
     run_operation,
     shorten,
 )
-from websearch.engines import ENGINES, SPELLINGS, ask_engine, engine_order, is_storable
+from websearch.engines import (
+    ENGINES,
+    SPELLINGS,
+    ask_engine,
+    chosen_engines,
+    engine_order,
+    is_storable,
+)
+from websearch.ledger import this_month
 from websearch.results import (
-    MIN_TIMEOUT,
+    SEARCH_SHARE,
     Question,
     answer_question,
     duration,
+    no_engine_answered,
     storage_key,
     stored_content,
+)
+from websearch.sources import (
+    ask_all,
+    dated,
+    failed_attempts,
+    gather_sources,
+    read_sources,
+    total_billed,
+    utc_day,
+    year_warning,
 )
 
 TYPE_CHECKING = False  # typing.TYPE_CHECKING without its import, which costs 5 ms
@@ -72,10 +91,10 @@ COMMANDS: dict[str, dict[str, Any]] = {
             COUNT,
             {"name": "force", "type": "bool", "flags": ["-f"], "default": False,
              "help": "ask again, whatever the store holds"},
-            {"name": "engine", "type": "str", "choices": ["auto", *ENGINES], "default": "auto",
-             "values": SPELLINGS,
+            {"name": "engine", "type": "csv", "choices": ["auto", "all", *ENGINES],
+             "default": ["auto"], "values": SPELLINGS,
              "help": "auto (default) goes on to the next engine if one fails; a named engine "
-                     "answers or the call fails"},
+                     "answers or the call fails; all, or several names: asked at once, fused"},
             {"name": "since", "type": "since",
              "choices": ["hour", "day", "week", "month", "year"],
              "values": {"h": "hour", "d": "day", "w": "week", "m": "month", "y": "year"},
@@ -130,15 +149,28 @@ def run_search(params: dict[str, Any], report: ProgressCallback = None) -> Docum
     def operation(params: dict[str, Any]) -> Document:
         from websearch.store import PageStore
 
+        engines = chosen_engines(params["engine"])
         if params.get("dry_run"):
-            return planned_request(params)
+            return planned_requests(engines, params)
         store = PageStore()
         try:
-            return search(Question(params, store, report))
+            if len(engines) > 1:
+                return fused_search(Question(params, store, report), engines)
+            return search(Question({**params, "engine": engines[0]}, store, report))
         finally:
             store.close()
 
     return run_operation("web_search.search", COMMANDS["search"], params, operation)
+
+
+def planned_requests(engines: list[str], params: dict[str, Any]) -> Document:
+    """Return what a dry run shows: the request, or those to several engines."""
+    documents = [planned_request({**params, "engine": engine}) for engine in engines]
+    failed = next((document for document in documents if not document["ok"]), None)
+    if failed or len(documents) == 1:
+        return failed or documents[0]
+    requests = [document["request"] for document in documents]
+    return {"ok": True, "dry_run": True, "request": {"requests": requests}}
 
 
 def planned_request(params: dict[str, Any]) -> Document:
@@ -171,6 +203,49 @@ def search(question: Question) -> Document:
         raise
 
 
+def fused_search(question: Question, engines: list[str]) -> Document:
+    """Return the results of several engines, asked at the same time, as one ranking.
+
+    Raises SearchError if no engine answers.
+    """
+    params = question.params
+    share = SEARCH_SHARE if question.reads_pages else 1.0
+    asked = {**params, "timeout": question.time_left() * share}
+    outcomes = ask_all([params["query"]], engines, asked, question.report)
+    if not any(outcome.content for outcome in outcomes):
+        failures = [(outcome.engine, outcome.error) for outcome in outcomes if outcome.error]
+        raise no_engine_answered(failures)
+    sources = gather_sources(question, outcomes, params["count"])
+    answered = [outcome for outcome in outcomes if outcome.content]
+    question.warnings += [text for outcome in outcomes for text in outcome.warnings]
+    question.billed = total_billed(outcomes)
+    results = [
+        {
+            "position": position,
+            **source.result,
+            "engines": sorted(source.engines),
+            **drop_empty({"also": source.also, "error": source.error}),
+        }
+        for position, source in enumerate(sources, 1)
+    ]
+    cached = all(outcome.from_cache for outcome in answered) and not question.fetched_pages
+    document = {
+        "ok": True,
+        "provider": "web_search",
+        "today": utc_day(time.time()),
+        "query": params["query"],
+        "engines": [outcome.engine for outcome in answered],
+        "results": results,
+        "from_cache": cached,
+        "fetched_at": min(outcome.content["fetched_at"] for outcome in answered),
+    }
+    notes = with_notes(question, document)
+    notes |= drop_empty({"attempts": failed_attempts(outcomes)})
+    texts = {source.result["url"]: source.text for source in sources}
+    fill_results(notes, texts, question.max_chars)
+    return notes
+
+
 def complete_answer(question: Question, key: str, content: Document, from_cache: bool) -> Document:
     """Return the document of an answer: its pages are read, and it is stored if it is whole.
 
@@ -185,12 +260,14 @@ def complete_answer(question: Question, key: str, content: Document, from_cache:
     is_whole = True
     texts: dict[str, str] = {}
     if question.reads_pages:
-        texts, errors, fetched = read_results(question, content["results"])
+        pages, errors, fetched = read_sources(question, content["results"])
+        texts = {url: page["text"] for url, page in pages.items()}
         document["from_cache"] = from_cache and not fetched
         is_whole = not any(error.get("retryable") for error in errors.values())
-        for item, stored in zip(document["results"], content["results"], strict=True):
-            if item["url"] in errors:
-                item["error"] = stored["error"] = errors[item["url"]]["message"]
+        for stored in content["results"]:
+            if stored["url"] in errors:
+                stored["error"] = errors[stored["url"]]["message"]
+        document["results"] = with_pages(content["results"], pages)
         if errors and not texts:
             question.warnings.append("No page could be read: results and snippets only.")
     if not is_storable(content["engine"]):
@@ -207,12 +284,25 @@ def complete_answer(question: Question, key: str, content: Document, from_cache:
     return document
 
 
+def with_pages(
+    results: list[dict[str, Any]], pages: dict[str, dict[str, Any]]
+) -> list[dict[str, Any]]:
+    """Return results with their dates settled by their pages; a page that was read has no error."""
+    today = utc_day(time.time())
+    found = [dated(item, pages.get(item["url"], {}), today) for item in results]
+    for item in found:
+        if item["url"] in pages:
+            item.pop("error", None)
+    return found
+
+
 def stale_answer(question: Question, content: Document, reason: SearchError) -> Document:
     """Return the document of a stored answer of any age, marked stale; nothing is fetched."""
     question.warnings.append(f"From an earlier search, because now: {reason.message}")
     document = with_notes(question, {**answer_head(content, True), "stale": True})
     if question.reads_pages:
         pages = question.store.get_pages(content["urls"], None)
+        document["results"] = with_pages(document["results"], pages)
         texts = {url: page["text"] for url, page in pages.items()}
         fill_results(document, texts, question.max_chars)
     return document
@@ -223,6 +313,7 @@ def answer_head(content: Document, from_cache: bool) -> Document:
     return {
         "ok": True,
         "provider": "web_search",
+        "today": utc_day(time.time()),
         "query": content["query"],
         "engine": content["engine"],
         "results": [
@@ -237,10 +328,16 @@ def answer_head(content: Document, from_cache: bool) -> Document:
 def with_notes(question: Question, document: Document) -> Document:
     """Return a document with its question's attempts and warnings, each warning once."""
     attempts = question.attempts()
-    if not document["from_cache"] and "stale" not in document:
+    if "engine" in document and not document["from_cache"] and "stale" not in document:
         attempts.append({"engine": document["engine"]})
-    warnings = list(dict.fromkeys([*question.warnings, *question.store.warnings]))
-    return {**document, **drop_empty({"attempts": attempts, "warnings": warnings})}
+    year = year_warning(document["query"], document["today"])
+    warnings = list(dict.fromkeys([*question.warnings, year, *question.store.warnings]))
+    notes = {
+        "attempts": attempts,
+        "warnings": [text for text in warnings if text],
+        "billed": question.billed,
+    }
+    return {**document, **drop_empty(notes)}
 
 
 def fill_results(document: Document, texts: dict[str, str], max_chars: int) -> None:
@@ -261,66 +358,8 @@ def fill_results(document: Document, texts: dict[str, str], max_chars: int) -> N
     marks = len(results) * len(',"text":,"truncated":true')
     fixed = len(dump_json({**document, "truncated": {"hint": EXCERPT_HINT}})) + marks
     wanted = [texts[item["url"]] for item in results]
-    if fill_texts(results, wanted, document["query"], max(0, max_chars - fixed)):
+    if fill_texts(results, wanted, [document["query"]] * len(wanted), max(0, max_chars - fixed)):
         document["truncated"] = {"hint": EXCERPT_HINT}
-
-
-def read_results(
-    question: Question, results: list[dict[str, Any]]
-) -> tuple[dict[str, str], dict[str, dict[str, Any]], bool]:
-    """Return (texts by URL, {message, retryable} of failed pages by URL, whether any was fetched).
-
-    Pages come from the store if they are young enough, else from the web; those are stored.
-    """
-    urls = list(dict.fromkeys(item["url"] for item in results))
-    stored = {} if question.params["force"] else question.store.get_pages(urls, question.max_age)
-    texts = {url: page["text"] for url, page in stored.items()}
-    errors: dict[str, dict[str, Any]] = {  # a stored answer says that these failed for good
-        item["url"]: {"message": item["error"]}
-        for item in results
-        if "error" in item and item["url"] not in texts
-    }
-    missing = [url for url in urls if url not in texts and url not in errors]
-    if not missing:
-        return texts, errors, False
-    for page in read_and_store(question, missing, len(urls) - len(missing), len(urls)):
-        if page["ok"]:
-            texts[page["url"]] = page["text"]
-        else:
-            retryable = page["details"]["retryable"] or page["details"]["kind"] == "internal"
-            errors[page["url"]] = {"message": page["error"], "retryable": retryable}
-    return texts, errors, True
-
-
-def read_and_store(question: Question, urls: list[str], done: int, total: int) -> list[Document]:
-    """Read pages from the web and store the good ones; return the document of each.
-
-    done of total pages were there already. If the whole reading failed, its error is each page's.
-    """
-    from websearch.pages.read import run_read
-
-    def report(_: str, fetched: int, __: int) -> None:
-        question.progress("pages read", done + fetched + 1, total + 1)
-
-    wanted = {"urls": urls, "max_chars": 0, "page_timeout": question.params["page_timeout"]}
-    timeout = max(MIN_TIMEOUT, question.time_left())
-    document = run_read({**wanted, "timeout": timeout}, report)
-    pages = document.get("pages") or [{"url": url, **document} for url in urls]
-    now = time.time()
-    fields = ("url", "final_url", "title", "text")
-    question.store.put_pages(
-        [
-            {
-                "title": "",
-                **{name: page[name] for name in fields if name in page},
-                "fetched_at": now,
-            }
-            for page in pages
-            if page["ok"]
-        ]
-    )
-    question.warnings += document.get("warnings", [])
-    return pages
 
 
 # ===== the other commands =========================================================================
@@ -386,12 +425,15 @@ def run_cache(params: dict[str, Any], report: ProgressCallback = None) -> Docume
             raise DryRun(drop_empty(asked))
         try:
             found = store.clear(query) if params["action"] == "clear" else store.stats()
+            spent = store.spent(this_month())
         finally:
             store.close()
         if store.warnings and params["action"] == "clear":
             hint = "The action stats shows the file; GLSI_DB_PATH names another one."
             message = f"Nothing was cleared. {store.warnings[0]}"
             raise SearchError("invalid_input", message, hint)
+        if params["action"] == "stats":
+            found |= drop_empty({"spent": {this_month(): spent}} if spent else {})
         head = {"ok": True, "provider": "web_search", "action": params["action"]}
         notes = drop_empty({"query": query, "warnings": store.warnings})
         return {**head, **notes, **found}
@@ -443,6 +485,7 @@ def to_markdown(document: Document) -> str:
     sections = "\n\n---\n\n".join(map(result_markdown, document.get("results", [])))
     facts = [
         f"Results from {document['engine']}" if "engine" in document else "",
+        f"Results from {', '.join(document['engines'])}" if "engines" in document else "",
         f"fetched {document['fetched_at']}" if "fetched_at" in document else "",
         "from the store" if document.get("from_cache") else "",
         "out of date" if document.get("stale") else "",
@@ -457,7 +500,8 @@ def to_markdown(document: Document) -> str:
 def result_markdown(item: dict[str, Any]) -> str:
     """Return one result's section: its URL, title and date, then its text or snippet."""
     title = " ".join(str(item.get("title", "")).split())
-    facts = [f"**{title}**" if title else "", item.get("date") or item.get("fetched_at") or ""]
+    date = item.get("date") or item.get("fetched_at") or ""
+    facts = [f"**{title}**" if title else "", date, ", ".join(item.get("engines", []))]
     body = escape_borders(item.get("text") or item.get("snippet") or "")
     failed = f"(page not read: {item['error']})" if "error" in item else ""
     blocks = [f"## {item['url']}", " · ".join(fact for fact in facts if fact), body, failed]

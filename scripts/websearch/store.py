@@ -212,6 +212,29 @@ class PageStore(StoreFile):
         row = self.use(read, None)
         return json_object(row[0]) if row else None
 
+    # ----- requests that cost money
+
+    def add_spent(self, month: str, engine: str, requests: int) -> None:
+        """Count requests that a paid engine has answered in a month (YYYY-MM)."""
+
+        def write(db: sqlite3.Connection) -> None:
+            statement = (
+                "INSERT INTO spending VALUES (?, ?, ?) ON CONFLICT (month, engine) "
+                "DO UPDATE SET requests = requests + excluded.requests"
+            )
+            db.execute(statement, (month, engine, requests))
+
+        self.use(write, None, writing=True)
+
+    def spent(self, month: str) -> dict[str, int]:
+        """Return engine -> requests that it has answered in a month (YYYY-MM)."""
+
+        def read(db: sqlite3.Connection) -> list[Any]:
+            query = "SELECT engine, requests FROM spending WHERE month = ? ORDER BY engine"
+            return db.execute(query, (month,)).fetchall()
+
+        return dict(self.use(read, []))
+
     # ----- housekeeping
 
     def clear(self, query: str = "") -> dict[str, int]:

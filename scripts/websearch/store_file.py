@@ -33,7 +33,9 @@ CREATE TABLE IF NOT EXISTS pages (
     fetched_at REAL, indexed INTEGER DEFAULT 0, published TEXT, title TEXT, text TEXT);
 CREATE INDEX IF NOT EXISTS pages_fetched ON pages (fetched_at);
 CREATE INDEX IF NOT EXISTS pages_unindexed ON pages (id) WHERE indexed = 0;
-CREATE TABLE IF NOT EXISTS searches (key TEXT PRIMARY KEY, owner TEXT, expires REAL, outcome TEXT)
+CREATE TABLE IF NOT EXISTS searches (key TEXT PRIMARY KEY, owner TEXT, expires REAL, outcome TEXT);
+CREATE TABLE IF NOT EXISTS spending (
+    month TEXT, engine TEXT, requests INTEGER, PRIMARY KEY (month, engine))
 """
 _ADD_PUBLISHED = "ALTER TABLE pages ADD COLUMN published TEXT"
 

@@ -213,6 +213,21 @@ def engine_order(engine: str) -> list[str]:
     return list(dict.fromkeys([preferred, *others]))
 
 
+def chosen_engines(named: list[str]) -> list[str]:
+    """Return the engines that a value of the parameter engine means, or ["auto"].
+
+    all: the engines of the table that search the whole web and can be asked. Raises SearchError
+    (invalid_input) if auto or all stands beside others.
+    """
+    names = list(dict.fromkeys(named))
+    if len(names) > 1 and not {"auto", "all"}.isdisjoint(names):
+        message = f"engine must be auto, all, or names of engines, not {quoted(','.join(names))}."
+        raise SearchError("invalid_input", message, "Name the engines alone.")
+    if names == ["all"]:
+        return [name for name, entry in ENGINES.items() if entry["auto"] and is_configured(name)]
+    return names
+
+
 def is_storable(name: str) -> bool:
     """Return whether an engine's results may be stored.
 

@@ -182,11 +182,13 @@ GAP = "\n\n[…]\n\n"  # between two passages that are not neighbours
 SMALLEST_REST = 60  # characters: a smaller rest of the room is not handed out again
 
 
-def fill_texts(items: list[dict[str, Any]], texts: list[str], query: str, room: int) -> bool:
+def fill_texts(
+    items: list[dict[str, Any]], texts: list[str], queries: list[str], room: int
+) -> bool:
     """Put the texts of pages into items ("text") within room characters of JSON.
 
     items: in order of rank; the first gets the most. A text that does not fit becomes an excerpt
-    that answers the query, and its item is marked truncated. What one text does not need, the
+    that answers its query, and its item is marked truncated. What one text does not need, the
     others get. Returns whether a text was cut.
     """
     wanted = [json_size(text) for text in texts]
@@ -194,13 +196,13 @@ def fill_texts(items: list[dict[str, Any]], texts: list[str], query: str, room: 
     shares = share_room(wanted, room, weights)
     chosen = [
         text if want <= share else excerpt(text, query, share)
-        for text, want, share in zip(texts, wanted, shares, strict=True)
+        for text, query, want, share in zip(texts, queries, wanted, shares, strict=True)
     ]
     left = room - sum(map(json_size, chosen))
     for place, (text, share) in enumerate(zip(texts, shares, strict=True)):
         if left >= SMALLEST_REST and share < wanted[place]:  # what excerpts have left over
             before = json_size(chosen[place])
-            chosen[place] = excerpt(text, query, before + left)
+            chosen[place] = excerpt(text, queries[place], before + left)
             left -= json_size(chosen[place]) - before
     for item, text, found in zip(items, texts, chosen, strict=True):
         if found:

@@ -306,9 +306,7 @@ def attempt(work: Callable[[], Any]) -> Any:
         return error
     except Exception as error:  # noqa: BLE001  one page's trouble must not cost the others
         message = f"This page could not be read ({type(error).__name__})."
-        return SearchError(
-            "internal", message, "Report the address; other pages are not affected."
-        )
+        return SearchError("internal", message, "Report the address; other pages are not affected.")
 
 
 def run_read(params: dict[str, Any], report: ProgressCallback = None) -> Document:
