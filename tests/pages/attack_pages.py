@@ -179,7 +179,8 @@ def is_member(character: str, operation: Any, value: Any) -> bool:
 def pattern_attacks(origin: str, pattern: str) -> list[Attack]:
     """The attacks of a pattern: each beginning of it that something repeated follows.
 
-    The filler is what the pattern repeats there, or a sign that parsers stumble over.
+    The filler is what the pattern repeats there, or a sign that parsers stumble over. Patterns
+    without repetition are repeated as a whole.
     """
     beginnings: dict[tuple[str, str, str], None] = {}
     for way in sequences(pattern):
@@ -194,7 +195,7 @@ def pattern_attacks(origin: str, pattern: str) -> list[Attack]:
     attacks = []
     for start, before, own in beginnings:
         for filler in dict.fromkeys((own, *FILLERS)) if own else (" ",):
-            for shape in (after_one, after_starts, after_many, in_turn) if own else (in_turn,):
+            for shape in (after_one, after_starts, in_turn) if own else (in_turn,):
                 is_brief = shape is after_starts and filler == own
                 name = f"{origin} {before[:40]!r} {filler[:9]!r} {shape.__name__}"
                 attacks.append(Attack(name, shape, start, before, filler, is_brief))
@@ -208,10 +209,6 @@ def after_one(_: str, before: str, filler: str, length: int) -> str:
 
 def after_starts(start: str, before: str, filler: str, length: int) -> str:
     return start * 58 + before + repeated(filler, length)
-
-
-def after_many(_: str, before: str, filler: str, length: int) -> str:
-    return repeated(before or filler, length // 2) + repeated(filler, length // 2)
 
 
 def in_turn(_: str, before: str, filler: str, length: int) -> str:

@@ -109,7 +109,7 @@ class MarkdownWriter:
     def heading_block(self, node: Node) -> list[str]:
         """Return a heading on one line, or as a paragraph if it is too long for one."""
         text = " ".join("".join(self.inline_children(node)).replace(BREAK, " ").split())
-        if len(text) > MAX_HEADING:
+        if length_without_targets(text) > MAX_HEADING:
             return paragraphs([text])
         return [f"{'#' * int(node.tag[1])} {text}"] if text else []
 
@@ -139,7 +139,7 @@ class MarkdownWriter:
     def term_block(self, node: Node) -> list[str]:
         """Return a term or summary as a bold line, or as it stands if it is too long for one."""
         blocks = self.blocks(node)
-        if sum(map(len, blocks)) > MAX_HEADING:
+        if sum(map(length_without_targets, blocks)) > MAX_HEADING:
             return blocks
         text = " ".join(" ".join(blocks).split())
         return [f"**{text.replace('**', '')}**"] if text else []
@@ -323,6 +323,11 @@ def paragraphs(line: list[str]) -> list[str]:
         if text:
             found.append(re.sub(_LINE_START, r"\1\\", text))
     return found
+
+
+def length_without_targets(text: str) -> int:
+    """Return the length of Markdown that the targets of links and images are not counted in."""
+    return len(re.sub(r"\]\([^()\s]{1,8000}\)", "]", text))
 
 
 def emphasis(text: str, mark: str, end: str = "") -> str:
