@@ -1,0 +1,36 @@
+"""Attacks of nearly five megabytes: no call outlives its deadline."""
+
+from __future__ import annotations
+
+import time
+import unittest
+
+from tests.pages.attack_pages import PAGE_BYTES, all_attacks, repeated
+from tests.pages.test_attack_guard import LATENESS, CannedPage, wait_for_readers
+from tests.pages.test_read_page_extract import ATTACKS
+from tests.support import SLACK
+
+TIMEOUT = 1.0  # seconds for a call
+
+
+class Deadline(CannedPage):
+    def check(self, body: str) -> None:
+        started = time.monotonic()
+        self.read(body, timeout=TIMEOUT, links=True, query="some words")
+        self.assertLess(time.monotonic() - started, TIMEOUT + LATENESS + SLACK)
+        wait_for_readers()
+
+    def test_no_page_made_from_a_pattern_holds_a_call_beyond_its_deadline(self) -> None:
+        for attack in all_attacks():
+            if attack.is_brief:
+                with self.subTest(attack.origin):
+                    self.check(attack.text(PAGE_BYTES)[:PAGE_BYTES])
+
+    def test_no_broken_page_holds_a_call_beyond_its_deadline(self) -> None:
+        for name, unit in ATTACKS.items():
+            with self.subTest(name):
+                self.check(repeated(unit, PAGE_BYTES))
+
+
+if __name__ == "__main__":
+    unittest.main()
