@@ -56,6 +56,7 @@ IMAGE_END = re.compile(rb"[%b]EI(?=[%b]|\Z)(?![\s\S]{0,10}[\x80-\xff\x01-\x08])"
 TEXT_OPERATOR = re.compile(rb"T[jJ]|['\"]|Do")
 CHECK_EVERY = 2_000  # operators between two looks at the clock
 MAX_FONT_ENTRIES = 150_000  # widths and texts of codes in all fonts that are kept: about 30 MB
+SPREAD = 0.5  # font sizes of character spacing; more sets single characters apart
 HYPHENS = ("-", "\u2010", "\u00ad")
 
 
@@ -117,6 +118,8 @@ class Frame:
             self.unit, sign = state.font_size * state.scale, state.scale
             x, y, height = a, b, math.hypot(c, d)
         self.char_space, self.word_space = state.char_space * sign, state.word_space * sign
+        # Whether single characters are set far apart, as in the boxes of a form.
+        self.is_spread = self.char_space > SPREAD * abs(self.unit) > 0
         self.length = math.hypot(x, y)  # on the page, of one unit of text space
         self.size = abs(state.font_size) * height * font.em
         forward = math.copysign(self.length, self.unit) or 1.0
@@ -149,6 +152,63 @@ class Frame:
                 if text:
                     glyphs.append((text, begin, begin + width / 1000 * abs(self.unit) * self.length))
         return glyphs
+
+
+class ShownText:
+    """Strings that are shown one after the other, and the pieces that they make.
+
+    place: where the next glyph goes, in text space. count and unknown: of all codes, and of those
+    without a known meaning.
+    """
+
+    def __init__(self, frame: Frame) -> None:
+        self.frame = frame
+        self.pieces: list[Piece] = []
+        self.place = self.start = self.end = 0.0
+        self.count = self.unknown = 0
+        self.texts: list[str] = []  # of the current piece
+        self.strings: list[tuple[bytes, float]] = []  # of the current piece, and where each starts
+
+    def add(self, data: bytes) -> None:
+        """Add a string."""
+        if not self.strings:
+            self.start = self.place
+        found, width, spaces = self.frame.font.measure(data)
+        self.strings.append((data, self.place))
+        self.count += len(found)
+        self.unknown += found.count("")
+        text = "".join(found)
+        if text[:1] == " " and self.texts and self.texts[-1] == " ":
+            self.texts.pop()
+        if text:
+            self.texts.append(text)
+        self.place += self.frame.advance(width, len(found), spaces)
+        self.end = self.place - self.frame.char_space
+
+    def skip(self, gap: float) -> None:
+        """Leave a gap, in ems."""
+        self.place += gap * self.frame.unit
+        if gap > CELL_GAP or gap < -WORD_GAP:
+            self.end_piece()
+        elif gap > WORD_GAP * self.frame.font.em and self.texts and self.texts[-1][-1:] != " ":
+            self.texts.append(" ")
+
+    def skip_spacing(self) -> None:
+        """Take notice of the gap that character spacing has left after the glyph before."""
+        if self.strings:
+            gap = self.frame.char_space / abs(self.frame.unit)
+            self.skip(gap)
+            self.place -= gap * self.frame.unit
+
+    def end_piece(self) -> None:
+        """Make a piece of what was shown since the last one."""
+        text = "".join(self.texts)
+        piece = self.frame.piece(text, self.start, self.end) if text else None
+        if piece:
+            if RIGHT_TO_LEFT.search(text):
+                piece.glyphs = self.frame.glyphs(self.strings, piece, self.start)
+            self.pieces.append(piece)
+        self.texts, self.strings = [], []
 
 
 class ActualText:
@@ -329,59 +389,29 @@ class ContentReader:
 
     def show(self, items: list[Any]) -> None:
         """Show strings; the numbers between them move the next one back, in thousandths."""
-        state = self.state
-        font = state.font or self.font("", {})
-        frame = Frame(font, state, multiply(self.text_matrix, state.matrix))
-        pieces: list[Any] = []  # strings of the piece that is being made: (bytes, where it starts)
-        texts: list[str] = []
-        place = start = end = 0.0
+        font = self.state.font or self.font("", {})
+        frame = Frame(font, self.state, multiply(self.text_matrix, self.state.matrix))
+        shown = ShownText(frame)
         for item in items:
             if isinstance(item, (int, float)):
-                gap = item / 1000 if font.vertical else -item / 1000
-                place += gap * frame.unit
-                if gap > CELL_GAP or gap < -WORD_GAP:
-                    self.flush(frame, texts, pieces, start, end)
-                    texts, pieces = [], []
-                elif gap > WORD_GAP * font.em and texts and texts[-1][-1:] != " ":
-                    texts.append(" ")
-                continue
-            if not isinstance(item, bytes):
-                continue
-            found, width, spaces = font.measure(item)
-            if not pieces:
-                start = place
-            pieces.append((item, place))
-            unknown = found.count("")
-            self.shown += len(found)
-            self.unknown += unknown
-            text = "".join(found)
-            if text[:1] == " " and texts and texts[-1] == " ":
-                texts.pop()
-            if text:
-                texts.append(text)
-            place += frame.advance(width, len(found), spaces)
-            end = place - frame.char_space
-        self.flush(frame, texts, pieces, start, end)
-        x, y = (0.0, -place) if font.vertical else (place, 0.0)
+                shown.skip(item / 1000 if font.vertical else -item / 1000)
+            elif isinstance(item, bytes) and frame.is_spread:
+                for code in font.codes(item):
+                    shown.skip_spacing()
+                    shown.add(code)
+            elif isinstance(item, bytes):
+                shown.add(item)
+        shown.end_piece()
+        self.shown += shown.count
+        self.unknown += shown.unknown
+        for piece in shown.pieces:
+            if self.actual is None:
+                self.page.add(piece)
+            else:
+                self.actual.pieces.append(piece)
+        x, y = (0.0, -shown.place) if font.vertical else (shown.place, 0.0)
         a, b, c, d, e, f = self.text_matrix
         self.text_matrix = (a, b, c, d, e + x * a + y * c, f + x * b + y * d)
-
-    def flush(
-        self, frame: Frame, texts: list[str], strings: list[Any], start: float, end: float
-    ) -> None:
-        """Hand over what was shown as one piece; start and end are in text space."""
-        text = "".join(texts)
-        if not text:
-            return
-        piece = frame.piece(text, start, end)
-        if piece is None:
-            return
-        if RIGHT_TO_LEFT.search(text):
-            piece.glyphs = frame.glyphs(strings, piece, start)
-        if self.actual is None:
-            self.page.add(piece)
-        else:
-            self.actual.pieces.append(piece)
 
     # ----- fonts
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from websearch.pdf.cids import collection_texts
 from websearch.pdf.cmaps import (
     CMap,
     codec_of,
@@ -15,7 +16,7 @@ from websearch.pdf.cmaps import (
 from websearch.pdf.encodings import encoding_table, glyph_text, standard_widths
 from websearch.pdf.fontfiles import FontProgram, read_font_program
 from websearch.pdf.limits import MAX_CMAP_ENTRIES
-from websearch.pdf.syntax import Stream
+from websearch.pdf.syntax import Stream, decode_text
 
 TYPE_CHECKING = False  # typing.TYPE_CHECKING without its import, which costs 5 ms
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from websearch.pdf.file import PdfFile
 
 DEFAULT_WIDTH = 500.0  # of a glyph without a width, in thousandths of the font size
+TEX_LIGATURES = {11: "ff", 12: "fi", 13: "fl", 14: "ffi", 15: "ffl"}
 NARROW_END = "\u0250"  # where the Latin letters end
 MAX_FONT_FILE = 4_000_000  # bytes of an embedded program that are read
 PRIVATE_USE = re.compile("[\ue000-\uf8ff\U000f0000-\U0010ffff]")  # where symbol fonts have their glyphs
@@ -50,6 +52,10 @@ class Font:
         The text of a code without a known meaning is "". Widths are in thousandths.
         """
         raise NotImplementedError
+
+    def codes(self, data: bytes) -> list[bytes]:
+        """Return a string cut into its codes."""
+        return [data[place : place + 1] for place in range(len(data))]
 
     def measure(self, data: bytes) -> tuple[list[str], float, int]:
         """Return a string's texts, one for each code, its width and how many codes are spaces."""
@@ -102,13 +108,23 @@ def simple_texts(file: PdfFile, fields: dict[str, Any]) -> list[str]:
         if isinstance(item, int):
             code = item
         elif isinstance(item, str) and 0 <= code < 256:
-            texts[code] = glyph_text(item)
+            texts[code] = glyph_text(item) or numbered_glyph(item, code)
             code += 1
     to_unicode = unicode_map(file, fields)
     for code in range(256) if to_unicode else ():
         text = usable_text(to_unicode.text(code)) if to_unicode else ""
         texts[code] = text or texts[code]
     return [usable_text(text) for text in texts]
+
+
+def numbered_glyph(name: str, code: int) -> str:
+    """Return the text of a glyph that is only named after its code, such as a65.
+
+    So the bitmap fonts of TeX do, whose ASCII is that of everyone else.
+    """
+    if not re.fullmatch(rf"[A-Za-z]{{1,2}}0*{code}", name):
+        return ""
+    return TEX_LIGATURES.get(code) or (chr(code) if 32 < code < 127 else "")
 
 
 def base_texts(file: PdfFile, fields: dict[str, Any]) -> list[str]:
@@ -194,7 +210,9 @@ class CompositeFont(Font):
         self.to_unicode = unicode_map(file, fields)
         self.program = FontProgram()
         self.glyph_numbers = b""
-        if not self.to_unicode and not self.codec:
+        ordering = file.field(file.fields(descendant, "CIDSystemInfo"), "Ordering")
+        self.collection = collection_texts(decode_text(ordering)) if ordering else {}
+        if not self.to_unicode and not self.codec and not self.collection:
             self.program = font_program(file, file.fields(descendant, "FontDescriptor"))
             to_glyphs = file.field(descendant, "CIDToGIDMap")
             if isinstance(to_glyphs, Stream):
@@ -220,6 +238,12 @@ class CompositeFont(Font):
                 known[code] = self.glyph(code)
         return [known[code] for code in codes]
 
+    def codes(self, data: bytes) -> list[bytes]:
+        """See Font; codes of other sizes than two bytes are rare, and stay in one piece."""
+        if self.codec or (self.cmap and self.cmap.sizes):
+            return [data]
+        return [data[place : place + 2] for place in range(0, len(data), 2)]
+
     def entries(self) -> int:
         """See Font."""
         maps = [one for one in (self.cmap, self.to_unicode) if one]
@@ -230,6 +254,7 @@ class CompositeFont(Font):
         """Return (text, width, False) of one code."""
         number = self.cmap.glyph(code) if self.cmap else code
         text = self.to_unicode.text(code) if self.to_unicode else ""
+        text = text or self.collection.get(number, "")
         if not text and self.program.glyphs:
             pair = self.glyph_numbers[2 * number : 2 * number + 2]
             text = self.program.glyphs.get(int.from_bytes(pair, "big") if pair else number, "")
