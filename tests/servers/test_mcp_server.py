@@ -752,6 +752,5 @@ class Shell(McpCase):
         self.assertIn("--help", run.stderr)
 
 
-
 if __name__ == "__main__":
     unittest.main()

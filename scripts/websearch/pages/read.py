@@ -466,9 +466,7 @@ def page_markdown(page: Document) -> list[str]:
     ]
     blocks.append(fence_untrusted(text))
     if page.get("next_offset"):
-        blocks.append(
-            f"{page['chars']} characters in all; more with offset {page['next_offset']}"
-        )
+        blocks.append(f"{page['chars']} characters in all; more with offset {page['next_offset']}")
     return [block for block in blocks if block]
 
 

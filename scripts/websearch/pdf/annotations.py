@@ -10,8 +10,9 @@ TYPE_CHECKING = False  # typing.TYPE_CHECKING without its import, which costs 5 
 if TYPE_CHECKING:
     from typing import Any
 
-    from websearch.pdf.content import ContentReader, Matrix
+    from websearch.pdf.content import ContentReader
     from websearch.pdf.file import PdfFile
+    from websearch.pdf.shown_text import Matrix
 
 HIDDEN = 2 | 32  # flags: hidden, and not shown on a screen
 WITHOUT_TEXT = ("Link", "Popup")  # kinds of annotations
@@ -31,7 +32,7 @@ def show_annotations(reader: ContentReader, page: dict[str, Any]) -> None:
         reader.page.end_line()
         appearance = appearance_stream(file, annotation)
         if appearance:
-            reader.show_form(appearance, {}, placement(file, appearance, box))
+            reader.show_form(appearance, placement(file, appearance, box))
         elif kind == "Widget":
             value = field_value(file, annotation)
             width = box[2] - box[0]

@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 
 RIGHT_TO_LEFT = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]")
 PRESENTATION_FORMS = re.compile("[\ufb1d-\ufdff\ufe70-\ufefc]+")
-MIRRORED = str.maketrans("()[]{}<>«»", ")(][}{><»«")
+OPENING, CLOSING = "([{<«", ")]}>»"
+MIRRORED = str.maketrans(OPENING + CLOSING, CLOSING + OPENING)
 WORD_GAP = 0.16  # font sizes between two glyphs of different words
 RIGHT, LEFT, NUMBER, SEPARATOR, SIGN, MARK, NEUTRAL = "R", "L", "N", "S", "T", "M", ""
 KINDS = {
@@ -90,8 +91,13 @@ def last_of_run(kinds: list[str], place: int) -> int:
 
 
 def from_right(texts: list[str], kinds: list[str]) -> list[str]:
-    """Return texts from right to left; runs of Latin letters and numbers keep their order."""
+    """Return texts from right to left; runs of Latin letters and numbers keep their order.
+
+    Brackets stand in files as they look, or as they are meant: they are turned round unless they
+    open before they close already.
+    """
     ordered: list[str] = []
+    brackets: list[int] = []  # places in ordered
     place = len(texts) - 1
     while place >= 0:
         if kinds[place] in (LEFT, NUMBER) or kinds[max(0, place - 1) : place + 1] == [NUMBER, SIGN]:
@@ -99,8 +105,14 @@ def from_right(texts: list[str], kinds: list[str]) -> list[str]:
             ordered += texts[first : place + 1]
             place = first - 1
         else:
-            ordered.append(texts[place].translate(MIRRORED))
+            if texts[place] in OPENING + CLOSING:
+                brackets.append(len(ordered))
+            ordered.append(texts[place])
             place -= 1
+    seen = "".join(ordered[place] for place in brackets)
+    if not (seen[:1] in OPENING and any(one in CLOSING for one in seen)):
+        for place in brackets:
+            ordered[place] = ordered[place].translate(MIRRORED)
     return ordered
 
 

@@ -7,7 +7,7 @@ import functools
 import operator
 import re
 
-from websearch.pdf.limits import MAX_CMAP_ENTRIES
+from websearch.pdf.limits import MAX_CMAP_ENTRIES, MAX_CODE_TEXT
 
 TYPE_CHECKING = False  # typing.TYPE_CHECKING without its import, which costs 5 ms
 if TYPE_CHECKING:
@@ -153,7 +153,7 @@ def utf16_text(value: bytes) -> str:
     Some writers map codes to NUL, to U+FFFD, or to control characters.
     """
     text = value.decode("utf-16-be", "ignore") if len(value) > 1 else value.decode("latin-1")
-    return re.sub("[\x00-\x08\x0b-\x1f\x7f-\x9f\ufffd-\uffff]", "", text)
+    return re.sub("[\x00-\x08\x0b-\x1f\x7f-\x9f\ufffd-\uffff]", "", text)[:MAX_CODE_TEXT]
 
 
 def read_text_characters(cmap: CMap, items: list[bytes | int | str | list[bytes]]) -> None:
@@ -179,7 +179,7 @@ def read_text_ranges(cmap: CMap, items: list[bytes | int | str | list[bytes]]) -
             cmap.texts[first] = utf16_text(value)
         elif isinstance(value, bytes) and value:
             start = value.decode("utf-16-be", "ignore") if len(value) > 1 else chr(value[0])
-            cmap.text_ranges += [(first, last, start)] if start else []
+            cmap.text_ranges += [(first, last, start[-MAX_CODE_TEXT:])] if start else []
 
 
 def read_glyph_characters(cmap: CMap, items: list[bytes | int | str | list[bytes]]) -> None:

@@ -298,20 +298,20 @@ def aes_encrypt_cbc(key: bytes, start: bytes, data: bytes) -> bytes:
     encrypted = []
     a, b, c, d = struct.unpack(">4I", start)
     for e, f, g, h in struct.iter_unpack(">4I", data):
-        k, l, m, n = keys[0]
-        a, b, c, d = a ^ e ^ k, b ^ f ^ l, c ^ g ^ m, d ^ h ^ n
-        for k, l, m, n in keys[1:-1]:
+        w, x, y, z = keys[0]
+        a, b, c, d = a ^ e ^ w, b ^ f ^ x, c ^ g ^ y, d ^ h ^ z
+        for w, x, y, z in keys[1:-1]:
             a, b, c, d = (
-                first[a >> 24] ^ second[b >> 16 & 255] ^ third[c >> 8 & 255] ^ fourth[d & 255] ^ k,
-                first[b >> 24] ^ second[c >> 16 & 255] ^ third[d >> 8 & 255] ^ fourth[a & 255] ^ l,
-                first[c >> 24] ^ second[d >> 16 & 255] ^ third[a >> 8 & 255] ^ fourth[b & 255] ^ m,
-                first[d >> 24] ^ second[a >> 16 & 255] ^ third[b >> 8 & 255] ^ fourth[c & 255] ^ n,
+                first[a >> 24] ^ second[b >> 16 & 255] ^ third[c >> 8 & 255] ^ fourth[d & 255] ^ w,
+                first[b >> 24] ^ second[c >> 16 & 255] ^ third[d >> 8 & 255] ^ fourth[a & 255] ^ x,
+                first[c >> 24] ^ second[d >> 16 & 255] ^ third[a >> 8 & 255] ^ fourth[b & 255] ^ y,
+                first[d >> 24] ^ second[a >> 16 & 255] ^ third[b >> 8 & 255] ^ fourth[c & 255] ^ z,
             )
         state = struct.pack(">4I", a, b, c, d)
         # ShiftRows: each byte comes from the column that is its row to the right.
         shifted = bytes([box[state[5 * place % BLOCK]] for place in range(BLOCK)])
-        k, l, m, n = keys[-1]
+        w, x, y, z = keys[-1]
         a, b, c, d = struct.unpack(">4I", shifted)
-        a, b, c, d = a ^ k, b ^ l, c ^ m, d ^ n
+        a, b, c, d = a ^ w, b ^ x, c ^ y, d ^ z
         encrypted.append(struct.pack(">4I", a, b, c, d))
     return b"".join(encrypted)

@@ -68,15 +68,28 @@ CYRILLIC_AND_HEBREW = re.compile(r"afii(10\d\d\d|57\d\d\d)")
 
 # The encodings from code 161 on, and those of the symbol fonts from 32 to 126 and from 160 on.
 STANDARD_UPPER = (
-    "¡¢£⁄¥ƒ§¤'“«‹›ﬁﬂ –†‡· ¶•‚„”»…‰ ¿ `´ˆ˜¯˘˙¨ ˚¸ ˝˛ˇ—                Æ ª    ŁØŒº     æ   ı  łøœß    "
+    "¡¢£⁄¥ƒ§¤'“«‹›ﬁﬂ –†‡· ¶•‚„”»…‰ ¿ `´ˆ˜¯˘˙¨ ˚¸ ˝˛ˇ"
+    "—                Æ ª    ŁØŒº     æ   ı  łøœß    "
 )
 SYMBOL = (
-    " !∀#∃%&∋()∗+,−./0123456789:;<=>?≅ΑΒΧΔΕΦΓΗΙϑΚΛΜΝΟΠΘΡΣΤΥςΩΞΨΖ[∴]⊥_ αβχδεφγηιϕκλμνοπθρστυϖωξψζ{|}∼",
-    "€ϒ′≤⁄∞ƒ♣♦♥♠↔←↑→↓°±″≥×∝∂•÷≠≡≈…  ↵ℵℑℜ℘⊗⊕∅∩∪⊃⊇⊄⊂⊆∈∉∠∇®©™∏√⋅¬∧∨⇔⇐⇑⇒⇓◊〈®©™∑           〉∫⌠ ⌡         ",
+    (
+        " !∀#∃%&∋()∗+,−./0123456789:;<=>?≅ΑΒΧΔΕΦΓΗΙϑΚΛΜΝ"
+        "ΟΠΘΡΣΤΥςΩΞΨΖ[∴]⊥_ αβχδεφγηιϕκλμνοπθρστυϖωξψζ{|}∼"
+    ),
+    (
+        "€ϒ′≤⁄∞ƒ♣♦♥♠↔←↑→↓°±″≥×∝∂•÷≠≡≈…  ↵ℵℑℜ℘⊗⊕∅∩∪⊃⊇⊄⊂⊆∈"
+        "∉∠∇®©™∏√⋅¬∧∨⇔⇐⇑⇒⇓◊〈®©™∑           〉∫⌠ ⌡         "
+    ),
 )
 DINGBATS = (
-    " ✁✂✃✄☎✆✇✈✉☛☞✌✍✎✏✐✑✒✓✔✕✖✗✘✙✚✛✜✝✞✟✠✡✢✣✤✥✦✧★✩✪✫✬✭✮✯✰✱✲✳✴✵✶✷✸✹✺✻✼✽✾✿❀❁❂❃❄❅❆❇❈❉❊❋●❍■❏❐❑❒▲▼◆❖◗❘❙❚❛❜❝❞",
-    " ❡❢❣❤❥❦❧♣♦♥♠①②③④⑤⑥⑦⑧⑨⑩❶❷❸❹❺❻❼❽❾❿➀➁➂➃➄➅➆➇➈➉➊➋➌➍➎➏➐➑➒➓➔→↔↕➘➙➚➛➜➝➞➟➠➡➢➣➤➥➦➧➨➩➪➫➬➭➮➯ ➱➲➳➴➵➶➷➸➹➺➻➼➽➾",
+    (
+        " ✁✂✃✄☎✆✇✈✉☛☞✌✍✎✏✐✑✒✓✔✕✖✗✘✙✚✛✜✝✞✟✠✡✢✣✤✥✦✧★✩✪✫✬✭✮"
+        "✯✰✱✲✳✴✵✶✷✸✹✺✻✼✽✾✿❀❁❂❃❄❅❆❇❈❉❊❋●❍■❏❐❑❒▲▼◆❖◗❘❙❚❛❜❝❞"
+    ),
+    (
+        " ❡❢❣❤❥❦❧♣♦♥♠①②③④⑤⑥⑦⑧⑨⑩❶❷❸❹❺❻❼❽❾❿➀➁➂➃➄➅➆➇➈➉➊➋➌➍➎"
+        "➏➐➑➒➓➔→↔↕➘➙➚➛➜➝➞➟➠➡➢➣➤➥➦➧➨➩➪➫➬➭➮➯ ➱➲➳➴➵➶➷➸➹➺➻➼➽➾"
+    ),
 )
 
 # Widths of the codes 32 to 126 in thousandths of the font size.
@@ -223,7 +236,6 @@ def encoding_table(name: str) -> list[str]:
     return table
 
 
-@functools.cache
 def standard_widths(font_name: str) -> dict[str, int]:
     """Return the widths of characters in the standard font that a font's name comes closest to."""
     name = font_name.lower()
@@ -233,5 +245,11 @@ def standard_widths(font_name: str) -> dict[str, int]:
     family = "Helvetica" if "sans" in name else family
     bold = "Bold" if "bold" in name or "black" in name else ""
     italic = "Italic" if family == "Times" and re.search("ital|obli", name) else ""
-    widths = WIDTHS[f"{family}-{bold}{italic}".removesuffix("-")].split()
+    return widths_of(f"{family}-{bold}{italic}".removesuffix("-"))
+
+
+@functools.cache
+def widths_of(name: str) -> dict[str, int]:
+    """Return the widths of the characters of a font in WIDTHS."""
+    widths = WIDTHS[name].split()
     return dict(zip(map(chr, range(32, 127)), map(int, widths), strict=True))

@@ -6,14 +6,15 @@ page can be found through them, the file is scanned for objects.
 
 from __future__ import annotations
 
+import itertools
 import re
 
-from websearch.common import SearchError
 from websearch.pdf.crypt import Decryptor
 from websearch.pdf.filters import apply_filters
 from websearch.pdf.limits import (
     MAX_CACHED_ITEMS,
     MAX_REFERENCES,
+    MAX_SLOW_INPUT,
     MAX_TREE_NODES,
     Budget,
 )
@@ -24,9 +25,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
+MAX_TRAILERS = 10_000  # of a file that is scanned
+MAX_NESTED_LOADS = 30  # objects that are needed to read each other, such as a stream's length
 END_WINDOW = 2_048  # bytes at the end of a file that are searched for startxref
 MAX_SHIFT = 20  # bytes between an object and where the cross-reference table sees it
-MAX_DECRYPTED = 5_000_000  # bytes of one stream; RC4 takes 0.3 s for 1 MB
 INHERITED = ("Resources", "MediaBox", "CropBox", "Rotate")  # by a page from the tree above it
 
 OBJECT_HEAD = re.compile(rb"[%b]*(\d{1,10})[%b]{1,9}(\d{1,5})[%b]{1,9}obj" % ((SPACE,) * 3))
@@ -106,7 +108,8 @@ class PdfFile:
         """Return an object by its number; None if the file has none or it cannot be read."""
         if number in self.cache:
             return self.cache[number]
-        if number in self.loading:  # for example the length of a stream that is that stream
+        # For example, the length of a stream may be that stream.
+        if number in self.loading or len(self.loading) > MAX_NESTED_LOADS:
             return None
         self.budget.check_time()
         self.loading.add(number)
@@ -153,7 +156,7 @@ class PdfFile:
         return near.search(self.data, max(0, offset - MAX_SHIFT), offset + 2 * MAX_SHIFT)
 
     def decrypt_strings(self, value: Any, number: int, generation: int) -> Any:
-        """Return an object with all its strings decrypted; syntax.MAX_DEPTH bounds the recursion."""
+        """Return an object with all its strings decrypted; MAX_DEPTH bounds the recursion."""
         if isinstance(value, bytes) and self.decryptor:
             return self.decryptor.decrypt_string(value, number, generation)
         if isinstance(value, list):
@@ -182,8 +185,9 @@ class PdfFile:
         first, count = self.field(stream, "First"), self.field(stream, "N")
         if not isinstance(first, int) or not isinstance(count, int):
             return b"", {}
-        pairs = re.findall(rb"(\d{1,10})[%b]+(\d{1,10})" % SPACE, data[: max(0, first)])
-        return data, {int(one): first + int(place) for one, place in pairs[: max(0, count)]}
+        pairs = re.compile(rb"(\d{1,10})[%b]+(\d{1,10})" % SPACE).finditer(data, 0, max(0, first))
+        count = max(0, min(count, self.budget.max_objects))
+        return data, {int(one[1]): first + int(one[2]) for one in itertools.islice(pairs, count)}
 
     # ----- streams
 
@@ -200,7 +204,7 @@ class PdfFile:
             is_plain = stream.fields.get("Type") == "Metadata"
             if not is_plain or self.decryptor.encrypts_metadata:
                 raw = self.decryptor.decrypt_stream(
-                    raw[:MAX_DECRYPTED], stream.number, stream.generation, crypt
+                    raw[:MAX_SLOW_INPUT], stream.number, stream.generation, crypt
                 )
         data = apply_filters(raw, names, params, limit)
         self.budget.spend(len(data or b""))
@@ -273,7 +277,7 @@ class PdfFile:
                 waiting.append(previous)
 
     def read_section(self, offset: int) -> dict[str, Any]:
-        """Read the cross-reference section at an offset; return its trailer, {} if there is none."""
+        """Read the cross-reference section at an offset; return its trailer, or {}."""
         for start in (offset, offset + self.header):
             table = TABLE_HEAD.match(self.data, start)
             if table:
@@ -315,9 +319,13 @@ class PdfFile:
     def read_stream_at(self, offset: int) -> Stream | None:
         """Return the stream object at an offset; None if there is none."""
         head = OBJECT_HEAD.match(self.data, offset) if offset >= 0 else None
-        value, position, _ = parse_value(self.data, head.end()) if head else (None, 0, 0)
-        start = STREAM_HEAD.match(self.data, position) if isinstance(value, dict) else None
-        return Stream(value, start.end(), int(head[1]), int(head[2])) if head and start else None
+        if not head:
+            return None
+        value, position, _ = parse_value(self.data, head.end())
+        start = STREAM_HEAD.match(self.data, position)
+        if not start or not isinstance(value, dict):
+            return None
+        return Stream(value, start.end(), int(head[1]), int(head[2]))
 
     def read_reference_stream(self, stream: Stream) -> None:
         """Read the entries of a cross-reference stream."""
@@ -345,9 +353,9 @@ class PdfFile:
 
     def add_entry(self, number: int, table: dict[int, int], value: int) -> None:
         """Add an entry to self.offsets or self.packed unless a newer section has the object."""
-        if number not in self.offsets and number not in self.packed:
-            if len(self.offsets) + len(self.packed) < self.budget.max_objects:
-                table[number] = value
+        known = number in self.offsets or number in self.packed
+        if not known and len(self.offsets) + len(self.packed) < self.budget.max_objects:
+            table[number] = value
 
     # ----- files with broken cross-references
 
@@ -382,12 +390,14 @@ class PdfFile:
                 if number in self.offsets or len(self.offsets) < self.budget.max_objects:
                     self.offsets[number] = match.start()
             elif kind == b"Catalog":
-                catalogs.append(number)
+                catalogs += [number] if catalogs[-1:] != [number] else []
             elif kind == b"Page":
-                self.page_numbers.append(number)
+                self.page_numbers += [number] if self.page_numbers[-1:] != [number] else []
             elif kind == b"ObjStm":
-                object_streams.append(number)
-            else:  # a trailer, or a cross-reference stream, whose dictionary is one
+                object_streams += [number] if object_streams[-1:] != [number] else []
+            elif (
+                len(trailers) < MAX_TRAILERS
+            ):  # a trailer, or a cross-reference stream, whose dictionary is one
                 trailers.append(match.end() if match["trailer"] else self.offsets.get(number, 0))
         for position in trailers:
             self.budget.check_time()
@@ -422,7 +432,7 @@ class PdfFile:
         elif not found:
             for number in dict.fromkeys(self.page_numbers):
                 page = self.load(number)
-                if isinstance(page, dict):
+                if isinstance(page, dict) and page.get("Type") == "Page":
                     yield page
 
     def walk_pages(self) -> Iterator[dict[str, Any]]:
@@ -442,7 +452,7 @@ class PdfFile:
                 continue
             inherited = {**above, **{name: node[name] for name in INHERITED if name in node}}
             kids = self.field(node, "Kids")
-            if isinstance(kids, list):
+            if isinstance(kids, list) and len(waiting) < MAX_TREE_NODES:
                 waiting += [(kid, inherited) for kid in reversed(kids)]
             else:
                 yield {**inherited, **node}

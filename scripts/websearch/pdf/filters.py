@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 import zlib
 
+from websearch.pdf.limits import MAX_SLOW_INPUT
+
 TYPE_CHECKING = False  # typing.TYPE_CHECKING without its import, which costs 5 ms
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -13,6 +15,7 @@ if TYPE_CHECKING:
 INFLATE_CHUNK = 4_096  # bytes; in the chunk with the damage, bytes are tried one by one
 CLEAR_TABLE, END_OF_DATA, MAX_CODES = 256, 257, 4_096  # of LZW
 MAX_COLUMNS = 1_000_000  # of a predictor
+MAX_PREDICTED = 2_000_000  # bytes, which take 2 s; cross-references of 300,000 objects are shorter
 
 
 def apply_filters(
@@ -29,7 +32,7 @@ def apply_filters(
 
 
 def inflate(data: bytes, options: dict[str, Any], limit: int) -> bytes:
-    """FlateDecode. Tolerates a bad checksum, a missing end, and a missing or damaged zlib header."""
+    """FlateDecode; tolerates a bad checksum, a missing end, and a missing or damaged header."""
     for bits, start in ((15, 0), (-15, 2), (-15, 0)):
         unpacked = inflate_as(data[start:] if start else data, bits, limit)
         if unpacked:
@@ -54,12 +57,12 @@ def inflate_as(data: bytes, bits: int, limit: int) -> bytes:
             for place in range(start, min(start + INFLATE_CHUNK, len(data))):
                 try:
                     unpacked += before.decompress(data[place : place + 1], limit)
-                except zlib.error:
+                except zlib.error:  # noqa: PERF203  here is the damage
                     break
             break
         if len(unpacked) >= limit:
             break
-    return bytes(unpacked[:limit])
+    return first_bytes(unpacked, limit)
 
 
 def decode_lzw(data: bytes, options: dict[str, Any], limit: int) -> bytes:
@@ -69,7 +72,7 @@ def decode_lzw(data: bytes, options: dict[str, Any], limit: int) -> bytes:
     table = base[:]
     unpacked = bytearray()
     width, previous, held, bits = 9, b"", 0, 0
-    for byte in data:
+    for byte in data[:MAX_SLOW_INPUT]:
         held = (held << 8 | byte) & 0xFFFFFF
         bits += 8
         if bits < width:
@@ -90,12 +93,12 @@ def decode_lzw(data: bytes, options: dict[str, Any], limit: int) -> bytes:
         previous = entry
         if len(table) + early >= 1 << width and width < 12:
             width += 1
-    return undo_predictor(bytes(unpacked[:limit]), options)
+    return undo_predictor(first_bytes(unpacked, limit), options)
 
 
 def decode_ascii85(data: bytes, options: dict[str, Any], limit: int) -> bytes:
     """ASCII85Decode: five characters are four bytes, z is four zero bytes."""
-    text = re.sub(rb"[^!-uz~]", b"", data).removeprefix(b"<~").partition(b"~")[0]
+    text = re.sub(rb"[^!-uz~]", b"", data[:MAX_SLOW_INPUT]).removeprefix(b"<~").partition(b"~")[0]
     unpacked = bytearray()
     for group in re.finditer(rb"z|[!-u]{1,5}", text):
         digits = group[0]
@@ -108,7 +111,7 @@ def decode_ascii85(data: bytes, options: dict[str, Any], limit: int) -> bytes:
         unpacked += (value & 0xFFFFFFFF).to_bytes(4, "big")[: len(digits) - 1]
         if len(unpacked) >= limit:
             break
-    return bytes(unpacked[:limit])
+    return first_bytes(unpacked, limit)
 
 
 def decode_hex(data: bytes, options: dict[str, Any], limit: int) -> bytes:
@@ -129,7 +132,12 @@ def decode_run_length(data: bytes, options: dict[str, Any], limit: int) -> bytes
         else:
             unpacked += data[place + 1 : place + 2] * (257 - length)
             place += 2
-    return bytes(unpacked[:limit])
+    return first_bytes(unpacked, limit)
+
+
+def first_bytes(data: bytearray, limit: int) -> bytes:
+    """Return at most limit bytes, with one copy only."""
+    return bytes(memoryview(data)[:limit])
 
 
 FILTERS: dict[str, Callable[[bytes, dict[str, Any], int], bytes]] = {
@@ -153,6 +161,7 @@ def undo_predictor(data: bytes, options: dict[str, Any]) -> bytes:
         return data
     pixel = max(1, colors * depth // 8)
     row = (colors * depth * columns + 7) // 8
+    data = data[:MAX_PREDICTED]
     if predictor >= 10:
         return undo_png(data, row, pixel)
     return undo_tiff(data, row, pixel) if depth == 8 else data
@@ -195,5 +204,5 @@ def undo_png_row(line: bytearray, above: bytes, kind: int, pixel: int) -> None:
         else:
             corner = above[place - pixel] if place >= pixel else 0
             estimate = left + up - corner
-            guess = min((left, up, corner), key=lambda value: abs(estimate - value))  # noqa: B023
+            guess = min((left, up, corner), key=lambda value: abs(estimate - value))
         line[place] = (line[place] + guess) & 255

@@ -6,6 +6,7 @@ programs one by glyph names, TrueType programs map characters to glyphs.
 
 from __future__ import annotations
 
+import itertools
 import re
 import struct
 
@@ -14,14 +15,11 @@ from websearch.pdf.encodings import encoding_table, glyph_text
 TYPE_CHECKING = False  # typing.TYPE_CHECKING without its import, which costs 5 ms
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from typing import Any
 
 MAX_GLYPHS = 65_536  # of one font, as the formats allow
 TYPE1_CODE = re.compile(rb"dup\s+(\d{1,3})\s*/([^\s/]{1,60})\s+put")
 # The glyphs 150 to 228 of those whose names every CFF program knows.
-CFF_STANDARD = (
-    "¹¬µ™Ð½±Þ¼÷¦°þ¾²®−ð×³©ÁÂÄÀÅÃÇÉÊËÈÍÎÏÌÑÓÔÖÒÕŠÚÛÜÙÝŸŽáâäàåãçéêëèíîïìñóôöòõšúûüùýÿž"
-)
+CFF_STANDARD = "¹¬µ™Ð½±Þ¼÷¦°þ¾²®−ð×³©ÁÂÄÀÅÃÇÉÊËÈÍÎÏÌÑÓÔÖÒÕŠÚÛÜÙÝŸŽáâäàåãçéêëèíîïìñóôöòõšúûüùýÿž"
 
 
 class FontProgram:
@@ -43,7 +41,7 @@ def read_font_program(data: bytes) -> FontProgram:
         else:
             for code, name in TYPE1_CODE.findall(data[:100_000]):
                 program.codes[int(code)] = glyph_text(name.decode("latin-1"))
-    except (struct.error, IndexError, ValueError):
+    except (struct.error, ArithmeticError, LookupError, ValueError):
         pass
     return program
 
@@ -135,9 +133,11 @@ def group_map(table: bytes) -> dict[int, int]:
     found: dict[int, int] = {}
     for place in range(16, 16 + 12 * min(count, MAX_GLYPHS), 12):
         first, last, glyph = struct.unpack_from(">III", table, place)
-        if len(found) + last - first > MAX_GLYPHS:
+        if last > 0x10FFFF or not 0 <= last - first <= MAX_GLYPHS - len(found):
             break
-        found.update(zip(range(first, min(last, 0x10FFFF) + 1), range(glyph, glyph + MAX_GLYPHS)))
+        found.update(
+            zip(range(first, last + 1), range(glyph, glyph + last - first + 1), strict=True)
+        )
     return found
 
 
@@ -170,7 +170,7 @@ def post_names(table: bytes) -> dict[int, str]:
 
 
 def read_cff(data: bytes, program: FontProgram) -> None:
-    """Read the glyph names and the encoding of a CFF program; one of numbered glyphs has neither."""
+    """Read the glyph names and the encoding of a CFF program; numbered glyphs have neither."""
     _, place = cff_index(data, data[2])
     dictionaries, place = cff_index(data, place)
     strings, _ = cff_index(data, place)
@@ -179,7 +179,7 @@ def read_cff(data: bytes, program: FontProgram) -> None:
         return
     count = struct.unpack_from(">H", data, int(top[(17,)][0]))[0]
     standard = [text for text in encoding_table("StandardEncoding") if text]
-    known = ["", *standard, *CFF_STANDARD]
+    known: list[str] = ["", *standard, *CFF_STANDARD]
 
     def text_of_string(number: int) -> str:
         if number < len(known):
@@ -212,7 +212,7 @@ def cff_index(data: bytes, place: int) -> tuple[list[bytes], int]:
         for one in range(count + 1)
     ]
     begin += size * (count + 1) - 1
-    items = [data[begin + one : begin + two] for one, two in zip(offsets, offsets[1:])]
+    items = [data[begin + one : begin + two] for one, two in itertools.pairwise(offsets)]
     return items, begin + offsets[-1]
 
 

@@ -28,7 +28,9 @@ DEFAULT_WIDTH = 500.0  # of a glyph without a width, in thousandths of the font 
 TEX_LIGATURES = {11: "ff", 12: "fi", 13: "fl", 14: "ffi", 15: "ffl"}
 NARROW_END = "\u0250"  # where the Latin letters end
 MAX_FONT_FILE = 4_000_000  # bytes of an embedded program that are read
-PRIVATE_USE = re.compile("[\ue000-\uf8ff\U000f0000-\U0010ffff]")  # where symbol fonts have their glyphs
+PRIVATE_USE = re.compile(
+    "[\ue000-\uf8ff\U000f0000-\U0010ffff]"
+)  # where symbol fonts have their glyphs
 BULLETS = str.maketrans({"\uf0b7": "\u2022", "\uf0a7": "\u2022"})  # of the commonest symbol fonts
 
 

@@ -7,11 +7,12 @@ rotated text needs no rules of its own.
 
 from __future__ import annotations
 
+import itertools
 import re
 import statistics
 
-from websearch.pdf.bidi import RIGHT_TO_LEFT, WORD_GAP, plain_letters, reading_order
-from websearch.pdf.limits import MAX_PAGE_LINES, OutOfBudgetError
+from websearch.pdf.bidi import WORD_GAP, plain_letters, reading_order
+from websearch.pdf.limits import MAX_LINE_PIECES, MAX_PAGE_LINES, MAX_TEXT, OutOfBudgetError
 
 TYPE_CHECKING = False  # typing.TYPE_CHECKING without its import, which costs 5 ms
 if TYPE_CHECKING:
@@ -93,11 +94,12 @@ class Line:
 
     def continues_with(self, piece: Piece) -> bool:
         """Return whether a piece belongs to this line."""
+        if len(self.pieces) >= MAX_LINE_PIECES:
+            return False
         dx, dy = self.direction
         size = max(self.size, piece.size)
-        if piece.direction != self.direction:
-            if dx * piece.direction[0] + dy * piece.direction[1] < PARALLEL:
-                return False
+        if dx * piece.direction[0] + dy * piece.direction[1] < PARALLEL:
+            return False
         if abs(piece.across - self.across) > LINE_SHIFT * size:
             return False
         if self.is_rtl or piece.glyphs:
@@ -149,6 +151,7 @@ class PageText:
     def __init__(self) -> None:
         self.lines: list[Line] = []
         self.line: Line | None = None
+        self.characters = 0
         self.places: dict[str, list[tuple[float, float]]] = {}  # of texts, to recognise twins
 
     def add(self, piece: Piece) -> None:
@@ -156,6 +159,9 @@ class PageText:
         blank = not piece.text.strip()
         if not blank and self.is_twin(piece):
             return
+        self.characters += len(piece.text)
+        if len(self.lines) > MAX_PAGE_LINES or self.characters > MAX_TEXT:
+            raise OutOfBudgetError("the page has too much text")
         if self.line and self.line.continues_with(piece):
             self.line.append(piece)
         elif not blank:
@@ -182,8 +188,6 @@ class PageText:
             if self.line.text:
                 self.lines.append(self.line)
             self.line = None
-        if len(self.lines) > MAX_PAGE_LINES:
-            raise OutOfBudgetError(f"a page has more than {MAX_PAGE_LINES} lines")
 
     def text(self) -> str:
         """Return the text of the page: paragraphs with an empty line between them."""
@@ -208,7 +212,7 @@ def usual_drop(lines: list[Line]) -> float:
     """Return the distance of neighbouring lines that is usual on a page, in font sizes."""
     drops = [
         (before.across - line.across) / line.size
-        for before, line in zip(lines, lines[1:], strict=False)
+        for before, line in itertools.pairwise(lines)
         if before.direction == line.direction and before.size == line.size
     ]
     near = [drop for drop in drops if LINE_SHIFT < drop < 2 * PARAGRAPH_DROP]

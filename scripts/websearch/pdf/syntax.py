@@ -172,7 +172,7 @@ def parse_hex(token: bytes) -> bytes:
 
 
 SCALARS: dict[str, Any] = {
-    "reference": lambda token: Reference(int(re.match(rb"\d+", token)[0])),
+    "reference": lambda token: Reference(int(re.split(rb"\D", token, maxsplit=1)[0])),
     "number": parse_number,
     "name": parse_name,
     "plain": bytes,
