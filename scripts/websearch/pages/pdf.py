@@ -102,9 +102,6 @@ class PdfReading:
     """
 
     def __init__(self, data: bytes, deadline: float) -> None:
-        if not is_pdf(data):
-            message = "This is no PDF file: it lacks the header %PDF-."
-            raise SearchError("unsupported", message, "Check the address.")
         self.texts: dict[int, str] = {}
         self.notes: list[str] = []
         self.page_count = self.pictures = self.damaged = 0
@@ -121,6 +118,9 @@ class PdfReading:
             raise SearchError(
                 "unsupported", message, "Raise timeout, or use another source."
             ) from None
+        if not self.file.offsets and not self.file.packed:
+            message = "This is not a PDF file: it holds no objects."
+            raise SearchError("unsupported", message, "Check the address.")
         self.reader = ContentReader(self.file)
 
     def read_pages(self, ranges: list[tuple[int, int]]) -> None:

@@ -448,6 +448,9 @@ class PdfFile:
                     continue
                 visited.add(value.number)
             node = self.resolve(value)
+            if node is None and not self.rebuilt:  # a page that the tables do not list
+                self.rebuild()
+                node = self.resolve(value)
             if not isinstance(node, dict):
                 continue
             inherited = {**above, **{name: node[name] for name in INHERITED if name in node}}

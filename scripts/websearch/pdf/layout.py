@@ -25,11 +25,16 @@ CELL_GAP = 2.0  # along: more separates cells of a table
 RTL_GAP = 4.0  # along: right-to-left pieces with more between them are different lines
 TWIN_DISTANCE = 0.12  # between a text and its copy that makes it look bold
 PARAGRAPH_DROP = 1.8  # across: more is a new paragraph in text with usual distances
+ROW_DROP = 4.0  # across: the same between rows of a table
 WIDER_DROP = 1.35  # the same as a multiple of the page's own distance of lines
 SIZE_CHANGE = 1.25  # quotient of the sizes of a heading and its text
 INDENT = 0.9  # of a paragraph's first line
 SPACE_WIDTH = 0.25
+FULL_MARGIN = 2.0  # along: lines that end nearer to the right margin are full
+WIDE = 20.0  # along: a block of at least this width is running text
+ALMOST_FULL = 0.2  # of the width of a block, that a line that goes on leaves free at most
 
+LONG_PARAGRAPH = 100  # characters
 MAX_TWINS = 5_000  # texts whose places are remembered
 PARALLEL = 0.99  # cosine of the angle between pieces of one line
 REPLACED = str.maketrans(
@@ -39,7 +44,7 @@ REPLACED = str.maketrans(
     }
 )  # fmt: skip
 BROKEN_WORD = re.compile(r"[^\W\d_][-\u2010]$")
-LIST_ITEM = re.compile(r"[\u2022\u25aa\u25cf\u25e6\u2013\u2014*-]\s|\(?\d{1,3}[.)]\s|\([a-z]\)\s")
+LIST_ITEM = re.compile(r"[\u2022\u25aa\u25cf\u25e6]\s|\(?\d{1,3}[.)]\s|\([a-z]\)\s")
 SENTENCE_END = re.compile(r"[.!?:;\u3002][\"'\u201d\u2019)\]]*$")
 # Scripts that put no spaces between words: Thai, Chinese, Japanese and their punctuation.
 UNSPACED = re.compile("[\u0e00-\u0eff\u2e80-\u9fff\uf900-\ufaff\uff00-\uffef]")
@@ -201,11 +206,19 @@ class PageText:
                 blocks.append([line])
         texts: list[str] = []
         for block in map(join_lines, blocks):
-            if texts and BROKEN_WORD.search(texts[-1]) and block[0].islower():
+            if texts and block[0].islower() and BROKEN_WORD.search(texts[-1]):
                 texts[-1] = texts[-1][:-1] + block  # goes on in the next column
+            elif texts and block[0].islower() and is_unfinished(texts[-1], block):
+                texts[-1] += " " + block
             else:
                 texts.append(block)
         return "\n\n".join(texts)
+
+
+def is_unfinished(before: str, block: str) -> bool:
+    """Return whether a long paragraph ends within a sentence that a block goes on with."""
+    long = len(before) > LONG_PARAGRAPH and len(block) > LONG_PARAGRAPH // 2
+    return long and (before[-1].isalpha() or before[-1] == ",")
 
 
 def usual_drop(lines: list[Line]) -> float:
@@ -228,12 +241,17 @@ def begins_block(before: Line, line: Line, usual: float) -> bool:
     apart = line.start > before.end or line.end < before.start
     if abs(drop) <= LINE_SHIFT * size:  # another cell of the same row
         return not same
+    if before.has_cells and line.has_cells:  # rows of a table, which may be far apart
+        return not same or drop > ROW_DROP * size or drop < 0
     return not same or far or drop < 0 or apart
 
 
 def join_lines(lines: list[Line]) -> str:
     """Return the text of a block: wrapped lines joined, broken words made whole."""
     left, right = min(line.start for line in lines), max(line.end for line in lines)
+    size = lines[0].size
+    full = sum(line.end > right - FULL_MARGIN * size for line in lines[:-1])
+    is_running = full > 1 or right - left > WIDE * size  # and not an address or a list
     parts = [lines[0].text]
     for place in range(1, len(lines)):
         before, line = lines[place - 1], lines[place]
@@ -241,7 +259,7 @@ def join_lines(lines: list[Line]) -> str:
         if BROKEN_WORD.search(before.text) and line.text[0].isalpha():
             if line.text[0].islower():
                 parts[-1] = parts[-1][:-1]
-        elif not wraps(before, line, left, right):
+        elif not (is_running or line.text[0].islower()) or not wraps(before, line, left, right):
             parts.append("\n\n" if is_indented(line, after, left) else "\n")
         elif is_indented(line, after, left) and SENTENCE_END.search(before.text):
             parts.append("\n\n")
@@ -252,14 +270,19 @@ def join_lines(lines: list[Line]) -> str:
 
 
 def wraps(before: Line, line: Line, left: float, right: float) -> bool:
-    """Return whether a line goes on in the next: whether that one's first word had no room."""
+    """Return whether a line goes on in the next: whether that one's first word had no room.
+
+    A wide line that is almost full goes on, too, unless a sentence ends there.
+    """
     if before.has_cells or line.has_cells or LIST_ITEM.match(line.text):
         return False
     if before.across - line.across < LINE_SHIFT * line.size:
         return False
     word = len(line.text.split(None, 1)[0])
     needed = SPACE_WIDTH * line.size + (line.end - line.start) * word / len(line.text)
-    return needed > (before.start - left if before.is_rtl else right - before.end)
+    room = before.start - left if before.is_rtl else right - before.end
+    almost_full = right - left > WIDE * line.size and room < ALMOST_FULL * (right - left)
+    return needed > room or (almost_full and not SENTENCE_END.search(before.text))
 
 
 def is_indented(line: Line, after: Line | None, left: float) -> bool:
