@@ -30,6 +30,11 @@ limits: Any = load_script("websearch.pdf.limits")
 common: Any = load_script("websearch.common")
 
 WORDS = "The keeper wrote down the weather"
+# Codes of a font for text from right to left: a to z, a mark, a ligature, an Arabic letter.
+RTL_LETTERS = {
+    **{code: chr(0x5D0 + code - 0x61) for code in range(0x61, 0x7B)},
+    0x41: "\u05b8", 0x42: "\ufef7", 0x43: "\u0639",
+}  # fmt: skip
 
 
 def text_of(data: bytes) -> str:
@@ -151,14 +156,9 @@ class Layout(PdfCase):
 class RightToLeft(PdfCase):
     """Hebrew and Arabic, which files hold in the order in which they look."""
 
-    LETTERS = {
-        **{code: chr(0x5D0 + code - 0x61) for code in range(0x61, 0x7B)},  # a to z: alef to shin
-        0x41: "\u05b8", 0x42: "\ufef7", 0x43: "\u0639",
-    }  # fmt: skip
-
     def visual(self, codes: bytes, more: bytes = b"") -> str:
         builder = PdfBuilder()
-        cmap = to_unicode({**self.LETTERS, **{one: chr(one) for one in b"0123456789.- ()%"}}, 1)
+        cmap = to_unicode({**RTL_LETTERS, **{one: chr(one) for one in b"0123456789.- ()%"}}, 1)
         number = builder.add_packed(cmap)
         font = b"<</Subtype/Type1/BaseFont/Courier/ToUnicode %d 0 R>>" % number
         resources = b"<</Font<</F1 %b/F2 %b>>>>" % (font, HELVETICA)
@@ -491,7 +491,7 @@ class Filters(PdfCase):
             for at in range(12):
                 left, up = row[at - 1] if at else 0, above[at]
                 corner = above[at - 1] if at else 0
-                paeth = min((left, up, corner), key=lambda one: abs(left + up - corner - one))  # noqa: B023
+                paeth = min((left, up, corner), key=lambda one: abs(left + up - corner - one))
                 guess = (0, left, up, (left + up) // 2, paeth)[kind]
                 png += bytes([(row[at] - guess) & 255])
             above = row

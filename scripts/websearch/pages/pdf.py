@@ -115,9 +115,11 @@ class PdfReading:
             self.file = PdfFile(data, budget)
         except OutOfBudgetError as error:
             message = f"The PDF file could not be opened: {error}."
-            raise SearchError(
-                "unsupported", message, "Raise timeout, or use another source."
-            ) from None
+            hint = "Raise timeout, or use another source."
+            raise SearchError("unsupported", message, hint) from None
+        except DAMAGE:
+            message = "The PDF file is too damaged to be opened."
+            raise SearchError("unsupported", message, "Use another source.") from None
         if not self.file.offsets and not self.file.packed:
             message = "This is not a PDF file: it holds no objects."
             raise SearchError("unsupported", message, "Check the address.")
@@ -224,7 +226,7 @@ def describe_file(file: PdfFile) -> Document:
         metadata = file.field(file.root(), "Metadata")
         xmp = file.stream_data(metadata, MAX_METADATA) if isinstance(metadata, Stream) else None
         language = file.field(file.root(), "Lang")
-    except OutOfBudgetError:
+    except (OutOfBudgetError, *DAMAGE):
         return {}
     description = (xmp or b"").decode("utf-8", "replace")
     found = {

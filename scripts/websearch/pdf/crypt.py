@@ -30,8 +30,9 @@ class Decryptor:
     """
 
     def __init__(self, encrypt: dict[str, Any], file_id: bytes) -> None:
-        self.version = encrypt.get("V", 0)
-        self.revision = encrypt.get("R", 0)
+        self.version, self.revision, self.flags = (
+            value if isinstance(value := encrypt.get(name), int) else 0 for name in ("V", "R", "P")
+        )
         self.encrypts_metadata = encrypt.get("EncryptMetadata") is not False
         known = encrypt.get("Filter") == "Standard" and self.version in (1, 2, 3, 4, 5)
         values = [encrypt.get(name) for name in ("O", "U")]
@@ -39,8 +40,8 @@ class Decryptor:
             message = "The PDF file is encrypted in a way that needs a certificate or a plug-in."
             raise SearchError("refused", message, "Look for a version that is not protected.")
         self.filters = crypt_filters(encrypt)
-        self.stream_filter = encrypt.get("StmF", "Identity")
-        self.string_filter = encrypt.get("StrF", "Identity")
+        self.stream_filter = str(encrypt.get("StmF", "Identity"))
+        self.string_filter = str(encrypt.get("StrF", "Identity"))
         if self.version < 4:
             self.filters["V2"] = "V2"
             self.stream_filter = self.string_filter = "V2"
@@ -58,9 +59,8 @@ class Decryptor:
             size = 16
         elif self.version == 1 or self.revision == 2:
             size = 5
-        flags = encrypt.get("P", 0)
         digest = hashlib.md5(PASSWORD_FILL + encrypt["O"][:32], usedforsecurity=False)
-        digest.update((int(flags) & 0xFFFFFFFF).to_bytes(4, "little") + file_id)
+        digest.update((self.flags & 0xFFFFFFFF).to_bytes(4, "little") + file_id)
         if self.revision >= 4 and not self.encrypts_metadata:
             digest.update(b"\xff\xff\xff\xff")
         key = digest.digest()
