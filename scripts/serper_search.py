@@ -1443,8 +1443,8 @@ def quoted(value: Any, limit: int = 80) -> str:
 
 
 def markdown_link(title: str, url: str) -> str:
-    """Return a Markdown link that brackets in the title or parentheses in the URL do not break."""
-    label = re.sub(r"([\\\[\]])", r"\\\1", " ".join(title.split()))
+    """Return a Markdown link that no sign in the title and no parenthesis in the URL breaks."""
+    label = re.sub(r"([\\\[\]`<])", r"\\\1", " ".join(title.split()))
     return f"[{label}]({url.replace(' ', '%20').replace('(', '%28').replace(')', '%29')})"
 
 
@@ -2207,6 +2207,7 @@ def end_process(code: int) -> None:
 USER_AGENT = f"web-search-skill/{VERSION}"
 MAX_BODY = 8_000_000  # bytes of one answer after decompression; real ones stay under 1 MB
 READ_SIZE = 65_536  # bytes read at a time
+MAX_HEADER = 8_192  # characters of a header's value; http.client lets 65,536 through
 CONNECT_TIMEOUT = 5.0  # seconds for one address: a dead IPv6 route must not eat the whole deadline
 FAULT_TRIES = 3  # of a request that meets a fault (connection, 500, 502, 503, 504)
 BACKOFF = 0.3  # seconds before the second try; doubled for each further one
@@ -2248,7 +2249,7 @@ class Response:
 
     def excerpt(self) -> str:
         """Return the start of the body without tags, scripts and styles, for an error message."""
-        text = re.sub(r"(?is)<(script|style)\b.{0,20000}?</\1>", " ", self.text()[:40_000])
+        text = re.sub(r"(?is)<(script|style)\b.*?(?:</\1\s{0,9}>|\Z)", " ", self.text()[:40_000])
         return one_line(re.sub(r"<[^<>]{1,200}>", " ", text[:4_000]), 200)
 
 
@@ -2459,7 +2460,7 @@ def send_once(request: dict[str, Any], deadline: float, sockets: list[Any]) -> R
         body = dump_json(request["json"]).encode()
     sent = urllib.request.Request(request["url"], body, headers, method=request["method"])
     with opener.open(sent, timeout=CONNECT_TIMEOUT) as answer:
-        received = {name.lower(): value for name, value in answer.headers.items()}
+        received = {name.lower(): value[:MAX_HEADER] for name, value in answer.headers.items()}
         content = read_body(answer, received.get("content-encoding", ""), request.get("max_body"))
     keys = [value for name, value in headers.items() if name.lower() in KEY_HEADERS]
     key = keys[0].removeprefix("Bearer ") if keys and len(keys[0]) >= SHORTEST_KEY else ""

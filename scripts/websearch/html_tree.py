@@ -1,31 +1,24 @@
-"""Read HTML into a tree of elements, in linear time whatever the page is made of."""
+"""Read HTML into a tree of elements, in linear time whatever the page is made of.
+
+html.parser rescans the rest of the page at every tag that is not closed, so 24 KB of "<a " hold
+the interpreter for seconds, and no deadline stops a loop that holds it. Here every search that
+comes back empty is remembered or can come back empty only once, so the work grows with the page.
+"""
 
 from __future__ import annotations
 
 import re
 
-# ===== entities ===================================================================================
+TYPE_CHECKING = False  # typing.TYPE_CHECKING without its import, which costs 5 ms
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
-
-def unescape(text: str) -> str:
-    """Return text with its character references decoded once.
-
-    References to numbers of ten digits and more name no character; html.unescape would raise
-    ValueError for those of thousands of digits.
-    """
-    if "&" not in text:
-        return text
-    from html import unescape as decode
-
-    if "&#" in text:
-        text = re.sub(r"&#(?:\d{10,}|[xX][0-9a-fA-F]{10,});?", "\ufffd", text)
-    return decode(text)
-
-
-# ===== HTML: a tokenizer and a tree ===============================================================
-# html.parser rescans the rest of the page at every tag that is not closed, so 24 KB of "<a " hold
-# the interpreter for seconds, and no deadline stops a loop that holds it. Here every search that
-# comes back empty is remembered or can come back empty only once, so the work grows with the page.
+MAX_DEPTH = 120  # of open elements; browsers stop at 512, and real pages stay below 80
+MAX_NODES = 100_000  # elements of one page; what follows is left out and said to be
+MAX_TAGS = 300_000  # of one page, end tags and comments included; the same
+MAX_TAG_CHARS = 20_000  # of one tag that are read; longer ones hold images as data: URLs
+MAX_VALUE_CHARS = 2_000  # of an attribute's value; the rest is cut off
+MAX_ADDRESS_CHARS = 8_000  # of a value that may be an address; a longer one is left out
 
 # fmt: off
 VOID = frozenset(
@@ -63,21 +56,38 @@ IMPLIED_ENDS: dict[str, tuple[frozenset[str], frozenset[str]]] = {
     )
 }
 # fmt: on
-MAX_DEPTH = 120  # of open elements; browsers stop at 512, and real pages stay below 80
-MAX_NODES = 100_000  # of one page; what follows is left out and said to be
-MAX_ATTRIBUTE_CHARS = 20_000  # of one tag; longer ones hold images as data: URLs
-
-_TAG_NAME = r"/?([a-zA-Z][^\s/>]*)"
+ADDRESSES = frozenset(("href", "src", "content"))  # attributes that are useless once cut
+_TAG_NAME = r"/?([a-zA-Z][^\s/>]{0,99})"
 _ATTRIBUTE = r"""([^\s/>="'][^\s/>=]*)(?:\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s>"'][^\s>]*)))?"""
 _ATTRIBUTE_REFERENCE = r"&(?:#\d{1,7};?|#[xX][0-9a-fA-F]{1,6};?|[a-zA-Z][a-zA-Z0-9]{1,31};)"
 _QUOTED_VALUE = r"""=\s*["']|>"""
 
 
-class Node:
-    """An element. own: characters of text directly in it or in inline elements below; chars: all.
+# ===== elements and their attributes ==============================================================
 
-    link, own_link: those of them in links. prose: characters of running text below, without links.
-    dropped: the rule that removed it, or "". has_block: whether a block element is below.
+
+def unescape(text: str) -> str:
+    """Return text with its character references decoded once.
+
+    References to numbers of ten digits and more name no character; html.unescape would raise
+    ValueError for those of thousands of digits.
+    """
+    if "&" not in text:
+        return text
+    from html import unescape as decode
+
+    if "&#" in text:
+        text = re.sub(r"&#(?:\d{10,}|[xX][0-9a-fA-F]{10,});?", "\ufffd", text)
+    return decode(text)
+
+
+class Node:
+    """An element with its attributes, its parent and its children, which are elements and texts.
+
+    dropped: the rule that removed it, or "". The counts leave out what is dropped: chars, the
+    characters of text below; own, those directly in it or in inline elements below; link and
+    own_link, those of both in links; prose, those of running text outside of links. has_block:
+    whether a block element is below.
     """
 
     __slots__ = (
@@ -95,11 +105,34 @@ class Node:
         self.chars = self.link = self.own = self.own_link = self.prose = 0
 
 
+def texts_below(node: Node) -> Iterator[str]:
+    """Yield the texts below an element in order, dropped ones included, a space around blocks.
+
+    Scripts, styles and templates hold none.
+    """
+    waiting: list[Node | str] = [node]
+    while waiting:
+        one = waiting.pop()
+        if isinstance(one, str):
+            yield one
+        elif one.tag not in ("script", "style", "template"):
+            inside = one.children[::-1]
+            waiting += [" ", *inside, " "] if one.tag in BLOCKS else inside
+
+
 def read_attributes(raw: str) -> dict[str, str]:
-    """Return the attributes of a tag by lower-case name; the first of two with one name wins."""
+    """Return the attributes of a tag by lower-case name; the first of two with one name wins.
+
+    No value is longer than MAX_VALUE_CHARS, or MAX_ADDRESS_CHARS for ADDRESSES.
+    """
     found: dict[str, str] = {}
-    for name, double, single, bare in re.findall(_ATTRIBUTE, raw[:MAX_ATTRIBUTE_CHARS]):
-        found.setdefault(name.lower(), decode_attribute(double or single or bare))
+    for name, double, single, bare in re.findall(_ATTRIBUTE, raw[:MAX_TAG_CHARS]):
+        key, value = name.lower(), double or single or bare
+        if key not in ADDRESSES:
+            value = value[:MAX_VALUE_CHARS]
+        elif len(value) > MAX_ADDRESS_CHARS:
+            value = ""
+        found.setdefault(key, decode_attribute(value))
     return found
 
 
@@ -116,7 +149,7 @@ def decode_attribute(value: str) -> str:
 class TreeBuilder:
     """Builds the tree of one page; nodes holds its elements in document order, the root first.
 
-    cut: whether the page had more than MAX_NODES elements.
+    cut: whether the page had more than MAX_NODES elements or MAX_TAGS tags, and ends there.
     """
 
     def __init__(self, html: str) -> None:
@@ -125,8 +158,8 @@ class TreeBuilder:
         self.nodes = [self.root]
         self.stack = [self.root]
         self.open: dict[str, int] = {"html": 1}  # name -> how many are on the stack
-        self.too_deep: dict[str, int] = {}  # name -> open ones that the stack has no room for
-        self.unclosed: set[str] = set()  # raw text elements without an end tag further on
+        self.too_deep: dict[str, int] = {}  # name -> open elements that are not on the full stack
+        self.unclosed: set[str] = set()  # names of raw text elements that no end tag follows
         self.last_quote = {'"': html.rfind('"'), "'": html.rfind("'")}
         self.cut = False
 
@@ -140,7 +173,7 @@ class TreeBuilder:
         last_end = html.rfind(">")
         comments_end = html.rfind("-->")
         position = text_start = 0
-        while True:
+        for _ in range(MAX_TAGS):
             start = find("<", position)
             if start < 0 or start > last_end:
                 self.add_text(html[text_start:])
@@ -162,13 +195,17 @@ class TreeBuilder:
             if self.cut:
                 return
             text_start = position
+        self.cut = True
 
     def add_text(self, text: str) -> None:
         """Append text to the innermost open element."""
         self.stack[-1].children.append(unescape(text) if "&" in text else text)
 
     def end_of_comment(self, start: int, comments_end: int) -> int:
-        """Return where a comment, declaration or bogus end tag ends; an open comment at its ">"."""
+        """Return where a comment, declaration or broken end tag ends.
+
+        A comment that is never closed ends at its first ">".
+        """
         html = self.html
         if html.startswith("<!--", start) and not html.startswith(("<!-->", "<!--->"), start):
             if start + 4 <= comments_end:
@@ -179,9 +216,9 @@ class TreeBuilder:
         return html.find(">", start) + 1
 
     def end_of_tag(self, start: int) -> int:
-        """Return where the ">" of a tag stands whose name ends at start; quoted ones do not count.
+        """Return the place of the ">" that ends a tag; its name ends at start.
 
-        A value whose quote is never closed ends at the first ">".
+        A ">" in a quoted value does not count, unless the quote is never closed.
         """
         html = self.html
         end = html.find(">", start)
@@ -196,7 +233,7 @@ class TreeBuilder:
             position = match.end()
             if position <= self.last_quote[quote]:
                 position = html.find(quote, position) + 1
-        self.last_quote = {'"': -1, "'": -1}  # the page's quotes are broken: look no more
+        self.last_quote = {'"': -1, "'": -1}  # the page's quotes are broken: stop looking
         return end
 
     def start_element(self, name: str, name_end: int) -> int:
@@ -226,9 +263,10 @@ class TreeBuilder:
         return end + 1
 
     def raw_text(self, node: Node, start: int) -> int:
-        """Read to the end tag of a script, style or the like; without one, only scripts end there.
+        """Read the content of a script, style or the like; return where reading goes on.
 
-        An element without an end tag is opened no more, so that the search is made only once.
+        Without an end tag, a script or style takes the rest of the page, and other elements take
+        nothing. Later ones of that name take nothing either, so that the search is made only once.
         """
         html, name = self.html, node.tag
         end = start - 2
@@ -244,7 +282,7 @@ class TreeBuilder:
         return html.find(">", end) + 1 or len(html)
 
     def close_implied(self, name: str) -> None:
-        """End what a start tag ends without an end tag: a paragraph, list item, cell, link."""
+        """End the paragraph, list item, cell or link that a start tag of this name ends."""
         stack = self.stack
         if name in ENDS_PARAGRAPH and self.open.get("p"):
             self.close_nearest(frozenset(("p",)), BLOCKS)
@@ -268,9 +306,9 @@ class TreeBuilder:
                 return
 
     def end_element(self, name: str) -> None:
-        """Close the innermost open element of this name; an end tag without one does nothing.
+        """Close the innermost open element of this name; without one, an end tag does nothing.
 
-        Outside of tables' own tags, the search does not leave the cell or table that it is in.
+        Only the tags of tables close elements outside of the cell or table that they stand in.
         """
         if self.too_deep.get(name):
             self.too_deep[name] -= 1
@@ -281,7 +319,7 @@ class TreeBuilder:
         self.close_nearest(frozenset((name,)), barrier)
 
     def pop_to(self, index: int) -> None:
-        """Take the elements from index on off the stack."""
+        """Remove the elements from index on from the stack."""
         for node in self.stack[index:]:
             self.open[node.tag] -= 1
         del self.stack[index:]

@@ -7,6 +7,7 @@ import re
 from websearch.common import (
     SearchError,
     dump_json,
+    identified_agent,
     json_answer,
     language_code,
     object_field,
@@ -50,7 +51,8 @@ def first_request(params: dict[str, Any], warnings: list[str]) -> dict[str, Any]
     # Each language has a wiki; en-gb, pt-br and zh-tw share that of their first part.
     language = re.sub(r"-([a-z]{2}|hans|hant)$", "", language_code(params.get("language", "")))
     url = f"{engine_address(NAME, language)}/w/api.php"
-    return get_request(url, fields, {"Accept": "application/json"})
+    headers = {"Accept": "application/json", "User-Agent": identified_agent()}
+    return get_request(url, fields, headers)
 
 
 def next_request(

@@ -118,11 +118,13 @@ MIN_LONG_ARTICLE = 1_000  # characters of prose
 LONGER = 5  # times the prose of every other article element
 FORUM_SHARE = 0.5  # share of the prose in comments that makes them the content
 
+MAX_SIGN_HTML = 1_000_000  # characters of HTML that are searched for _SAYS_ARTICLE
+
 _NAME_WORD = r"[A-Z]?[a-z0-9]+|[A-Z0-9]+(?![a-z])"
 _HIDDEN_STYLE = r"(?i)display\s*:\s*none|visibility\s*:\s*hidden"
 # What a page says about itself: schema.org types, Open Graph, microdata.
 _SAYS_ARTICLE = (
-    r'(?i)"@type"\s{0,9}:\s{0,9}\[?\s{0,9}"(?:News|Blog|Tech|Scholarly|ProgressCallback|Reportage|Opinion|Social)?'
+    r'(?i)"@type"\s{0,9}:\s{0,9}\[?\s{0,9}"(?:News|Blog|Tech|Scholarly|Report|Reportage|Opinion|Social)?'
     r'(?:Article|MediaPosting|Posting)"|property=["\']?og:type["\']? content=["\']?article'
     r'|content=["\']article["\'] property=["\']og:type|itemprop=["\']articleBody'
 )
@@ -152,7 +154,7 @@ class Page:
         builder = TreeBuilder(html)
         builder.build()
         self.root, self.nodes, self.cut = builder.root, builder.nodes, builder.cut
-        self.is_article = bool(re.search(_SAYS_ARTICLE, html))
+        self.is_article = bool(re.search(_SAYS_ARTICLE, html[:MAX_SIGN_HTML]))
         self.keeps_comments = False
         self.comments: set[Node] = set()  # what is in comments, if they are the content
         self.leniency = 0

@@ -1,12 +1,23 @@
-"""Fetch web pages: which addresses may be fetched, redirects, robots.txt, bot walls."""
+"""Fetch web pages: the addresses that are allowed, redirects, robots.txt, bot walls."""
 
 from __future__ import annotations
 
+import functools
 import os
 import re
 import time
 
-from websearch.common import SearchError, drop_empty, exchange, is_loopback, retry_after, shorten
+from websearch.common import (
+    USER_AGENT,
+    SearchError,
+    drop_empty,
+    exchange,
+    identified_agent,
+    is_loopback,
+    quoted,
+    retry_after,
+    shorten,
+)
 
 TYPE_CHECKING = False  # typing.TYPE_CHECKING without its import, which costs 5 ms
 if TYPE_CHECKING:
@@ -15,24 +26,17 @@ if TYPE_CHECKING:
 
     from websearch.common import Response
 
-MAX_PAGE_BYTES = 5_000_000  # of one page after decompression; what follows is cut off and said
+MAX_PAGE_BYTES = 5_000_000  # of one page after decompression; the rest is cut off
+MAX_URL_CHARS = 8_000  # most servers refuse longer addresses
 MAX_REDIRECTS = 5  # for one page; RFC 9309 asks for at least as many for a robots.txt
 ROBOTS_TIMEOUT = 2.0  # seconds for one robots.txt
-MAX_ROBOTS_BYTES = 512_000  # RFC 9309 asks for at least 500 KiB
-MAX_ERROR_HTML = 200_000  # characters of an error page that are searched for the signs of a wall
-PAGE_AGENT = "web-search-skill"  # the product token that robots.txt rules may name
-PAGE_HEADERS = {
-    "User-Agent": f"Mozilla/5.0 (compatible; {PAGE_AGENT}/1.0)",
-    "Accept": "text/markdown,text/html;q=0.9,text/plain;q=0.8,*/*;q=0.5",
-    "Accept-Language": "en,*;q=0.5",
-    "Accept-Encoding": "gzip",
-}
-
-
-# ===== addresses: what may be fetched =============================================================
-
-# IANA's special-purpose networks and multicast, listed because ipaddress knows another part of
-# them in every Python version, and one metadata service with a public address.
+MAX_ROBOTS_CHARS = 512_000  # RFC 9309 asks for at least 500 KiB
+ROBOTS_NAME = USER_AGENT.partition("/")[0]  # the product token that robots.txt rules may name
+MAX_WALL_HTML = 200_000  # characters of a page that are searched for the signs of a bot wall
+MAX_WALL_HEADERS = 20_000  # characters of its headers that are searched for them
+ALLOW_VARIABLE = "WEB_SEARCH_ALLOW_PRIVATE"
+# The special-purpose networks of IANA and multicast, because each Python version of ipaddress knows
+# other parts of them, and a metadata service that has a public address.
 REFUSED_NETWORKS = (
     "0.0.0.0/8 10.0.0.0/8 100.64.0.0/10 127.0.0.0/8 169.254.0.0/16 172.16.0.0/12 192.0.0.0/24 "
     "192.0.2.0/24 192.88.99.0/24 192.168.0.0/16 198.18.0.0/15 198.51.100.0/24 203.0.113.0/24 "
@@ -40,17 +44,50 @@ REFUSED_NETWORKS = (
     "::/127 64:ff9b:1::/48 100::/64 2001::/23 2001:db8::/32 3fff::/20 5f00::/16 fc00::/7 fe80::/10 "
     "fec0::/10 ff00::/8"
 ).split()
-ALLOW_VARIABLE = "WEB_SEARCH_ALLOW_PRIVATE"
+# Endings of names that only a private network resolves (RFC 6762, RFC 8375, and custom).
+PRIVATE_DOMAINS = (
+    ".localhost", ".local", ".internal", ".intranet", ".private", ".corp", ".home", ".lan",
+    ".localdomain", ".home.arpa",
+)  # fmt: skip
+# The signs of bot walls: (name, pattern in the body or headers).
+WALLS = (
+    ("Cloudflare", r"cf-mitigated: challenge|/cdn-cgi/challenge-platform/|cf-browser-verification"),
+    ("Cloudflare", r"(?i)<title>(?:just a moment|attention required! \| cloudflare)"),
+    ("DataDome", r"captcha-delivery\.com"),
+    ("PerimeterX", r"(?i)px-captcha|_pxCaptcha|perimeterx"),
+    ("Imperva", r"_Incapsula_Resource|Incapsula incident"),
+    ("Akamai", r"errors\.edgesuite\.net|akam-logo|_sec/cp_challenge"),
+    ("AWS WAF", r"x-amzn-waf-action: |awsWafCookieDomainList|\.awswaf\.com"),
+    ("Anubis", r"/\.within\.website/"),
+    ("DDoS-Guard", r"(?i)ddos-guard"),
+    ("Sucuri", r"sucuri\.net/privacy|sucuri_cloudproxy_js"),
+    ("a captcha", r"(?i)class=[\"'](?:g-recaptcha|h-captcha|cf-turnstile)|<altcha-widget|geetest"),
+    (
+        "a robot check",
+        r"(?i)unusual traffic|verify(?:ing)? (?:that )?you are (?:a )?human|are you a robot",
+    ),
+    (
+        "a robot check",
+        r"(?i)verifying your (?:request|browser)|checking your browser|anomaly-modal",
+    ),
+)
+
+
+# ===== addresses ==================================================================================
 
 
 def normal_url(text: str) -> str:
-    """Return an address ready to be sent: ASCII, without fragment; raises SearchError.
+    """Return an address in the form in which it is sent: ASCII, without fragment.
 
-    A name without a scheme gets https. Refused: other schemes and credentials in the address.
+    An address without a scheme gets https. Raises SearchError: refused for other schemes and for
+    credentials in the address, invalid_input for text that is not an address.
     """
     from urllib.parse import quote, urlsplit, urlunsplit
 
     hint = "Give an address such as https://example.org/page."
+    if len(text) > MAX_URL_CHARS:
+        message = f"{quoted(text)} is longer than {MAX_URL_CHARS} characters."
+        raise SearchError("invalid_input", message, hint)
     cleaned = re.sub(r"[\t\r\n]", "", text.strip())
     if "://" not in cleaned and re.match(r"[\w-]+(?:\.[\w-]+)+(?:[:/?#]|$)", cleaned):
         cleaned = "https://" + cleaned
@@ -58,30 +95,50 @@ def normal_url(text: str) -> str:
         parts = urlsplit(cleaned)
         host, port = parts.hostname or "", parts.port
     except ValueError:
-        raise SearchError(
-            "invalid_input", f"{shorten(text, 200)!r} is no web address.", hint
-        ) from None
+        message = f"{quoted(text, 200)} is not a web address."
+        raise SearchError("invalid_input", message, hint) from None
     if parts.scheme not in ("http", "https"):
-        message = f"{shorten(text, 200)!r} is no http:// or https:// address."
+        message = f"{quoted(text, 200)} is not an http:// or https:// address."
         raise SearchError("refused" if parts.scheme else "invalid_input", message, hint)
     if parts.username is not None or parts.password is not None:
         message = "The address holds a user name or password, which are never sent."
         raise SearchError("refused", message, "Give the address without them.")
-    try:
-        name = host if ":" in host else host.rstrip(".").encode("idna").decode("ascii").lower()
-    except UnicodeError:
-        name = ""
-    if not re.fullmatch(r"[a-z0-9_.-]+|[0-9a-f:.]+(?:%25[\w.~-]+)?", name) or port == 0:
-        raise SearchError("invalid_input", f"{shorten(text, 200)!r} names no host.", hint)
+    name = ascii_host(host)
+    if not name or port == 0:
+        raise SearchError("invalid_input", f"{quoted(text, 200)} names no host.", hint)
     netloc = (f"[{name}]" if ":" in name else name) + (f":{port}" if port else "")
     path = quote(parts.path or "/", safe="/%:@!$&'()*+,;=~-._")
-    query = quote(parts.query, safe="/%:@!$&'()*+,;=~-._?[]{}|^`\\")
-    query = re.sub(r"[{}|^`\\\[\]]", lambda match: f"%{ord(match[0]):02X}", query)
+    query = quote(parts.query, safe="/%:@!$&'()*+,;=~-._?")
     return urlunsplit((parts.scheme, netloc, path, query, ""))
 
 
+def ascii_host(host: str) -> str:
+    """Return a host name or IPv6 address in ASCII and lower case; "" if it cannot be one."""
+    try:
+        name = host if ":" in host else host.rstrip(".").encode("idna").decode("ascii").lower()
+    except UnicodeError:
+        return ""
+    return name if re.fullmatch(r"[a-z0-9_.-]+|[0-9a-f:.]+(?:%25[\w.~-]+)?", name) else ""
+
+
+def redirect_target(url: str, target: str) -> str:
+    """Return the address that a Location header leads to; raises SearchError.
+
+    http.client reads headers as Latin-1; servers that send other letters send UTF-8.
+    """
+    from urllib.parse import urljoin
+
+    raw = target.encode("latin-1", "replace")
+    target = raw.decode("utf-8", "replace") if not target.isascii() else target
+    try:
+        joined = urljoin(url, target)
+    except ValueError:  # brackets around something that is not an IPv6 address
+        joined = target
+    return normal_url(joined)
+
+
 def host_and_port(url: str) -> tuple[str, int]:
-    """Return host and port that a normal URL leads to."""
+    """Return the host and port of a normal URL."""
     from urllib.parse import urlsplit
 
     parts = urlsplit(url)
@@ -89,9 +146,10 @@ def host_and_port(url: str) -> tuple[str, int]:
 
 
 def is_public(address: str) -> bool:
-    """Return whether an IP address belongs to the public internet and to no metadata service.
+    """Return whether an IP address is on the public internet and not a metadata service.
 
-    An IPv6 address that holds an IPv4 one (mapped, compatible, NAT64, 6to4) is judged by it.
+    An IPv6 address that holds an IPv4 address (mapped, compatible, NAT64, 6to4) is judged by that.
+    Raises ValueError for text that is not an IP address.
     """
     import ipaddress
 
@@ -105,21 +163,35 @@ def is_public(address: str) -> bool:
             return is_public(str(inner))
     if not ip.is_global or ip.is_multicast or ip.is_reserved:
         return False
-    networks = map(ipaddress.ip_network, REFUSED_NETWORKS)
-    return not any(ip.version == network.version and ip in network for network in networks)
+    return not any(ip.version == one.version and ip in one for one in refused_networks())
+
+
+@functools.cache
+def refused_networks() -> list[Any]:
+    """Return REFUSED_NETWORKS as ipaddress networks."""
+    import ipaddress
+
+    return [ipaddress.ip_network(network) for network in REFUSED_NETWORKS]
 
 
 def is_excepted(host: str, port: int) -> bool:
     """Return whether the environment names host:port as an exception from the guard."""
     named = os.environ.get(ALLOW_VARIABLE, "").lower().split(",")
-    return f"{f'[{host}]' if ':' in host else host}:{port}" in [one.strip() for one in named]
+    return f"{f'[{host}]' if ':' in host else host}:{port}" in [entry.strip() for entry in named]
+
+
+def refused_address(host: str) -> SearchError:
+    """Return the error for a host on this machine or in a private network."""
+    message = f"{host} has no public address; private, local and metadata addresses are refused."
+    hint = f"The user may set {ALLOW_VARIABLE}=host:port in the environment; no parameter can."
+    return SearchError("refused", message, hint)
 
 
 def guarded_connect(host: str, port: int) -> Callable[..., Any]:
-    """Return what makes the connection to host and port, in place of socket.create_connection.
+    """Return a function that connects to host and port if all their addresses are public.
 
-    The name is resolved once, here; the connection goes to the very address that was checked, so
-    a name that resolves differently the next time gains nothing.
+    It takes the place of socket.create_connection. It resolves the name once and connects to the
+    very address that it checked, so a name that resolves differently the next time gains nothing.
     """
 
     def connect(address: tuple[str, int], timeout: Any = None, source_address: Any = None) -> Any:
@@ -144,13 +216,6 @@ def guarded_connect(host: str, port: int) -> Callable[..., Any]:
     return connect
 
 
-def refused_address(host: str) -> SearchError:
-    """Return the error for a host on this machine or in a private network."""
-    message = f"{host} is no public address; private, local and metadata addresses are refused."
-    hint = f"The user may set {ALLOW_VARIABLE}=host:port in the environment; no option can."
-    return SearchError("refused", message, hint)
-
-
 def proxy_for(url: str) -> str:
     """Return the address of the proxy that urllib takes for a URL, or ""."""
     import urllib.request
@@ -161,20 +226,26 @@ def proxy_for(url: str) -> str:
     return "" if bypassed else proxy
 
 
-def check_literal_address(host: str, port: int) -> None:
-    """Refuse a private address that stands in the URL itself; raises SearchError.
+def check_unresolved_host(host: str, port: int) -> None:
+    """Refuse a host that is private as it is written; raises SearchError.
 
-    All that can be checked where a proxy resolves the name. inet_aton knows the short, octal and
-    hexadecimal ways to write an address, as resolvers do.
+    Nothing else can be checked if a proxy resolves the name. A host whose last part is a number is
+    an address to every resolver, so it must be a public address in the usual form: 4294967296 and
+    010.0.0.1 mean different things to different resolvers. A name without a dot, such as metadata
+    or ip6-localhost, is one of this machine or its network.
     """
     import socket
 
-    try:
-        literal = host if ":" in host else socket.inet_ntoa(socket.inet_aton(host))
-    except OSError:
-        literal = ""
-    local_name = host == "localhost" or host.endswith((".localhost", ".local", ".internal"))
-    if not is_excepted(host, port) and (local_name or (literal and not is_public(literal))):
+    last = host.rpartition(".")[2]
+    if ":" in host or re.fullmatch(r"\d+|0x[0-9a-f]*", last):
+        try:
+            allowed = is_public(host)
+        except ValueError:
+            allowed = False
+    else:
+        allowed = "." in host and not host.endswith(PRIVATE_DOMAINS)
+        allowed = allowed and host != socket.gethostname().lower()
+    if not allowed and not is_excepted(host, port):
         raise refused_address(host)
 
 
@@ -182,19 +253,29 @@ def check_literal_address(host: str, port: int) -> None:
 
 
 class Fetched:
-    """One page as it came: the address that it was at last found at, and the server's answer."""
+    """A page as its server sent it: its address after all redirects, and the server's answer."""
 
     def __init__(self, url: str, response: Response) -> None:
         self.url = url
         self.response = response
 
 
+def page_headers() -> dict[str, str]:
+    """Return the headers of a request for a page; raises SearchError (invalid_input)."""
+    return {
+        "User-Agent": f"Mozilla/5.0 (compatible; {identified_agent()})",
+        "Accept": "text/markdown,text/html;q=0.9,text/plain;q=0.8,*/*;q=0.5",
+        "Accept-Language": "en,*;q=0.5",
+        "Accept-Encoding": "gzip",
+    }
+
+
 def page_request(url: str) -> dict[str, Any]:
-    """Return the request for a page, guarded unless a proxy resolves the name for us."""
+    """Return the request for a page. Raises SearchError (refused, invalid_input)."""
     host, port = host_and_port(url)
-    request = {"method": "GET", "url": url, "headers": PAGE_HEADERS, "max_body": MAX_PAGE_BYTES}
+    request = {"method": "GET", "url": url, "headers": page_headers(), "max_body": MAX_PAGE_BYTES}
     if proxy_for(url):
-        check_literal_address(host, port)
+        check_unresolved_host(host, port)
         return request
     return {**request, "connect": guarded_connect(host, port)}
 
@@ -216,71 +297,43 @@ def fetch_page(url: str, deadline: float, robots: RobotsCache | None) -> Fetched
     raise SearchError("http", message, "Give the final address.")
 
 
-def redirect_target(url: str, target: str) -> str:
-    """Return the address that a Location header leads to; raises SearchError.
-
-    http.client reads headers as Latin-1; those who send other letters send UTF-8.
-    """
-    from urllib.parse import urljoin
-
-    raw = target.encode("latin-1", "replace")
-    target = raw.decode("utf-8", "replace") if not target.isascii() else target
-    try:
-        joined = urljoin(url, target)
-    except ValueError:  # an IPv6 address that is none
-        joined = target
-    return normal_url(joined)
-
-
 def check_status(fetched: Fetched) -> None:
-    """Raise SearchError if the answer is no page: a bot wall, or an error of the server."""
+    """Raise SearchError if the answer is a bot wall or an error of the server.
+
+    What an error page says goes into details.page_text: it is a stranger's text, so the message
+    holds none of it.
+    """
     response = fetched.response
     status = response.status
     if 200 <= status < 300 and status not in (204, 205):
         return
     host = host_and_port(fetched.url)[0]
-    wall = find_wall(response, response.text()[:MAX_ERROR_HTML])
+    wall = find_wall(response, response.text())
     if wall:
         raise blocked_error(host, wall, status)
-    message = f"{host} answered {status}: {response.excerpt() or 'no text'}"
+    message = f"{host} answered {status}{status_phrase(status)}."
+    details: dict[str, Any] = drop_empty({"page_text": response.excerpt()})
     if status == 429 or status >= 500:
-        wait = drop_empty({"retry_after": retry_after(response)})
-        hint = "Try again later."
-        raise SearchError("http", message, hint, status=status, retryable=True, **wait)
+        details |= {"retryable": True, **drop_empty({"retry_after": retry_after(response)})}
+        raise SearchError("http", message, "Try again later.", status=status, **details)
     hint = "Check the address; search for the page's title if it has moved."
     if status in (401, 402, 403, 451):
         hint = "The site does not serve this page to programs, or asks for a login."
-    raise SearchError("http", message, hint, status=status)
+    raise SearchError("http", message, hint, status=status, **details)
 
 
-# What bot walls are made of: (name, pattern in the body or headers).
-WALLS = (
-    ("Cloudflare", r"cf-mitigated: challenge|/cdn-cgi/challenge-platform/|cf-browser-verification"),
-    ("Cloudflare", r"(?i)<title>(?:just a moment|attention required! \| cloudflare)"),
-    ("DataDome", r"captcha-delivery\.com"),
-    ("PerimeterX", r"(?i)px-captcha|_pxCaptcha|perimeterx"),
-    ("Imperva", r"_Incapsula_Resource|Incapsula incident"),
-    ("Akamai", r"errors\.edgesuite\.net|akam-logo|_sec/cp_challenge"),
-    ("AWS WAF", r"x-amzn-waf-action: |awsWafCookieDomainList|\.awswaf\.com"),
-    ("Anubis", r"/\.within\.website/"),
-    ("DDoS-Guard", r"(?i)ddos-guard"),
-    ("Sucuri", r"sucuri\.net/privacy|sucuri_cloudproxy_js"),
-    ("a captcha", r"(?i)class=[\"'](?:g-recaptcha|h-captcha|cf-turnstile)|<altcha-widget|geetest"),
-    (
-        "a robot check",
-        r"(?i)unusual traffic|verify(?:ing)? (?:that )?you are (?:a )?human|are you a robot",
-    ),
-    (
-        "a robot check",
-        r"(?i)verifying your (?:request|browser)|checking your browser|anomaly-modal",
-    ),
-)
+def status_phrase(status: int) -> str:
+    """Return what HTTP calls a status, in parentheses; "" for a status that it does not define."""
+    from http.client import responses
+
+    return f" ({responses[status]})" if status in responses else ""
 
 
 def find_wall(response: Response, html: str) -> str:
-    """Return whose bot wall an answer without content is, or ""."""
+    """Return the name of the bot wall that an answer without content is, or ""."""
     headers = "\n".join(f"{name}: {value}" for name, value in response.headers.items())
-    return next((name for name, sign in WALLS if re.search(sign, f"{headers}\n{html}")), "")
+    searched = f"{headers[:MAX_WALL_HEADERS]}\n{html[:MAX_WALL_HTML]}"
+    return next((name for name, sign in WALLS if re.search(sign, searched)), "")
 
 
 def blocked_error(host: str, wall: str, status: int) -> SearchError:
@@ -290,7 +343,7 @@ def blocked_error(host: str, wall: str, status: int) -> SearchError:
     return SearchError("blocked", message, hint, status=status)
 
 
-# ----- robots.txt (RFC 9309)
+# ===== robots.txt (RFC 9309) ======================================================================
 
 
 class RobotsCache:
@@ -301,12 +354,12 @@ class RobotsCache:
 
         self.lock = threading.Lock()
         self.locks: dict[str, Any] = {}
-        self.rules: dict[str, str | None] = {}  # None: the file cannot be had
+        self.rules: dict[str, str | None] = {}  # None: the file cannot be fetched
 
     def check(self, url: str, deadline: float) -> None:
         """Raise SearchError (refused) if robots.txt disallows the page to this tool.
 
-        A file that cannot be had disallows everything, says RFC 9309.
+        As RFC 9309 says, a file that cannot be fetched disallows everything.
         """
         import threading
 
@@ -324,11 +377,11 @@ class RobotsCache:
             return
         else:
             message = f"robots.txt of {host} disallows this page."
-        raise SearchError("refused", message, "Leave out --robots to read it all the same.")
+        raise SearchError("refused", message, "Without robots, the page is read anyway.")
 
 
 def fetch_robots(url: str, deadline: float) -> str | None:
-    """Return a robots.txt; "" if there is none (4xx), None if it cannot be had (5xx, network)."""
+    """Return a robots.txt: "" if it does not exist (4xx), None after a fault (5xx, network)."""
     try:
         fetched = fetch_page(url, deadline, None)
     except SearchError as error:
@@ -338,31 +391,34 @@ def fetch_robots(url: str, deadline: float) -> str | None:
     status = fetched.response.status
     if status == 429 or status >= 500:
         return None
-    return fetched.response.text()[:MAX_ROBOTS_BYTES] if status == 200 else ""
+    return fetched.response.text()[:MAX_ROBOTS_CHARS] if status == 200 else ""
 
 
 def robots_allow(text: str, path: str) -> bool:
-    """Return whether robots.txt allows a path: the longest rule that matches decides, then Allow.
+    """Return whether robots.txt allows a path: the longest matching rule decides, then Allow.
 
-    The groups that name this tool count; without one, those for every agent ("*").
+    The groups that name this tool count; without such a group, those for every agent ("*").
     """
     ours: list[tuple[str, str]] = []
     everyone: list[tuple[str, str]] = []
-    agents: list[str] = []
-    in_rules = named = False
+    for_us = for_everyone = in_rules = named = False
     for line in text.splitlines():
         field, colon, value = line.partition("#")[0].partition(":")
         field, value = field.strip().lower(), value.strip()
         if field == "user-agent":
-            agents = [value.lower()] if in_rules else [*agents, value.lower()]
-            in_rules = False
-            named = named or value.lower().split("/")[0] == PAGE_AGENT
+            if in_rules:  # the first line of a further group
+                for_us = for_everyone = in_rules = False
+            agent = value.lower().partition("/")[0]
+            for_us = for_us or agent == ROBOTS_NAME
+            for_everyone = for_everyone or agent == "*"
+            named = named or for_us
         elif colon and field in ("allow", "disallow"):
             in_rules = True
-            if any(agent.split("/")[0] == PAGE_AGENT for agent in agents):
+            if for_us:
                 ours.append((field, value))
-            elif "*" in agents:
+            elif for_everyone:
                 everyone.append((field, value))
+    path = robots_quoted(path)
     decision = (-1, True)
     for field, pattern in ours if named else everyone:
         if pattern and robots_match(pattern, path):
@@ -371,18 +427,13 @@ def robots_allow(text: str, path: str) -> bool:
 
 
 def robots_match(pattern: str, path: str) -> bool:
-    """Return whether a robots.txt pattern matches a path from its start; * and $ are special.
+    """Return whether a robots.txt pattern matches a quoted path from its start.
 
-    Each piece between two stars is looked for once, so no pattern can cost much time.
+    * and $ are special. Each piece between two stars is looked for once, so no pattern costs much
+    time.
     """
-    from urllib.parse import quote, unquote_to_bytes
-
     ends = pattern.endswith("$")
-    pieces = [
-        quote(unquote_to_bytes(one), safe="/?=&;,:@+$")
-        for one in pattern.removesuffix("$").split("*")
-    ]
-    path = quote(unquote_to_bytes(path), safe="/?=&;,:@+$")
+    pieces = [robots_quoted(piece) for piece in pattern.removesuffix("$").split("*")]
     if not path.startswith(pieces[0]):
         return False
     position = len(pieces[0])
@@ -395,3 +446,10 @@ def robots_match(pattern: str, path: str) -> bool:
             return False
         position += len(piece)
     return not ends or position == len(path)
+
+
+def robots_quoted(text: str) -> str:
+    """Return a path or pattern with the same characters percent-encoded in both."""
+    from urllib.parse import quote, unquote_to_bytes
+
+    return quote(unquote_to_bytes(text), safe="/?=&;,:@+$")

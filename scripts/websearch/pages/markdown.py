@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 import re
 
 from websearch.common import clean_text
-from websearch.html_tree import BLOCKS, HEADINGS, Node
+from websearch.html_tree import BLOCKS, HEADINGS, MAX_ADDRESS_CHARS, Node
 from websearch.pages.content import collect_text, find_content, name_set
 
 TYPE_CHECKING = False  # typing.TYPE_CHECKING without its import, which costs 5 ms
@@ -14,31 +15,73 @@ if TYPE_CHECKING:
 
     from websearch.pages.content import Content
 
-# ===== Markdown ===================================================================================
-
 BREAK = "\0"  # a line break inside a paragraph until it is written; clean text holds no NUL
-_MARKDOWN_SIGNS = (
-    r"\\(?=[!-/:-@\[-`{-~])|`|\*(?=\S)|(?<=\S)\*|(?<![^\W_])_|_(?![^\W_])|\](?=[(\[])"
-    r"|<(?=[a-zA-Z/!?])|&(?=#?\w+;)|~(?=~)"
-)
-_LINE_START = r"(?m)^(?=#{1,6} |>|[-+*] |[-=]{3,}\s*$)|^(\d{1,9})(?=[.)] )"
-_CODE_LANGUAGE = r"(?i)(?:^|\s)(?:language|lang|brush|highlight-source|sourceCode)[-:\s]+([\w+#-]+)"
+MAX_MARKDOWN = 5_000_000  # characters of one page; nested lists can make a thousand of each one
+MAX_NESTING = 12  # of lists and quotations; deeper ones are written without indentation
+MAX_COLUMNS = 40  # of a table; a wider one is layout, or data that nobody reads as a table
+MAX_HEADING = 500  # characters of a heading or term; a longer one is written as a paragraph
 CODE_TAGS = name_set("code kbd samp tt")
 EMPHASIS = {
     "b": "**", "strong": "**", "i": "*", "em": "*", "cite": "*", "del": "~~", "s": "~~",
     "strike": "~~",
 }  # fmt: skip
-MAX_NESTING = 12  # of lists and quotations; deeper ones are written without indentation
-MAX_COLUMNS = 40  # of a table; a wider one is layout or data that no reader wants
+SPANS = frozenset(str(number) for number in range(2, 100))  # colspans; others are ignored
+_MARKDOWN_SIGNS = (
+    r"\\(?=[!-/:-@\[-`{-~])|`|\*(?=\S)|(?<=\S)\*|(?<![^\W_])_|_(?![^\W_])|\](?=[(\[])"
+    r"|<(?=[a-zA-Z/!?])|&(?=#?\w{1,40};)|~(?=~)"
+)
+_LINE_START = r"(?m)^(?=#{1,6} |>|[-+*] |[-=]{3,}[ \t]{0,9}$)|^(\d{1,9})(?=[.)] )"
+_CODE_LANGUAGE = (
+    r"(?i)(?:^|\s)(?:language|lang|brush|highlight-source|sourceCode)[-:\s]{1,9}([\w+#-]{1,20})"
+)
+
+
+# ===== from a tree to Markdown ====================================================================
+
+
+def extract_markdown(html: str, url: str = "", keep_links: bool = False) -> str:
+    """Return the content of an HTML page as Markdown. url: what relative links are relative to."""
+    return clean_text(content_markdown(find_content(html), url, keep_links)[0])
+
+
+def content_markdown(content: Content, url: str, keep_links: bool) -> tuple[str, bool]:
+    """Return found content as Markdown, and whether it was longer than MAX_MARKDOWN."""
+    writer = MarkdownWriter(url, keep_links)
+    blocks = [block for node in content.leads for block in writer.block(node)]
+    blocks += writer.block(content.node)
+    return "\n\n".join(blocks), writer.cut
 
 
 class MarkdownWriter:
-    """Writes a tree as Markdown. keep_links: with link targets, made absolute against base."""
+    """Writes elements as Markdown, up to MAX_MARKDOWN characters in all.
+
+    keep_links: write link targets, made absolute against base. cut: whether something was left out
+    because there was no room for it.
+    """
 
     def __init__(self, base: str = "", keep_links: bool = False) -> None:
         self.base = base
         self.keep_links = keep_links
         self.nesting = 0  # of lists and quotations
+        self.room = MAX_MARKDOWN
+        self.cut = False
+
+    def fit(self, text: str) -> str:
+        """Return text, cut where the room ends."""
+        kept = text[: self.room]
+        self.room -= len(kept)
+        self.cut = self.cut or len(kept) < len(text)
+        return kept
+
+    def has_room(self, chars: int) -> bool:
+        """Take room for characters that are added to text; return whether there was enough.
+
+        If not, nothing more is written: the Markdown ends here.
+        """
+        enough = chars <= self.room
+        self.room -= chars if enough else self.room
+        self.cut = self.cut or not enough
+        return enough
 
     def blocks(self, node: Node) -> list[str]:
         """Return the paragraphs, headings, lists and so on of an element."""
@@ -46,7 +89,7 @@ class MarkdownWriter:
         line: list[str] = []
         for child in node.children:
             if isinstance(child, str):
-                line.append(escape_markdown(child))
+                line.append(self.fit(escape_markdown(child)))
             elif is_shown(child):
                 if child.tag in BLOCKS or child.has_block:
                     found += paragraphs(line)
@@ -64,8 +107,10 @@ class MarkdownWriter:
         return writer(self, node)
 
     def heading_block(self, node: Node) -> list[str]:
-        """Return a heading on one line."""
+        """Return a heading on one line, or as a paragraph if it is too long for one."""
         text = " ".join("".join(self.inline_children(node)).replace(BREAK, " ").split())
+        if len(text) > MAX_HEADING:
+            return paragraphs([text])
         return [f"{'#' * int(node.tag[1])} {text}"] if text else []
 
     def quote_block(self, node: Node) -> list[str]:
@@ -75,16 +120,28 @@ class MarkdownWriter:
         self.nesting -= 1
         if self.nesting >= MAX_NESTING or not blocks:
             return blocks
-        quoted = "> " + "\n\n".join(blocks).replace("\n", "\n> ")
+        text = "\n\n".join(blocks)
+        if not self.has_room(2 * text.count("\n")):
+            return blocks
+        quoted = "> " + text.replace("\n", "\n> ")
         return [quoted.replace("> \n", ">\n")]
 
     def code_block(self, node: Node) -> list[str]:
         """Return a pre element as a fenced block with its line breaks and language."""
-        return code_block(node)
+        parts: list[str] = []
+        collect_code(node, parts)
+        code = self.fit("".join(parts).expandtabs(4).strip("\n").rstrip())
+        fence = backticks(code, 3)
+        if not code.strip() or not self.has_room(2 * len(fence)):
+            return []
+        return [f"{fence}{code_language(node)}\n{code}\n{fence}"]
 
     def term_block(self, node: Node) -> list[str]:
-        """Return a term or summary as a bold line."""
-        text = " ".join(" ".join(self.blocks(node)).split())
+        """Return a term or summary as a bold line, or as it stands if it is too long for one."""
+        blocks = self.blocks(node)
+        if sum(map(len, blocks)) > MAX_HEADING:
+            return blocks
+        text = " ".join(" ".join(blocks).split())
         return [f"**{text.replace('**', '')}**"] if text else []
 
     def linked_blocks(self, node: Node) -> list[str]:
@@ -92,11 +149,12 @@ class MarkdownWriter:
         found = self.blocks(node)
         if not self.keep_links:
             return found
-        target = self.target(node.attributes.get("href", ""))
         for index, block in enumerate(found):
-            match = re.fullmatch(r"(#{1,6} )?([^\n]+)", block)
-            if match and target and "](" not in block:
-                found[index] = f"{match[1] or ''}[{match[2]}]({target})"
+            match = None if "](" in block else re.fullmatch(r"(#{1,6} )?([^\n]+)", block)
+            if match:
+                target = self.target(node.attributes.get("href", ""))
+                link = f"{match[1] or ''}[{match[2]}]({target})"
+                found[index] = link if target else block
                 break
         return found
 
@@ -112,11 +170,17 @@ class MarkdownWriter:
         lines: list[str] = []
         for blocks in filter(None, items):
             marker = f"{number + len(lines)}. " if node.tag == "ol" else "- "
-            lines.append(marker + indent(join_tight(blocks), len(marker)))
+            lines.append(marker + self.indented(join_tight(blocks), len(marker)))
         return ["\n".join(lines)] if lines else []
 
+    def indented(self, text: str, width: int) -> str:
+        """Return text with all lines but the first indented; empty lines stay empty."""
+        if not self.has_room(width * text.count("\n")):
+            return text
+        return re.sub(r"\n(?=[^\n])", "\n" + " " * width, text)
+
     def list_items(self, node: Node) -> list[list[str]]:
-        """Return the blocks of each item; what stands outside of items belongs to the last."""
+        """Return the blocks of each item; an element outside of items belongs to the last one."""
         items: list[list[str]] = []
         for child in node.children:
             if isinstance(child, Node) and is_shown(child):
@@ -128,6 +192,7 @@ class MarkdownWriter:
 
     def definition_block(self, node: Node) -> list[str]:
         """Return a definition list as a list of bold terms, each with its definitions below."""
+        self.nesting += 1
         items: list[list[str]] = []
         groups = [child for child in node.children if isinstance(child, Node) and is_shown(child)]
         for group in groups:
@@ -138,17 +203,20 @@ class MarkdownWriter:
                 if part.tag == "dt" or not items:
                     items.append([])
                 items[-1] += self.block(part)
-        lines = ["- " + indent("\n".join(blocks), 2) for blocks in items if blocks]
+        self.nesting -= 1
+        if self.nesting >= MAX_NESTING:
+            return [block for blocks in items for block in blocks]
+        lines = ["- " + self.indented("\n".join(blocks), 2) for blocks in items if blocks]
         return ["\n".join(lines)] if lines else []
 
     def table_block(self, node: Node) -> list[str]:
-        """Return a table of data as a pipe table, and one that is layout as its cells' blocks."""
+        """Return a data table as a pipe table, and a layout table as the blocks of its cells."""
         rows: list[list[list[str]]] = []
-        found: list[str] = []
+        captions: list[str] = []
         is_data = True
-        for part in walk_table(node):
+        for part in table_parts(node):
             if part.tag == "caption":
-                found += self.blocks(part)
+                captions += self.blocks(part)
             elif part.tag == "tr":
                 rows.append([])
             else:
@@ -156,23 +224,23 @@ class MarkdownWriter:
                 is_data = is_data and len(blocks) < 4 and not any(map(is_structured, blocks))
                 rows = rows or [[]]
                 span = part.attributes.get("colspan", "1")
-                rows[-1] += [blocks] + [[]] * (
-                    min(int(span), MAX_COLUMNS) - 1 if span in SPANS else 0
-                )
+                more = min(int(span), MAX_COLUMNS) - 1 if span in SPANS else 0
+                rows[-1] += [blocks] + [[]] * more
         rows = [row for row in rows if any(row)]
         columns = max((len(row) for row in rows), default=0)
-        if not is_data or columns < 2 or columns > MAX_COLUMNS or len(rows) < 2:
-            return found + [block for row in rows for cell in row for block in cell]
+        is_data = is_data and len(rows) > 1 and 1 < columns <= MAX_COLUMNS
+        if not is_data or not self.has_room(4 * columns * len(rows)):
+            return captions + [block for row in rows for cell in row for block in cell]
         lines = [
             "| " + " | ".join(map(cell_text, row + [[]] * (columns - len(row)))) + " |"
             for row in rows
         ]
-        return [*found, "\n".join([lines[0], "|" + " --- |" * columns, *lines[1:]])]
+        return [*captions, "\n".join([lines[0], "|" + " --- |" * columns, *lines[1:]])]
 
     def inline_children(self, node: Node) -> list[str]:
-        """Return what stands in an element as pieces of one line."""
+        """Return the content of an element as pieces of one line."""
         return [
-            escape_markdown(child) if isinstance(child, str) else self.inline(child)
+            self.fit(escape_markdown(child)) if isinstance(child, str) else self.inline(child)
             for child in node.children
             if isinstance(child, str) or is_shown(child)
         ]
@@ -185,7 +253,9 @@ class MarkdownWriter:
         if tag == "img":
             return self.image(node)
         if tag in CODE_TAGS and not node.has_block:
-            return code_span("".join(all_text(node)))
+            parts: list[str] = []
+            collect_text(node, parts)
+            return self.fit(code_span("".join(parts)))
         text = "".join(self.inline_children(node))
         if tag == "a" and self.keep_links and text.strip() and "](" not in text:
             target = self.target(node.attributes.get("href", ""))
@@ -203,17 +273,23 @@ class MarkdownWriter:
         return f"![{alt}]({source})" if self.keep_links and source else f"[image: {alt}]"
 
     def target(self, address: str) -> str:
-        """Return a link's address, absolute and safe inside parentheses; "" if it leads nowhere."""
+        """Return a link's address, absolute and safe inside parentheses; "" if it leads nowhere.
+
+        It takes its room. "" also for addresses that are too long to be sent.
+        """
         from urllib.parse import urljoin
 
+        if len(address) > MAX_ADDRESS_CHARS or not self.room:
+            return ""
         address = "".join(address.split())
         try:
             url = "" if address[:1] in ("", "#") else urljoin(self.base, address)
-        except ValueError:  # an IPv6 address that is none
+        except ValueError:  # brackets around something that is not an IPv6 address
             return ""
-        if not re.match(r"(?i)https?://|mailto:", url):
+        if not re.match(r"(?i)https?://|mailto:", url) or len(url) > MAX_ADDRESS_CHARS:
             return ""
-        return url.replace("(", "%28").replace(")", "%29").replace("<", "%3C").replace(">", "%3E")
+        safe = url.replace("(", "%28").replace(")", "%29").replace("<", "%3C").replace(">", "%3E")
+        return safe if self.has_room(len(safe) + 4) else ""
 
 
 BLOCK_WRITERS: dict[str, Callable[[MarkdownWriter, Node], list[str]]] = {
@@ -226,11 +302,10 @@ BLOCK_WRITERS: dict[str, Callable[[MarkdownWriter, Node], list[str]]] = {
     "pre": MarkdownWriter.code_block,
     "table": MarkdownWriter.table_block,
 }
-SPANS = frozenset(str(number) for number in range(2, 100))  # colspans; others are not believed
 
 
 def is_shown(node: Node) -> bool:
-    """Return whether an element is part of the Markdown; captions are, unlike in plain text."""
+    """Return whether an element is part of the Markdown. Captions are, unlike in plain text."""
     return node.dropped in ("", "caption")
 
 
@@ -275,21 +350,22 @@ def code_span(text: str) -> str:
     return f"{marks}{gap}{inner}{gap}{marks}"
 
 
-def code_block(node: Node) -> list[str]:
-    """Return a pre element as a fenced block with its line breaks and language."""
-    parts: list[str] = []
-    collect_code(node, parts)
-    code = "".join(parts).expandtabs(4).strip("\n").rstrip()
-    if not code.strip():
-        return []
+def code_language(node: Node) -> str:
+    """Return the language that a pre element, its first child or its parent names, or ""."""
     inside = [child for child in node.children if isinstance(child, Node)]
-    language = ""
     for one in [node, *inside[:1], *([node.parent] if node.parent else [])]:
-        named = one.attributes.get("data-lang") or one.attributes.get("data-language")
-        match = re.search(_CODE_LANGUAGE, one.attributes.get("class", ""))
-        language = language or (named or "").strip() or (match[1] if match else "")
-    fence = backticks(code, 3)
-    return [f"{fence}{re.sub(r'[^A-Za-z0-9+#-]', '', language)[:20]}\n{code}\n{fence}"]
+        get = one.attributes.get
+        named = (get("data-lang") or get("data-language") or "").strip()
+        if language := named or class_language(get("class", "")):
+            return re.sub(r"[^A-Za-z0-9+#-]", "", language[:20])
+    return ""
+
+
+@functools.lru_cache(maxsize=1024)  # a thousand code blocks may stand in one box
+def class_language(names: str) -> str:
+    """Return the language that a class such as language-python names, or ""."""
+    match = re.search(_CODE_LANGUAGE, names)
+    return match[1] if match else ""
 
 
 def collect_code(node: Node, parts: list[str]) -> None:
@@ -308,24 +384,10 @@ def collect_code(node: Node, parts: list[str]) -> None:
                 parts.append("\n")
 
 
-def all_text(node: Node) -> list[str]:
-    """Return the pieces of text below an element."""
-    parts: list[str] = []
-    collect_text(node, parts)
-    return parts
-
-
 def join_tight(blocks: list[str]) -> str:
     """Return the blocks of a list item as text; a list right after text needs no empty line."""
-    text = blocks[0]
-    for block in blocks[1:]:
-        text += ("\n" if re.match(r"- |\d+\. ", block) else "\n\n") + block
-    return text
-
-
-def indent(text: str, width: int) -> str:
-    """Return text with all lines but the first indented; empty lines stay empty."""
-    return re.sub(r"\n(?=[^\n])", "\n" + " " * width, text)
+    gaps = ["\n" if re.match(r"- |\d{1,9}\. ", block) else "\n\n" for block in blocks[1:]]
+    return blocks[0] + "".join(gap + block for gap, block in zip(gaps, blocks[1:], strict=True))
 
 
 def cell_text(blocks: list[str]) -> str:
@@ -335,31 +397,18 @@ def cell_text(blocks: list[str]) -> str:
 
 def is_structured(block: str) -> bool:
     """Return whether a block is a heading, list, code or table, which no table cell can hold."""
-    return re.match(r"#{1,6} |- |\d+\. |```|\|", block) is not None
+    return re.match(r"#{1,6} |- |\d{1,9}\. |```|\|", block) is not None
 
 
-def walk_table(node: Node) -> list[Node]:
-    """Return the caption, rows and cells of a table in order, those of nested tables left out."""
+def table_parts(node: Node) -> list[Node]:
+    """Return the caption, rows and cells of a table in order, without those of nested tables."""
     found: list[Node] = []
     for child in node.children:
         if isinstance(child, Node) and is_shown(child):
             if child.tag in ("td", "th", "caption"):
                 found.append(child)
             elif child.tag == "tr":
-                found += [child, *walk_table(child)]
+                found += [child, *table_parts(child)]
             elif child.tag in ("thead", "tbody", "tfoot", "form"):
-                found += walk_table(child)
+                found += table_parts(child)
     return found
-
-
-def extract_markdown(html: str, url: str = "", keep_links: bool = False) -> str:
-    """Return the content of an HTML page as Markdown. url: what relative links are relative to."""
-    return content_markdown(find_content(html), url, keep_links)
-
-
-def content_markdown(content: Content, url: str, keep_links: bool) -> str:
-    """Return found content as Markdown."""
-    writer = MarkdownWriter(url, keep_links)
-    blocks = [block for node in content.leads for block in writer.block(node)]
-    blocks += writer.block(content.node)
-    return clean_text("\n\n".join(blocks))

@@ -1,19 +1,32 @@
-"""Turn bytes into text, and feeds, JSON and XML into Markdown."""
+"""Turn the bytes of a page into text, and feeds, JSON and XML into Markdown."""
 
 from __future__ import annotations
 
+import codecs
+import itertools
 import json
 import re
 
-from websearch.common import SearchError, clean_text, dump_json, markdown_link, plain_text
+from websearch.common import SearchError, drop_empty, markdown_link, one_line, plain_text
 from websearch.html_tree import unescape
 from websearch.pages.content import Page
 from websearch.pages.fetch import MAX_PAGE_BYTES
 from websearch.pages.markdown import MarkdownWriter, backticks
 
-# ===== from bytes to text =========================================================================
+TYPE_CHECKING = False  # typing.TYPE_CHECKING without its import, which costs 5 ms
+if TYPE_CHECKING:
+    from websearch.common import Document
 
-# Labels of the WHATWG encoding standard that Python lacks or means otherwise.
+MAX_MEDIA_TYPE = 100  # characters of a Content-Type that a message names
+MAX_JSON = 50_000  # characters; longer data is shown as it stands
+MAX_INDENTED = 200_000  # characters of indented JSON; deep data grows a thousandfold
+MAX_ENTRIES = 200  # of a feed
+MAX_ENTRY_CHARS = 500_000  # of the texts of a feed's entries
+MAX_FEED_HEAD = 50_000  # characters before the first entry that are searched for the title
+MAX_FIELD = 300  # characters of a title, address or date of an entry
+FEED_DATES = ("pubdate", "published", "updated", "dc:date")
+FEED_TEXTS = ("content:encoded", "content", "description", "summary")
+# Labels of the WHATWG encoding standard that Python does not have or understands differently.
 CHARSETS = {
     "iso-8859-1": "cp1252", "latin1": "cp1252", "latin-1": "cp1252", "l1": "cp1252",
     "ascii": "cp1252", "us-ascii": "cp1252", "gb2312": "gb18030", "gbk": "gb18030",
@@ -25,8 +38,15 @@ CHARSETS = {
     "x-mac-cyrillic": "mac-cyrillic", "x-mac-roman": "mac-roman", "macintosh": "mac-roman",
     "unicode-1-1-utf-8": "utf-8", "utf8": "utf-8", "utf8mb4": "utf-8", "x-user-defined": "cp1252",
 }  # fmt: skip
-_META_CHARSET = rb"""(?i)<meta[^>]{1,300}?charset\s*=\s*["']?\s*([a-z0-9_:.-]{2,40})"""
-_XML_CHARSET = rb"""(?i)^\s*<\?xml[^>]{1,100}?encoding\s*=\s*["']([a-z0-9_:.-]{2,40})"""
+# Python's codecs that no page is written in. Decoding punycode takes time in proportion to the
+# square of the length; utf-7 hides markup from filters, so browsers do not read it either.
+NO_CHARSETS = ("idna", "punycode", "raw-unicode-escape", "undefined", "unicode-escape", "utf-7")
+_LINK_ADDRESS = r"""(?i)<link\s[^<>]{0,2000}?href\s{0,9}=\s{0,9}["']([^"'<>]{1,8000})"""
+_HEADER_CHARSET = r"""(?i)charset\s{0,9}=[\s"']{0,9}([\w:.-]{1,40})"""
+_META_CHARSET = rb"""(?i)<meta[^<>]{1,300}?charset\s{0,9}=[\s"']{0,9}([a-z0-9_:.-]{2,40})"""
+_XML_CHARSET = (
+    rb"""(?i)^\s{0,9}<\?xml[^<>]{1,100}?encoding\s{0,9}=\s{0,9}["']([a-z0-9_:.-]{2,40})"""
+)
 BYTE_ORDER_MARKS = (
     (b"\xef\xbb\xbf", "utf-8-sig"), (b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16"),
 )  # fmt: skip
@@ -41,10 +61,13 @@ BINARY_STARTS = (
     (b"\xd0\xcf\x11\xe0", "an office file"), (b"wOF2", "a font"), (b"SQLite format", "a database"),
 )  # fmt: skip
 
+# ===== from bytes to text =========================================================================
+
 
 def check_binary(body: bytes, content_type: str, host: str) -> None:
-    """Raise SearchError (unsupported) if a body is no text, whatever its header says."""
+    """Raise SearchError (unsupported) if a body is not text, whatever its header says."""
     start = body[:1024].lstrip()
+    media_type = content_type.partition(";")[0]
     what = next((name for sign, name in BINARY_STARTS if start.startswith(sign)), "")
     if b"%PDF-" in start:
         what = "a PDF file"
@@ -53,9 +76,9 @@ def check_binary(body: bytes, content_type: str, host: str) -> None:
     elif not what and b"\0" in body[:4096] and not body.startswith((b"\xff\xfe", b"\xfe\xff")):
         what = "a binary file" if body[:4096].count(b"\0") > len(body[:4096]) // 50 else ""
     elif not what and re.match(
-        r"(?:image/(?!svg)|audio/|video/|font/|application/pdf)", content_type
+        r"(?:image/(?!svg)|audio/|video/|font/|application/pdf)", media_type
     ):
-        what = f"a file of type {content_type}"
+        what = f"a file of type {one_line(media_type, MAX_MEDIA_TYPE)}"
     if what:
         message = f"{host} sent {what}, which holds no text that can be read here."
         raise SearchError("unsupported", message, "Look for an HTML version of it.")
@@ -65,32 +88,39 @@ def decode_body(body: bytes, content_type: str) -> str:
     """Return a body as text, its encoding decided as browsers do.
 
     Byte order mark, then the header, then a meta element or XML declaration in the first bytes,
-    then UTF-8 if it is valid, else windows-1252. An unknown label counts as none.
+    then UTF-8 if it is valid, else windows-1252. Unknown labels are ignored.
     """
     for mark, codec in BYTE_ORDER_MARKS:
         if body.startswith(mark):
             return body.decode(codec, "replace")
-    named = re.search(r"(?i)charset\s*=\s*[\"']?\s*([\w:.-]+)", content_type)
+    named = re.search(_HEADER_CHARSET, content_type)
     declared = re.search(_META_CHARSET, body[:4096]) or re.search(_XML_CHARSET, body[:200])
-    labels = [named[1]] if named else []
+    labels = [named[1].lower()] if named else []
     if declared:
         label = declared[1].decode("ascii").lower()
         labels.append("utf-8" if label.startswith("utf-16") else label)
     for label in labels:
-        codec = CHARSETS.get(label.lower(), label)
-        try:
-            text = b"".decode(codec) + body.decode(codec, "replace")
-        except (LookupError, ValueError):  # unknown, or a codec that makes no text
-            continue
-        # A label that lies about UTF-8 shows: most other bytes are no valid UTF-8.
-        if codec.lower() not in ("utf-8", "utf8") or text.count("\ufffd") <= 1 + len(body) // 500:
+        codec = charset_codec(label)
+        text = body.decode(codec, "replace") if codec else ""
+        # If UTF-8 is the wrong label, most other bytes are not valid UTF-8.
+        if codec and (codec != "utf-8" or text.count("\ufffd") <= 1 + len(body) // 500):
             return text
     try:
         return body.decode("utf-8")
     except UnicodeDecodeError as error:
-        # A body that was cut at the cap may end in the middle of a letter.
+        # A body that was cut at the limit may end in the middle of a letter.
         cut_inside = len(body) >= MAX_PAGE_BYTES and error.start >= len(body) - 4
         return body.decode("utf-8" if cut_inside else "cp1252", "replace")
+
+
+def charset_codec(label: str) -> str:
+    """Return the name of Python's codec for the label of a character set, "" if there is none."""
+    try:
+        codec = codecs.lookup(CHARSETS.get(label, label)).name
+        b"".decode(codec)
+    except (LookupError, ValueError):  # unknown, or a codec that does not make text
+        return ""
+    return "" if codec in NO_CHARSETS else codec
 
 
 def sniff_kind(text: str, content_type: str, url: str) -> str:
@@ -117,10 +147,6 @@ def sniff_kind(text: str, content_type: str, url: str) -> str:
 
 # ===== other kinds of text ========================================================================
 
-MAX_INDENTED = 50_000  # characters of JSON; deep data grows a thousandfold when it is indented
-MAX_ENTRIES = 200  # of a feed
-MAX_ENTRY_CHARS = 500_000  # of the texts of a feed's entries
-
 
 def fenced(text: str, language: str) -> str:
     """Return text as a fenced block."""
@@ -129,46 +155,62 @@ def fenced(text: str, language: str) -> str:
 
 
 def json_markdown(text: str) -> str:
-    """Return JSON text indented; as it stands if it is none, or so long that depth would tell."""
+    """Return JSON text as a fenced block, indented if it can be."""
+    return fenced(indented_json(text) or text, "json")
+
+
+def indented_json(text: str) -> str:
+    """Return JSON text indented; "" if it is not valid, or is too long or too deep for that."""
+    if len(text) > MAX_JSON:
+        return ""
+    encoder = json.JSONEncoder(ensure_ascii=False, allow_nan=False, indent=2)
+    pieces: list[str] = []
+    room = MAX_INDENTED
     try:
-        shown = dump_json(json.loads(text), pretty=True) if len(text) <= MAX_INDENTED else text
+        for piece in encoder.iterencode(json.loads(text)):
+            pieces.append(piece)
+            room -= len(piece)
+            if room < 0:
+                return ""
     except (ValueError, RecursionError):
-        shown = text
-    return fenced(clean_text(shown), "json")
+        return ""
+    return "".join(pieces)
 
 
-def feed_markdown(text: str, url: str, keep_links: bool) -> tuple[str, str]:
-    """Return title and first entries of an RSS or Atom feed; each entry is a section."""
-    starts = [match.start() for match in re.finditer(r"(?i)<(?:item|entry)[\s>]", text)]
+def feed_markdown(text: str, url: str, keep_links: bool) -> Document:
+    """Return title and text of an RSS or Atom feed; each of its first entries is a section.
+
+    The title is a stranger's text, as it stands in the feed.
+    """
+    found = re.finditer(r"(?i)<(?:item|entry)[\s>]", text)
+    starts = [match.start() for match in itertools.islice(found, MAX_ENTRIES + 1)]
     head = text[: starts[0]] if starts else text
+    writer = MarkdownWriter(url, keep_links)
     sections = []
     room = MAX_ENTRY_CHARS
     ends = [*starts[1:], len(text)]
     for start, end in zip(starts[:MAX_ENTRIES], ends, strict=False):
-        entry = text[start:end]
-        title = " ".join(plain_text(element_text(entry, "title")).split()) or "Untitled"
-        link = element_text(entry, "link") or link_target(entry)
+        entry = text[start : min(end, start + MAX_ENTRY_CHARS)]
+        title = one_line(plain_text(element_text(entry, "title")[: 4 * MAX_FIELD]), MAX_FIELD)
+        address = writer.target(element_text(entry, "link") or link_target(entry))
         date = next(filter(None, (element_text(entry, name) for name in FEED_DATES)), "")
         body = next(filter(None, (element_text(entry, name) for name in FEED_TEXTS)), "")
         page = Page(f"<div>{body[:room]}</div>")
         room -= len(body[:room])
-        inner = "\n\n".join(MarkdownWriter(url, keep_links).blocks(page.root))
-        heading = markdown_link(title, link) if re.match(r"https?://", link) else title
-        sections.append("\n\n".join(part for part in (f"## {heading}", date, inner) if part))
-    return element_text(head, "title"), clean_text("\n\n".join(sections))
-
-
-FEED_DATES = ("pubdate", "published", "updated", "dc:date")
-FEED_TEXTS = ("content:encoded", "content", "description", "summary")
+        heading = markdown_link(title or "Untitled", address) if address else title or "Untitled"
+        blocks = [f"## {heading}", one_line(date, MAX_FIELD), *writer.blocks(page.root)]
+        sections.append("\n\n".join(block for block in blocks if block))
+    title = element_text(head[:MAX_FEED_HEAD], "title")
+    return drop_empty({"title": title, "text": "\n\n".join(sections), "cut": writer.cut or None})
 
 
 def element_text(text: str, name: str) -> str:
-    """Return what the first element of this name in a piece of XML holds, entities decoded once."""
-    start = re.search(rf"(?i)<{name}(?:\s[^<>]*)?>", text)
-    end = re.search(rf"(?i)</{name}\s*>", text[start.end() :]) if start else None
+    """Return the text of the first element of this name in XML, its entities decoded once."""
+    start = re.search(rf"(?i)<{name}(?:\s[^<>]{{0,2000}})?>", text)
+    end = re.compile(rf"(?i)</{name}\s{{0,9}}>").search(text, start.end()) if start else None
     if not start or not end:
         return ""
-    inner = text[start.end() : start.end() + end.start()].strip()
+    inner = text[start.end() : end.start()].strip()
     if inner.startswith("<![CDATA["):
         return inner[9:].removesuffix("]]>").strip()
     return unescape(inner).strip()
@@ -176,5 +218,5 @@ def element_text(text: str, name: str) -> str:
 
 def link_target(entry: str) -> str:
     """Return the address in the first link element of an Atom entry."""
-    match = re.search(r"""(?i)<link\s[^<>]*?href\s*=\s*["']([^"'<>]+)""", entry)
+    match = re.search(_LINK_ADDRESS, entry)
     return unescape(match[1]) if match else ""

@@ -12,18 +12,18 @@ from websearch.common import (
     clean_text,
     deadline_of,
     drop_empty,
-    dump_json,
     error_document,
     error_markdown,
     fence_untrusted,
+    frame_markdown,
     markdown_link,
+    one_line,
     run_operation,
     shorten,
 )
-from websearch.html_tree import unescape
+from websearch.html_tree import Node, texts_below, unescape
 from websearch.pages.content import find_content
 from websearch.pages.fetch import (
-    PAGE_HEADERS,
     Fetched,
     RobotsCache,
     blocked_error,
@@ -32,10 +32,11 @@ from websearch.pages.fetch import (
     find_wall,
     host_and_port,
     normal_url,
+    page_headers,
     proxy_for,
 )
 from websearch.pages.markdown import content_markdown
-from websearch.pages.metadata import find_metadata, linked_data, meta_values
+from websearch.pages.metadata import find_metadata
 from websearch.pages.other_formats import (
     check_binary,
     decode_body,
@@ -48,7 +49,7 @@ from websearch.pages.passages import json_size, select_passages, share_room, sli
 
 TYPE_CHECKING = False  # typing.TYPE_CHECKING without its import, which costs 5 ms
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from typing import Any
 
     from websearch.common import Document, ProgressCallback
@@ -58,87 +59,72 @@ MAX_URLS = 50  # of one call
 MAX_CONNECTIONS = 8  # at once
 MAX_HOST_CONNECTIONS = 2  # at once to one host and port
 PAGE_TIMEOUT = 3.0  # seconds for one page, redirects included
-LARGE_PAGE = 200_000  # bytes; a smaller one is read too quickly to tell the pace
-MAX_WALL_CHARS = 1_500  # a page with more text than this is no bot wall, whatever it mentions
-MAX_WALL_HTML = 100_000  # characters; the same for a page with more HTML: walls are small
 MIN_PAGE_CHARS = 200  # a page with less text may be a shell that JavaScript fills
-# Characters of JSON that a page's document takes besides its text (truncated, next_offset, a note),
-# and the whole document besides its pages: what is kept free when max_chars is shared out.
+MAX_WALL_TEXT = 1_500  # characters of text; a page with more is not a bot wall, whatever it says
+MAX_WALL_PAGE = 100_000  # characters of HTML; the same, because bot walls are small pages
+MAX_SHELL_TEXT = 20_000  # characters of text in which a page may ask for JavaScript
+# Characters of a page's fields; what a page says about itself can be as long as it likes.
+FIELD_CHARS = {"title": 300, "author": 200, "published": 40, "language": 40}
+MAX_DROPPED = 100  # dropped elements that explain lists
+DROPPED_CHARS = 60  # characters of the text of a dropped element
+# Characters of JSON that are kept free when max_chars is shared out: in each page for truncated,
+# next_offset and a note, and in the document for everything outside of its pages.
 PAGE_FIELDS_CHARS, DOCUMENT_FIELDS_CHARS = 70, 120
+SEARCH_SPEED = 500_000  # characters a second that are searched for passages on a slow machine
+ALWAYS_SEARCHED = 500_000  # characters of a page that are searched even at the deadline
+MAX_LATENESS = 1.0  # seconds after the deadline in which a search for passages may begin
 PROXY_NOTE = (
     "Fetched through a proxy, which resolves names itself: names that lead to private addresses "
     "could not be refused."
 )
+# What a page without text says to clients without JavaScript, and the elements that it fills.
+_NEEDS_SCRIPT = (
+    r"(?i)(?:enable|requires?|need|activate|turn on|without)\W{1,9}"
+    r"(?:\w{1,30}\W{1,9}){0,4}javascript|javascript\W{1,9}(?:\w{1,30}\W{1,9}){0,4}"
+    r"(?:disabled|required|enabled|deaktiviert|aktivieren)"
+)
+_SHELL_ID = r"(?:root|app|__next|__nuxt|___gatsby|svelte)\b"
+_REFRESH = r"""(?i)[0-5]?\s{0,9}[;,]\s{0,9}url\s{0,9}=\s{0,9}['"]?([^'"]{1,8000})"""
 
 
 # ===== commands and their parameters ==============================================================
 
+# fmt: off
 COMMANDS: dict[str, dict[str, Any]] = {
     "read": {
         "help": "fetch pages and return their content as Markdown",
         "params": [
-            {
-                "name": "urls",
-                "type": "list",
-                "positional": True,
-                "required": True,
-                "aliases": ["url"],
-                "help": f"addresses of web pages, up to {MAX_URLS}; http:// or https://",
-            },
-            {
-                "name": "query",
-                "type": "str",
-                "aliases": ["q"],
-                "flags": ["-q"],
-                "help": "return the passages that answer this instead of the head of the page",
-            },
-            {
-                "name": "offset",
-                "type": "int",
-                "min": 0,
-                "max": 10_000_000,
-                "default": 0,
-                "help": "characters of the text to skip; next_offset of an earlier call goes on",
-            },
-            {
-                "name": "links",
-                "type": "bool",
-                "help": "keep the targets of links and images",
-            },
-            {
-                "name": "robots",
-                "type": "bool",
-                "help": "obey robots.txt: refuse pages that it disallows",
-            },
-            {
-                "name": "page_timeout",
-                "type": "float",
-                "min": 0.1,
-                "max": 120,
-                "default": PAGE_TIMEOUT,
-                "help": f"seconds for each page, redirects included (default: {PAGE_TIMEOUT:g})",
-            },
+            {"name": "urls", "type": "list", "positional": True, "required": True,
+             "aliases": ["url"],
+             "help": f"addresses of web pages, up to {MAX_URLS}; http:// or https://"},
+            {"name": "query", "type": "str", "aliases": ["q"], "flags": ["-q"],
+             "help": "return the passages that answer this instead of the head of the page"},
+            {"name": "offset", "type": "int", "min": 0, "max": 10_000_000, "default": 0,
+             "help": "characters of the text to skip; next_offset of an earlier call goes on"},
+            {"name": "links", "type": "bool", "help": "keep the targets of links and images"},
+            {"name": "robots", "type": "bool",
+             "help": "obey robots.txt: refuse pages that it disallows"},
+            {"name": "page_timeout", "type": "float", "min": 0.1, "max": 120,
+             "default": PAGE_TIMEOUT,
+             "help": f"seconds for each page, redirects included (default: {PAGE_TIMEOUT:g})"},
+            {"name": "explain", "type": "bool",
+             "help": f"also list the elements that were left out, up to {MAX_DROPPED}, and why"},
         ],
         "expendable": ("warnings",),
     },
 }
+# fmt: on
 
 
-# ===== from a fetched page to its part of the document ============================================
-
-# What a page without text says to clients without JavaScript.
-_NEEDS_SCRIPT = (
-    r"(?i)(?:enable|requires?|need|activate|turn on|without)\W+(?:\w+\W+){0,4}javascript"
-    r"|javascript\W+(?:\w+\W+){0,4}(?:disabled|required|enabled|deaktiviert|aktivieren)"
-    r"|<div[^>]{0,200}\bid=[\"']?(?:root|app|__next|__nuxt|___gatsby|svelte)\b[^>]{0,200}>\s*</div>"
-    r"|<app-root[^>]{0,200}>\s*</app-root>"
-)
+# ===== from a fetched page to its document ========================================================
 
 
-def read_fetched(fetched: Fetched, keep_links: bool) -> Document:
+def read_fetched(fetched: Fetched, keep_links: bool = False, explain: bool = False) -> Document:
     """Return what a fetched page says: final_url, title, author, published, language, text.
 
-    text is the whole page as Markdown; cut says that the page went on. Raises SearchError.
+    text is the whole page as Markdown; cut says that the page went on; explain adds dropped. Every
+    text of the page passes through here: the text is cleaned, and its fields are put on one line
+    and shortened. Raises SearchError.
     """
     check_status(fetched)
     response = fetched.response
@@ -147,72 +133,105 @@ def read_fetched(fetched: Fetched, keep_links: bool) -> Document:
     check_binary(response.body, content_type, host)
     source = decode_body(response.body, content_type)
     kind = sniff_kind(source, content_type, fetched.url)
-    fields: Document = {"final_url": fetched.url}
-    cut = response.cut
     if kind == "html":
-        page_fields, text, page_cut = read_html(source, fetched, keep_links)
-        fields |= page_fields
-        cut = cut or page_cut
+        found = read_html(source, fetched, keep_links, explain)
     elif kind == "feed":
-        fields["title"], text = feed_markdown(source, fetched.url, keep_links)
+        found = feed_markdown(source, fetched.url, keep_links)
     elif kind == "json":
-        text = json_markdown(source)
+        found = {"text": json_markdown(source)}
     elif kind == "xml":
-        text = fenced(clean_text(source), "xml")
+        found = {"text": fenced(source, "xml")}
     else:
-        text = clean_text(source.replace("\r\n", "\n").replace("\r", "\n")).strip()
-        heading = re.match(r"#\s+(.+)", text)
-        fields["title"] = heading[1].strip() if heading else ""
+        text = source.replace("\r\n", "\n").replace("\r", "\n").strip()
+        heading = re.match(r"#[ \t]{1,9}(.{1,1000})", text)
+        found = {"text": text, "title": heading[1] if heading else ""}
+    text = clean_text(found["text"])
     if not text.strip():
         hint = "Open the page in a browser, or use another source."
         raise SearchError("unsupported", f"{host} sent a page without any text.", hint)
-    return drop_empty({**fields, "text": text, "cut": cut or None})
+    fields = {name: one_line(found.get(name, ""), limit) for name, limit in FIELD_CHARS.items()}
+    cut = response.cut or found.get("cut")
+    dropped = found.get("dropped")
+    return drop_empty(
+        {"final_url": fetched.url, **fields, "text": text, "cut": cut or None, "dropped": dropped}
+    )
 
 
-def read_html(html: str, fetched: Fetched, keep_links: bool) -> tuple[Document, str, bool]:
-    """Return metadata, Markdown and whether it was cut, of an HTML page.
+def read_html(html: str, fetched: Fetched, keep_links: bool, explain: bool) -> Document:
+    """Return text and metadata of an HTML page, and cut and dropped as read_fetched does.
 
-    Raises SearchError (blocked) for a bot wall and for a shell that only JavaScript fills.
+    Raises SearchError as check_content does.
     """
     content = find_content(html)
     page = content.page
     base = base_address(page, fetched.url)
-    text = content_markdown(content, base, keep_links)
-    data = linked_data(page)
-    if len(text) < MIN_PAGE_CHARS or len(text) * 4 < len(data.get("text", "")):
-        article = clean_text(unescape(re.sub(r"<[^<>]*>", " ", data.get("text", ""))))
-        text = article.strip() if len(article) > len(text) else text
-    host = host_and_port(fetched.url)[0]
-    onward = refresh_target(page, base) if len(text) < MIN_PAGE_CHARS else ""
-    if onward:
-        message = f"{host} sent no page but one that leads on to {shorten(onward, 200)}."
-        raise SearchError("http", message, "Give that address.", status=fetched.response.status)
-    if len(text) < MAX_WALL_CHARS:
-        wall = find_wall(fetched.response, html) if len(html) < MAX_WALL_HTML else ""
-        if wall and (len(text) < MIN_PAGE_CHARS or page.root.prose < MIN_PAGE_CHARS):
-            raise blocked_error(host, wall, fetched.response.status)
-    if len(text) < MIN_PAGE_CHARS and re.search(_NEEDS_SCRIPT, html):
+    text, cut = content_markdown(content, base, keep_links)
+    found: Document = find_metadata(page)
+    article = unescape(re.sub(r"<[^<>]*>", " ", found.pop("article", ""))).strip()
+    if len(article) > len(text) and (len(text) < MIN_PAGE_CHARS or len(text) * 4 < len(article)):
+        text = article
+    onward = refresh_target(found.pop("refresh", ""), base)
+    if len(text) < MAX_WALL_TEXT:
+        check_content(page, html, text, onward, fetched)
+    dropped = dropped_elements(page) if explain else []
+    return {**found, "text": text, "cut": cut or page.cut, "dropped": dropped}
+
+
+def check_content(page: Page, html: str, text: str, onward: str, fetched: Fetched) -> None:
+    """Raise SearchError if a page with little text is something else than a short page.
+
+    http if it sends browsers onward to another page; blocked for a bot wall, and for a shell that
+    JavaScript fills.
+    """
+    host, status = host_and_port(fetched.url)[0], fetched.response.status
+    has_no_text = len(text) < MIN_PAGE_CHARS
+    if has_no_text and onward:
+        message = f"{host} sent a page that only leads on to {shorten(onward, 200)}."
+        raise SearchError("http", message, "Give that address.", status=status)
+    wall = find_wall(fetched.response, html) if len(html) < MAX_WALL_PAGE else ""
+    if wall and (has_no_text or page.root.prose < MIN_PAGE_CHARS):
+        raise blocked_error(host, wall, status)
+    if has_no_text and needs_script(page):
         message = f"{host} sent a page that only JavaScript fills with text."
         hint = "Open it in a browser, or look for the site's API, feed or another source."
-        raise SearchError("blocked", message, hint, status=fetched.response.status)
-    return find_metadata(page), text, page.cut
+        raise SearchError("blocked", message, hint, status=status)
 
 
-def refresh_target(page: Page, base: str) -> str:
-    """Return the address that a page without text sends a browser to at once, or ""."""
+def needs_script(page: Page) -> bool:
+    """Return whether a page without text has an element for JavaScript to fill, or asks for it."""
+    if any(map(is_shell, page.nodes)):
+        return True
+    pieces: list[str] = []
+    room = MAX_SHELL_TEXT
+    for text in texts_below(page.root):
+        pieces.append(text[:room])
+        room -= len(text)
+        if room <= 0:
+            break
+    return bool(re.search(_NEEDS_SCRIPT, " ".join("".join(pieces).split())))
+
+
+def is_shell(node: Node) -> bool:
+    """Return whether an element is empty and has a name that JavaScript frameworks fill."""
+    is_div = node.tag == "div" and re.match(_SHELL_ID, node.attributes.get("id", ""))
+    if not is_div and node.tag != "app-root":
+        return False
+    return all(isinstance(child, str) and not child.strip() for child in node.children)
+
+
+def refresh_target(refresh: str, base: str) -> str:
+    """Return the address that the value of a refresh element sends a browser to at once, or ""."""
     from urllib.parse import urljoin
 
-    match = re.match(
-        r"""(?i)[0-5]?\s*[;,]\s*url\s*=\s*['"]?([^'"]+)""", meta_values(page).get("refresh", "")
-    )
+    match = re.match(_REFRESH, refresh)
     try:
-        return urljoin(base, match[1].strip()) if match else ""
-    except ValueError:  # an IPv6 address that is none
+        return normal_url(urljoin(base, match[1].strip())) if match else ""
+    except (ValueError, SearchError):
         return ""
 
 
 def base_address(page: Page, url: str) -> str:
-    """Return what relative links of a page are relative to."""
+    """Return the address that relative links of a page are relative to."""
     from urllib.parse import urljoin
 
     for node in page.nodes:
@@ -224,7 +243,31 @@ def base_address(page: Page, url: str) -> str:
     return url
 
 
-# ----- many pages at once
+def dropped_elements(page: Page) -> list[Document]:
+    """Return the dropped elements that hold text, the largest first, up to MAX_DROPPED.
+
+    Each is {rule, element, chars, text}. What is inside a dropped element is not listed again.
+    """
+    found: list[Document] = []
+    for node in page.nodes:
+        if not node.dropped or (node.parent and node.parent.dropped):
+            continue
+        text = " ".join("".join(texts_below(node)).split())
+        names = "".join(f".{name}" for name in node.attributes.get("class", "").split())
+        names += f"#{node.attributes['id']}" if node.attributes.get("id") else ""
+        found.append(
+            {
+                "rule": node.dropped,
+                "element": one_line(node.tag + names, DROPPED_CHARS),
+                "chars": len(text),
+                "text": one_line(text, DROPPED_CHARS),
+            }
+        )
+    found.sort(key=lambda element: -int(element["chars"]))
+    return [element for element in found[:MAX_DROPPED] if element["chars"]]
+
+
+# ===== many pages at once =========================================================================
 
 
 class Schedule:
@@ -257,60 +300,6 @@ class Schedule:
             self.changed.notify_all()
 
 
-def fetch_all(
-    urls: list[str], params: dict[str, Any], deadline: float, done: Callable[[int, Any], None]
-) -> None:
-    """Fetch pages at once and call done(index, Fetched or SearchError) for each, the small first.
-
-    done is called in this thread, where it may take its time: of the pages that are there, the
-    smallest is handed over first, so that a huge one delays no other. Ends at the deadline.
-    """
-    import queue
-    import threading
-
-    answers: queue.Queue[tuple[int, Fetched | SearchError]] = queue.Queue()
-    schedule = Schedule(urls)
-    robots = RobotsCache() if params.get("robots") else None
-
-    def work() -> None:
-        while (taken := schedule.take()) is not None:
-            index, url = taken
-            limit = min(deadline, time.monotonic() + params["page_timeout"])
-            answer = attempt(lambda: fetch_page(url, limit, robots))  # noqa: B023
-            if isinstance(answer, SearchError) and answer.kind == "timeout":
-                answer.details["hint"] = "Give it more time with --page-timeout, or skip it."
-            answers.put((index, answer))
-            schedule.give_back(url)
-
-    for _ in range(min(MAX_CONNECTIONS, len(urls))):
-        threading.Thread(target=work, daemon=True).start()
-    there: list[tuple[int, int, Fetched | SearchError]] = []
-    for _ in urls:
-        while not there or not answers.empty():
-            try:
-                index, answer = answers.get(timeout=max(0.0, deadline - time.monotonic()))
-            except queue.Empty:
-                return
-            size = len(answer.response.body) if isinstance(answer, Fetched) else 0
-            there.append((size, index, answer))
-        smallest = min(there, key=lambda one: one[:2])
-        there.remove(smallest)
-        done(smallest[1], smallest[2])
-
-
-def attempt(work: Callable[[], Any]) -> Any:
-    """Return what work returns, or the SearchError that it raises; a defect of ours becomes one."""
-    try:
-        return work()
-    except SearchError as error:
-        return error
-    except Exception as error:  # noqa: BLE001  one page's trouble must not cost the others
-        message = f"This page could not be read ({type(error).__name__})."
-        return SearchError(
-            "internal", message, "ProgressCallback the address; other pages are not affected."
-        )
-
-
 def run_read(params: dict[str, Any], report: ProgressCallback = None) -> Document:
     """Fetch pages; return {ok, pages: [{url, final_url, title, ..., text} or {url, error}]}.
 
@@ -324,105 +313,161 @@ def run_read(params: dict[str, Any], report: ProgressCallback = None) -> Documen
             raise SearchError("invalid_input", message, "Split them into several calls.")
         urls = list(dict.fromkeys(params["urls"]))
         if params.get("dry_run"):
+            headers = page_headers()
             requests = [
-                {"method": "GET", "url": normal_url(url), "headers": PAGE_HEADERS} for url in urls
+                {"method": "GET", "url": normal_url(url), "headers": headers} for url in urls
             ]
             raise DryRun(requests[0] if len(requests) == 1 else {"requests": requests})
-        pages = read_pages(urls, params, report)
-        return pages_document(pages, params)
+        deadline = deadline_of(params)
+        pages = read_pages(urls, params, deadline, report)
+        return pages_document(pages, params, deadline)
 
     return run_operation("read_page.read", COMMANDS["read"], params, operation)
 
 
-def read_pages(urls: list[str], params: dict[str, Any], report: ProgressCallback) -> list[Document]:
+def read_pages(
+    urls: list[str], params: dict[str, Any], deadline: float, report: ProgressCallback
+) -> list[Document]:
     """Return one page document for each URL: with the whole text, or with error and details."""
-    deadline = deadline_of(params)
     pages: dict[str, Document] = {}
     normal: dict[str, str] = {}
     for url in urls:
-        checked = attempt(lambda: normal_url(url))  # noqa: B023
+        checked = result_or_error(normal_url, url)
         if isinstance(checked, SearchError):
             pages[url] = error_document(checked)
         else:
             normal[url] = checked
     targets = list(dict.fromkeys(normal.values()))
     read: dict[str, Document] = {}
-
-    pace = 0.0  # seconds for a byte, of the slowest large page so far
-
-    def done(index: int, answer: Fetched | SearchError) -> None:
-        nonlocal pace
-        outcome: Any = answer
-        if isinstance(answer, Fetched):
-            size, begin = len(answer.response.body), time.monotonic()
-            if begin + size * pace >= deadline:  # it would not be ready in time
-                return
-            outcome = attempt(lambda: read_fetched(answer, bool(params.get("links"))))
-            if size >= LARGE_PAGE:
-                pace = max(pace, (time.monotonic() - begin) / size)
-        failed = isinstance(outcome, SearchError)
-        read[targets[index]] = error_document(outcome) if failed else {"ok": True, **outcome}
+    for index, page in read_at_once(targets, params, deadline):
+        read[targets[index]] = page
         if report:
             report(targets[index], len(read), len(targets))
-
-    fetch_all(targets, params, deadline, done)
-    late = SearchError(
-        "timeout", "The time of the whole call was over.", "Raise --timeout.", retryable=True
-    )
+    message = "The page was not read before the time of the call was over."
+    late = SearchError("timeout", message, "Raise timeout.", retryable=True)
     for url, target in normal.items():
         pages[url] = dict(read.get(target) or error_document(late))
     return [{"url": url, **pages[url]} for url in urls]
 
 
-# ----- the document: what fits of the pages
+def read_at_once(
+    urls: list[str], params: dict[str, Any], deadline: float
+) -> Iterator[tuple[int, Document]]:
+    """Fetch pages at once and read each; yield (index, page document) as they come.
+
+    Ends at the deadline. One thread reads all pages, because reading is work for the processor and
+    not waiting: of the pages that are fetched, the smallest is next, so that a huge page delays no
+    other. If it is still reading at the deadline, it is left behind.
+    """
+    import queue
+    import threading
+
+    fetched: queue.PriorityQueue[tuple[int, int, Fetched | SearchError]] = queue.PriorityQueue()
+    done: queue.Queue[tuple[int, Document]] = queue.Queue()
+    schedule = Schedule(urls)
+    robots = RobotsCache() if params.get("robots") else None
+
+    def fetch_pages() -> None:
+        while (taken := schedule.take()) is not None:
+            index, url = taken
+            limit = min(deadline, time.monotonic() + params["page_timeout"])
+            answer = result_or_error(fetch_page, url, limit, robots)
+            if isinstance(answer, SearchError) and answer.kind == "timeout":
+                answer.details["hint"] = "Raise page_timeout, or skip this page."
+            size = len(answer.response.body) if isinstance(answer, Fetched) else 0
+            fetched.put((size, index, answer))
+            schedule.give_back(url)
+
+    def read_what_comes() -> None:
+        for _ in urls:
+            _, index, answer = fetched.get()
+            if time.monotonic() < deadline:
+                done.put((index, page_document(answer, params)))
+
+    for work in [fetch_pages] * min(MAX_CONNECTIONS, len(urls)) + [read_what_comes]:
+        threading.Thread(target=work, daemon=True).start()
+    try:
+        for _ in urls:
+            yield done.get(timeout=max(0.0, deadline - time.monotonic()))
+    except queue.Empty:
+        return
 
 
-def pages_document(pages: list[Document], params: dict[str, Any]) -> Document:
+def page_document(answer: Fetched | SearchError, params: dict[str, Any]) -> Document:
+    """Return the document of a page that was fetched or failed: ok and fields, or the error."""
+    found: Any = answer
+    if isinstance(answer, Fetched):
+        links, explain = bool(params.get("links")), bool(params.get("explain"))
+        found = result_or_error(read_fetched, answer, links, explain)
+    return error_document(found) if isinstance(found, SearchError) else {"ok": True, **found}
+
+
+def result_or_error(work: Callable[..., Any], *arguments: Any) -> Any:
+    """Return what work returns for the arguments, or the SearchError that it raises.
+
+    A defect of this program becomes a SearchError, too: it must not cost the other pages.
+    """
+    try:
+        return work(*arguments)
+    except SearchError as error:
+        return error
+    except Exception as error:  # noqa: BLE001  see above
+        message = f"This page could not be read ({type(error).__name__})."
+        return SearchError("internal", message, "Report the address; other pages are unaffected.")
+
+
+# ===== the document: what fits of the pages =======================================================
+
+
+def pages_document(pages: list[Document], params: dict[str, Any], deadline: float) -> Document:
     """Return the document of pages, their texts cut to share out max_chars.
 
-    What a short page does not use goes to the longer ones. A page with --query gets passages.
+    Longer pages get what shorter ones do not use. With a query, a page gets passages.
     """
     good = [page for page in pages if page["ok"]]
     texts = [page.pop("text") for page in good]
     for page, text in zip(good, texts, strict=True):
         page["chars"] = len(text)
-    first_error = next((page for page in pages if not page["ok"]), None)
     document: Document = {"ok": True, "provider": "read_page", "pages": pages}
-    if not good and first_error:
-        document = {name: first_error[name] for name in ("ok", "error", "details")}
+    if not good:
+        document = {name: pages[0][name] for name in ("ok", "error", "details")}
         return {**document, "pages": pages} if len(pages) > 1 else document
     if "query" in params:
         document["query"] = params["query"]
-    proxies = {proxy_for(page["final_url"]) for page in good} - {""}
-    if proxies:
+    if any(proxy_for(page["final_url"]) for page in good):
         document["warnings"] = [PROXY_NOTE]
     limit = params.get("max_chars", DEFAULT_MAX_CHARS)
+    for page in good if limit else []:  # at most half of the room is for what was dropped
+        while page.get("dropped") and json_size(page["dropped"]) > limit // (2 * len(good)):
+            page["dropped"].pop()
     reserved = PAGE_FIELDS_CHARS * len(good) + DOCUMENT_FIELDS_CHARS
     room = max(0, limit - json_size(document) - reserved) if limit else 0
     wanted = [json_size(text[params["offset"] :]) for text in texts]
     shares = share_room(wanted, room, [1.0] * len(texts))
-    for index, (page, text) in enumerate(zip(good, texts, strict=True)):
-        fill_page(page, text, params, max(1, shares[index]) if limit else 0)
+    for page, text, share in zip(good, texts, shares, strict=True):
+        fill_page(page, text, params, max(1, share) if limit else 0, deadline)
     return document
 
 
-def fill_page(page: Document, text: str, params: dict[str, Any], room: int) -> None:
-    """Put into a page's document what it may hold of its text: passages or a slice.
+def fill_page(
+    page: Document, text: str, params: dict[str, Any], room: int, deadline: float
+) -> None:
+    """Put into a page's document what fits of its text: passages, or a slice of it.
 
     room: characters of JSON; 0 means no limit. truncated and next_offset say that there is more.
     """
     cut = page.pop("cut", None)
     if "query" in params:
-        passages = select_passages(text, params["query"], room * 9 // 10)
-        while room and len(passages) > 1 and json_size(passages) > room:
-            passages.pop()
-        if passages and not (room and json_size(passages) > room):
+        passages = fitting_passages(text, params["query"], room, deadline)
+        if passages:
             page["passages"] = passages
-            # Headings and the space between passages are no text that was left out.
+            # Headings and the space between passages are not text that was left out.
             if sum(len(one["text"]) for one in passages) < len(text) * 9 // 10:
                 page["truncated"] = True
             return
         page["note"] = "No passage holds a word of the query; this is the beginning of the page."
+        if time.monotonic() > deadline + MAX_LATENESS:
+            page["note"] = "No time was left for the query; this is the beginning of the page."
     start = params["offset"]
     if start and start >= len(text):
         page["note"] = f"The text ends at {len(text)}, before this offset."
@@ -435,39 +480,54 @@ def fill_page(page: Document, text: str, params: dict[str, Any], room: int) -> N
         page["note"] = "The page is longer than what was read of it; its end is missing."
 
 
-# ===== the document for people and for other scripts ==============================================
+def fitting_passages(text: str, query: str, room: int, deadline: float) -> list[dict[str, str]]:
+    """Return the passages of a text that answer a query within room characters of JSON.
+
+    If the time that is left is too short for the whole text, its beginning is searched.
+    """
+    left = deadline - time.monotonic()
+    if left < -MAX_LATENESS:
+        return []
+    searched = max(ALWAYS_SEARCHED, int(left * SEARCH_SPEED))
+    passages = select_passages(text[:searched], query, room * 9 // 10)
+    while room and passages and json_size(passages) > room:
+        passages.pop()
+    return passages
+
+
+# ===== the document for people ====================================================================
 
 
 def to_markdown(document: Document) -> str:
-    """Return a document as Markdown, page text fenced as untrusted."""
-    if "request" in document:
-        return f"```json\n{dump_json(document['request'], pretty=True)}\n```"
-    blocks = [] if document["ok"] else [error_markdown(document)]
-    blocks += [f"> {warning}" for warning in document.get("warnings", [])]
-    for page in document.get("pages", []):
-        blocks += page_markdown(page)
-    if document.get("truncated"):
-        blocks.append(document["truncated"]["hint"])
-    return "\n\n".join(blocks)
+    """Return a document as Markdown. What the pages say stands between fences, as untrusted."""
+    blocks = [block for page in document.get("pages", []) for block in page_markdown(page)]
+    return frame_markdown(document, *blocks)
 
 
 def page_markdown(page: Document) -> list[str]:
-    """Return one page's part of the Markdown: heading, facts, text or passages, how to go on."""
+    """Return the Markdown of one page: heading, title, author and date, text, how to go on."""
     if not page["ok"]:
-        return [f"## {page['url']}", error_markdown(page)]
-    url = str(page.get("final_url", page["url"]))
+        return [f"## {one_line(page['url'], 200)}", error_markdown(page)]
     facts = [str(page[name]) for name in ("author", "published", "language") if page.get(name)]
-    passages = [f"{one['heading']}\n\n{one['text']}".strip() for one in page.get("passages") or []]
+    passages = [f"{one['heading']}\n\n{one['text']}".strip() for one in page.get("passages", [])]
+    title = f"# {page['title']}" if page.get("title") else ""
     text = "\n\n[...]\n\n".join(passages) or page.get("text", "")
-    blocks = [
-        f"## {markdown_link(str(page.get('title') or url), url)}",
-        " · ".join(facts),
+    parts = ["\n".join(line for line in (title, " · ".join(facts)) if line), text]
+    more = f"{page['chars']} characters in all; more with offset {page.get('next_offset')}"
+    return [
+        f"## {markdown_link(host_and_port(page['final_url'])[0], page['final_url'])}",
         page.get("note", ""),
+        fence_untrusted("\n\n".join(part for part in parts if part)),
+        more if page.get("next_offset") else "",
+        dropped_markdown(page.get("dropped", [])),
     ]
-    blocks.append(fence_untrusted(text))
-    if page.get("next_offset"):
-        blocks.append(f"{page['chars']} characters in all; more with offset {page['next_offset']}")
-    return [block for block in blocks if block]
+
+
+def dropped_markdown(dropped: list[Document]) -> str:
+    """Return the list of dropped elements, fenced as untrusted; "" if there are none."""
+    lines = [f"{one['rule']}: {one['element']} ({one['chars']}): {one['text']}" for one in dropped]
+    listed = fence_untrusted("\n".join(lines))
+    return f"Dropped (rule: element (characters): text):\n\n{listed}" if lines else ""
 
 
 RUN: dict[str, Callable[..., Document]] = {"read": run_read}
