@@ -684,9 +684,7 @@ class OutcomeTest(KeylessCase):
                 self.assertIn(signal, details["signal"])
                 self.assertIn(signal, run.document["error"])
                 self.assertEqual((details["status"], details["retry_after"]), (status, 600))
-                self.assertRegex(
-                    details["hint"], r"^Wait 10 min; until then use engine .*SERPER_API_KEY"
-                )
+                self.assertRegex(details["hint"], r"^Wait 10 min; until then use engine .*SERPER_API_KEY")
 
     def test_a_page_that_speaks_of_walls_is_not_taken_for_one(self) -> None:
         words = "anomaly.js challenge-form captcha-form /sorry/ enablejs Just a moment... sourdough"

@@ -752,5 +752,6 @@ class Shell(McpCase):
         self.assertIn("--help", run.stderr)
 
 
+
 if __name__ == "__main__":
     unittest.main()
