@@ -24,7 +24,6 @@ MAX_METADATA = 1_000_000  # bytes of a file's XMP description
 SCAN_WORDS = 20  # a page with fewer words beside a picture that fills it is a scan
 SCAN_AREA = 0.25  # of a page, that the pictures of a scan cover at least
 DEFAULT_PAGE = [0.0, 0.0, 612.0, 792.0]  # the box of a page that names none, in points
-HEADER_WINDOW = 1_024  # bytes in which viewers look for the header
 # What a broken rule of the format may raise while a page is read. It costs that page its rest.
 DAMAGE = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
 XMP_FIELDS = {
@@ -32,11 +31,6 @@ XMP_FIELDS = {
     "author": r"<dc:creator\b.*?<rdf:li\b[^>]*>([^<]+)<",
     "published": r"<xmp:CreateDate>([^<]+)<|xmp:CreateDate\s*=\s*[\"']([^\"']+)",
 }
-
-
-def is_pdf(body: bytes) -> bool:
-    """Return whether a body is a PDF file, which may begin with other bytes."""
-    return b"%PDF-" in body[:HEADER_WINDOW]
 
 
 def extract_pdf(data: bytes) -> str:
