@@ -150,6 +150,20 @@ class SeedTest(KeylessCase):
         self.assertEqual(agents[1], "Mozilla/5.0 (Test) Test/1")
         self.assertRegex(agents[2], r"^web-search-skill/")  # an API that wants to know who asks
 
+    def test_wikipedia_is_told_the_tool_its_version_and_the_contact_that_is_set(self) -> None:
+        version = f"web-search-skill/{common.VERSION}"
+        self.search("guide", "--engine", "wikipedia")
+        self.set_environment(**self.variables, WEB_SEARCH_CONTACT="me@example.org")
+        self.search("guide", "--engine", "wikipedia")
+        self.search("guide", "--engine", "searxng")
+        agents = [request.header("user-agent") for request in self.server.requests]
+        self.assertEqual(agents, [version, f"{version} (me@example.org)", version])
+        self.set_environment(**self.variables, WEB_SEARCH_CONTACT="me\nX-Other: 1")
+        run = self.search("guide", "--engine", "wikipedia")
+        self.assertEqual(run.document["details"]["kind"], "invalid_input")
+        self.assertIn("WEB_SEARCH_CONTACT", run.document["error"])
+        self.assertEqual(len(self.server.requests), 3)
+
     def test_glsi_rate_limit_is_the_delay_between_requests_of_one_process(self) -> None:
         self.set_environment(**self.variables, GLSI_RATE_LIMIT="300ms")
         started = time.monotonic()

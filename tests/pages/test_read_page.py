@@ -121,8 +121,26 @@ class Requests(SiteCase):
         self.assertEqual(page["text"], "# Served as Markdown\n\nNo markup to remove.")
         self.assertEqual(page["title"], "Served as Markdown")
         request = self.server.requests[0]
-        self.assertIn("web-search-skill", request.header("user-agent") or "")
+        agent = f"Mozilla/5.0 (compatible; web-search-skill/{common.VERSION})"
+        self.assertEqual(request.header("user-agent"), agent)
         self.assertEqual(request.header("accept-encoding"), "gzip")
+
+    def test_name_the_person_who_runs_the_tool_if_told_to(self) -> None:
+        self.set_environment(WEB_SEARCH_CONTACT=" https://example.org/me, me@example.org ")
+        self.page("list/news")
+        agent = self.server.requests[0].header("user-agent") or ""
+        self.assertIn(f"web-search-skill/{common.VERSION} (https://example.org/me, me@", agent)
+        planned = self.read("list/news", dry_run=True)
+        self.assertEqual(planned["request"]["headers"]["User-Agent"], agent)
+
+    def test_a_contact_that_no_header_may_hold_is_refused_and_named(self) -> None:
+        for contact in ("a\r\nX-Other: b", "me)", "(me", "J\u00f6rg", "a\\", "x" * 201):
+            self.set_environment(WEB_SEARCH_CONTACT=contact)
+            with self.subTest(contact):
+                document = self.read("list/news")
+                self.assertEqual(document["details"]["kind"], "invalid_input")
+                self.assertIn("WEB_SEARCH_CONTACT", document["error"])
+        self.assertEqual(self.server.requests, [])
 
     def test_one_page_given_twice_is_fetched_once_and_answered_twice(self) -> None:
         document = self.read("list/news", self.address("list/news") + "#part")
@@ -304,6 +322,47 @@ class Budget(SiteCase):
         page = self.page("articles/tides", query="zebra")
         self.assertIn("No passage", page["note"])
         self.assertIn("原因", page["text"])
+
+
+class Explain(SiteCase):
+    """Which rule dropped an element: what a person needs who changes one."""
+
+    def test_the_dropped_elements_are_listed_with_their_rules_the_largest_first(self) -> None:
+        page = self.page("articles/sourdough", explain=True, max_chars=0)
+        dropped = page["dropped"]
+        for words, element in (
+            ("cookies", "div.cookie-banner#cookie-notice"),
+            ("Share on one", "div.share-bar"),
+            ("Sign up", "div.newsletter-signup"),
+        ):
+            (found,) = [one for one in dropped if words in one["text"]]
+            self.assertEqual(found["element"], element)
+            self.assertRegex(found["rule"], r"^[a-z]+")
+        sizes = [one["chars"] for one in dropped]
+        self.assertEqual(sizes, sorted(sizes, reverse=True))
+        self.assertTrue(all(size > 0 for size in sizes))
+        self.assertTrue(all(len(one["text"]) <= 60 for one in dropped))
+        self.assertNotIn("dropped", self.page("articles/sourdough"))
+
+    def test_an_element_inside_of_a_dropped_one_is_not_listed(self) -> None:
+        names = [one["element"] for one in self.page("articles/sourdough", explain=True)["dropped"]]
+        self.assertFalse([name for name in names if name.startswith(("li", "a."))], names)
+
+    def test_the_list_leaves_room_for_the_text(self) -> None:
+        for max_chars in (1_000, 3_000):
+            document = self.read("articles/sourdough", explain=True, max_chars=max_chars)
+            self.assertLessEqual(len(common.dump_json(document)), max_chars)
+            self.assertTrue(document["pages"][0]["text"])
+
+    def test_markdown_shows_the_list_fenced(self) -> None:
+        run = self.run_script(
+            SCRIPT, self.address("articles/sourdough"), "--explain", "--format", "markdown"
+        )
+        text = run.stdout.decode()
+        listed = text.partition("Dropped (rule: element (characters): text):")[2]
+        self.assertRegex(
+            listed, r"(?s)^\n\n\[untrusted page text .*: div.share-bar \(.*\[end of \w+\]"
+        )
 
 
 class Hostile(SiteCase):

@@ -303,8 +303,7 @@ class Metadata(unittest.TestCase):
             f'"headline": "H", "articleBody": "{words}"}}</script></head>'
             "<body><div id=root></div></body></html>"
         )
-        fetched = fetch.Fetched("http://x/", common.Response(200, {}, b""))
-        self.assertIn("only in the data", read.read_html(html, fetched, False)[1])
+        self.assertIn("only in the data", page_of(html)["text"])
 
 
 class Passages(unittest.TestCase):
@@ -423,6 +422,18 @@ class HostileMarkup(unittest.TestCase):
         fuzz(self, seed=11, pages=150)
 
 
+def page_of(html: str, **options: bool) -> dict[str, Any]:
+    """The document of an HTML page as its server sent it; an error's document if it has no text."""
+    headers = {"content-type": "text/html; charset=utf-8"}
+    response = common.Response(200, headers, html.encode("utf-8", "replace"))
+    try:
+        page: dict[str, Any] = read.read_fetched(fetch.Fetched("http://x/", response), **options)
+    except common.SearchError as error:
+        page = common.error_document(error)
+        assert page["details"]["kind"] in ("blocked", "unsupported", "http"), page
+    return page
+
+
 def fuzz(case: unittest.TestCase, seed: int, pages: int) -> None:
     """Mutate the pages of the site: cut, repeat, shuffle, insert broken pieces; read each."""
     generator = random.Random(seed)
@@ -461,12 +472,11 @@ def fuzz(case: unittest.TestCase, seed: int, pages: int) -> None:
             else:
                 html = html[:start] + html[start:end].swapcase()[::-1] + html[end:]
         with case.subTest(number=number, seed=seed):
-            found = content.find_content(html)
-            text = markdown.content_markdown(found, "http://x/", number % 2 == 0)
-            fields = metadata.find_metadata(found.page)
-            passages.select_passages(text, "keep the words", 500)
-            common.dump_json({"text": text, **fields}).encode()
-            case.assertNotRegex(text, r"[\0\x1b\u202e\ufeff]")
+            page = page_of(html, keep_links=number % 2 == 0, explain=number % 3 == 0)
+            passages.select_passages(page.get("text", ""), "keep the words", 500)
+            shown = common.dump_json(page)
+            shown.encode()
+            case.assertNotRegex(shown, r"[\0\x1b\u202e\ufeff]|\\u00(?:00|1b)")
             case.assertLessEqual(len(content.extract(html)), 4 * len(html) + 100)
 
 

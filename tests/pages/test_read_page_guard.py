@@ -182,6 +182,34 @@ class Proxy(SiteCase):
             self.assertEqual(document["details"]["kind"], "refused")
         self.assertEqual(self.server.requests, [])
 
+    def test_hosts_that_resolvers_may_take_for_an_address_are_refused(self) -> None:
+        for host in (
+            "010.000.000.001", "4294967296", "383.0.0.1", "1.2.3", "8.8.8.8.8", "08.8.8.8",
+            "0x8.8.8.8", "8.8.8.0x8", "1.2.3.4.0x", "example.1", "99999999999", "8.8.8.256",
+            "[::ffff:8.8.8.8.8]", "１.2.3",
+        ):  # fmt: skip
+            with self.subTest(host):
+                document = read.run_read({"urls": [f"http://{host}/"]})
+                self.assertIn(document["details"]["kind"], ("refused", "invalid_input"))
+        self.assertEqual(self.server.requests, [])
+
+    def test_names_of_this_machine_and_of_its_network_are_refused(self) -> None:
+        for host in (
+            "ip6-localhost", "metadata", "instance-data", "LOCALHOST.", "intranet", "db.lan",
+            "metadata.google.internal", "x.localhost", "printer.home.arpa", "wiki.corp",
+            "box.example",
+        ):  # fmt: skip
+            with self.subTest(host), mock.patch("socket.gethostname", lambda: "Box.example"):
+                document = read.run_read({"urls": [f"http://{host}/"]})
+                self.assertEqual(document["details"]["kind"], "refused")
+        self.assertEqual(self.server.requests, [])
+
+    def test_public_addresses_and_names_are_fetched(self) -> None:
+        for host in ("8.8.8.8", "pages.example", "3com.example", "1.2.3.4.example", "x.de"):
+            with self.subTest(host):
+                document = read.run_read({"urls": [f"http://{host}/site/list/news"]})
+                self.assertTrue(document["ok"], document)
+
 
 class Robots(SiteCase):
     """robots.txt, RFC 9309."""

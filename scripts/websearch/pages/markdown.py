@@ -269,8 +269,8 @@ class MarkdownWriter:
             r"(?i)\.(?:jpe?g|png|gif|webp|svg)$", alt
         ):
             return ""
-        source = self.target(node.attributes.get("src", ""))
-        return f"![{alt}]({source})" if self.keep_links and source else f"[image: {alt}]"
+        source = self.target(node.attributes.get("src", "")) if self.keep_links else ""
+        return self.fit(f"![{alt}]({source})" if source else f"[image: {alt}]")
 
     def target(self, address: str) -> str:
         """Return a link's address, absolute and safe inside parentheses; "" if it leads nowhere.
@@ -289,7 +289,7 @@ class MarkdownWriter:
         if not re.match(r"(?i)https?://|mailto:", url) or len(url) > MAX_ADDRESS_CHARS:
             return ""
         safe = url.replace("(", "%28").replace(")", "%29").replace("<", "%3C").replace(">", "%3E")
-        return safe if self.has_room(len(safe) + 4) else ""
+        return safe if self.has_room(len(safe)) else ""
 
 
 BLOCK_WRITERS: dict[str, Callable[[MarkdownWriter, Node], list[str]]] = {

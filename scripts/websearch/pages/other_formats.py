@@ -7,7 +7,7 @@ import itertools
 import json
 import re
 
-from websearch.common import SearchError, drop_empty, markdown_link, one_line, plain_text
+from websearch.common import SearchError, markdown_link, one_line, plain_text
 from websearch.html_tree import unescape
 from websearch.pages.content import Page
 from websearch.pages.fetch import MAX_PAGE_BYTES
@@ -115,7 +115,7 @@ def charset_codec(label: str) -> str:
     """Return the name of Python's codec for the label of a character set, "" if there is none."""
     try:
         codec = codecs.lookup(CHARSETS.get(label, label)).name
-        b"".decode(codec)
+        b"a".decode(codec, "replace")
     except (LookupError, ValueError):  # unknown, or a codec that does not make text
         return ""
     return "" if codec in NO_CHARSETS else codec
@@ -199,7 +199,7 @@ def feed_markdown(text: str, url: str, keep_links: bool) -> Document:
         blocks = [f"## {heading}", one_line(date, MAX_FIELD), *writer.blocks(page.root)]
         sections.append("\n\n".join(block for block in blocks if block))
     title = element_text(head[:MAX_FEED_HEAD], "title")
-    return drop_empty({"title": title, "text": "\n\n".join(sections), "cut": writer.cut or None})
+    return {"title": title, "text": "\n\n".join(sections), "cut": writer.cut}
 
 
 def element_text(text: str, name: str) -> str:

@@ -112,7 +112,7 @@ COMMANDS: dict[str, dict[str, Any]] = {
              "default": PAGE_TIMEOUT,
              "help": f"seconds for each page, redirects included (default: {PAGE_TIMEOUT:g})"},
             {"name": "explain", "type": "bool",
-             "help": f"also list the elements that were left out, up to {MAX_DROPPED}, and why"},
+             "help": f"also list the elements that a rule dropped, the {MAX_DROPPED} largest"},
         ],
         "expendable": ("warnings",),
     },
