@@ -8,7 +8,7 @@ MYPY := $(TOOLS)/venv/bin/mypy
 SKILL_LINTERS := $(TOOLS)/venv/bin/agnix
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-long lint sync bench bench-extract faults secrets portability e2e-opencode e2e-mcp \
+.PHONY: help demo test test-long lint sync bench bench-extract bench-pdf faults secrets portability e2e-opencode e2e-mcp \
 	e2e-agents install uninstall package install-opencode uninstall-opencode
 
 help: ## list the targets
@@ -40,6 +40,9 @@ bench: ## time everything against its bar and its peers, count characters; print
 
 bench-extract: ## measure page extraction against libraries (BENCH_DATA= the folder with pages)
 	@$(PYTHON) tests/bench/bench_extract.py
+
+bench-pdf: ## measure the text of PDF files against libraries (PDF_DATA= the folder with files)
+	@$(PYTHON) tests/bench/bench_pdf.py
 
 e2e-opencode: ## the tool in the real opencode, against local fakes (npm; skipped without)
 	@$(PYTHON) tests/e2e/opencode.py

@@ -8,7 +8,7 @@ process of its own on loopback. A row that cannot be taken says why, and the oth
 
 BENCH_PEERS=1 installs the libraries and the server of others that are measured beside ours,
 BENCH_SAMPLES names a folder with recorded answers, BENCH_PYTHON an interpreter with trafilatura.
-Extraction by what it keeps of real pages: bench_extract.py.
+Extraction by what it keeps of real pages: bench_extract.py; of PDF files: bench_pdf.py.
 """
 
 from __future__ import annotations

@@ -42,6 +42,7 @@ KINDS = {
     "403": "http", "404": "http", "410": "http", "429": "http", "500": "http", "503": "http",
     "wall": "blocked", "captcha": "blocked", "shell": "blocked",
     "empty": "unsupported", "binary": "unsupported", "bomb": "unsupported",
+    "scan": "unsupported", "locked": "refused",
     "hang": "timeout", "drip": "timeout",
     "reset": "network", "trunc": "network",
     "redirect": "refused", "loop": "http",

@@ -12,7 +12,8 @@ told so: see local_links.py.
 Faults of pages (others are refused with 400, so that a misspelt name is seen):
   403 404 410 429 500 503   that status; 429 with Retry-After: 7
   wall, captcha             a bot wall with 403, and one with 200
-  shell, empty, binary      a page that JavaScript fills, one without text, a PDF
+  shell, empty, binary      a page that JavaScript fills, one without text, a broken PDF
+  scan, locked              a PDF without text, one that needs a password
   hang, drip, reset, trunc  never an answer, a byte at a time, a reset, a body that breaks off
   huge, bomb                HTML without end, 200 MB compressed
   redirect, loop            a redirect to the foreign port (which is refused), one without end
@@ -54,6 +55,8 @@ FAULTS: dict[str, Callable[[], Answer]] = {
     "shell": lambda: html_reply(_file("shell.html")),
     "empty": website.SPECIAL["empty"],
     "binary": website.SPECIAL["binary/report"],
+    "scan": website.SPECIAL["papers/scan.pdf"],
+    "locked": website.SPECIAL["papers/locked.pdf"],
     "drip": website.SPECIAL["slow/drip"],
     "huge": website.SPECIAL["huge/endless"],
     "bomb": website.SPECIAL["huge/bomb"],

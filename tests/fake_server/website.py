@@ -15,6 +15,7 @@ from urllib.parse import unquote
 
 from .connection import Connection, head_bytes
 from .messages import Answer, RecordedRequest, Reply, Route, ServerState, route
+from .pdf_builder import PdfBuilder, encrypt_with_rc4
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -116,6 +117,55 @@ def _bomb() -> bytes:
     return b"".join(pieces) + compressor.flush()
 
 
+# The leaves of a paper: the lines of each page.
+PAPER = (
+    ("The tower and its light", "The lamp burned oil from 1889 and was lit by hand every evening."),
+    ("The log", "The keeper wrote down wind and weather, and the name of every ship he could",
+     "make out, for forty years. The log fills ninety-one note-", "books, all of them kept."),
+    ("Results", "Fog came on 61 days of the year, most often in May."),
+)  # fmt: skip
+
+
+@cache
+def _paper() -> bytes:
+    builder = PdfBuilder()
+    for lines in PAPER:
+        builder.add_text(*lines)
+    info = b"<</Title(The lighthouse log)/Author(Ann Keeper)/CreationDate(D:20240131)>>"
+    builder.trailer["Info"] = b"%d 0 R" % builder.add(info)
+    return builder.build("stream")
+
+
+@cache
+def _large_paper() -> bytes:
+    """A paper of 6 MB, most of it a picture; only its last page has text."""
+    builder = PdfBuilder()
+    picture = builder.add_stream(bytes(BIG_BYTES), b"/Subtype/Image/Width 3000/Height 2000")
+    builder.add_page(b"q 9 0 0 9 0 0 cm /I Do Q", b"<</XObject<</I %d 0 R>>>>" % picture)
+    builder.add_text("The last page of a large paper.")
+    return builder.build()
+
+
+@cache
+def _scan() -> bytes:
+    builder = PdfBuilder()
+    picture = builder.add_stream(b"\xff\xd8", b"/Subtype/Image/Filter/DCTDecode/Width 9/Height 9")
+    builder.add_page(b"q 612 0 0 792 0 0 cm /I Do Q", b"<</XObject<</I %d 0 R>>>>" % picture)
+    return builder.build()
+
+
+@cache
+def _locked_paper() -> bytes:
+    builder = PdfBuilder()
+    encrypt_with_rc4(builder, 128, password=b"needed")
+    builder.add_text("Sealed.")
+    return builder.build()
+
+
+def _pdf(body: bytes, content_type: str = "application/pdf") -> Reply:
+    return Reply(HTTPStatus.OK, body, content_type)
+
+
 def _hang(connection: Connection) -> None:
     """Never an answer."""
     connection.closed_within(None)
@@ -165,6 +215,11 @@ SPECIAL: dict[str, Callable[[], Answer]] = {
     "charset/lying": lambda: _html(FRENCH.encode("cp1252")),
     "charset/utf-16": lambda: _html(FRENCH.encode("utf-16"), "text/html"),
     "binary/report": lambda: _html(b"%PDF-1.7\n%\xe2\xe3\xcf\xd3\n1 0 obj"),
+    "papers/lighthouse.pdf": lambda: _pdf(_paper()),
+    "papers/lighthouse": lambda: _pdf(b"\r\n\r\n" + _paper(), "text/html"),
+    "papers/large.pdf": lambda: _pdf(_large_paper()),
+    "papers/scan.pdf": lambda: _pdf(_scan()),
+    "papers/locked.pdf": lambda: _pdf(_locked_paper()),
     "binary/photo": lambda: Reply(HTTPStatus.OK, b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", "image/png"),
     "binary/archive": lambda: Reply(HTTPStatus.OK, b"PK\x03\x04\x14\0\0\0", "application/zip"),
     "binary/sound": lambda: Reply(HTTPStatus.OK, b"\xff\xfb\x90\x64", "audio/mpeg"),

@@ -189,13 +189,13 @@ EXPECTED: dict[str, dict[str, str]] = {
             ("403", "404", "410", "429", "500", "503", "busy", "flaky", "loop"), "http"
         ),
         **dict.fromkeys(("wall", "captcha", "shell"), "blocked"),
-        **dict.fromkeys(("empty", "binary"), "unsupported"),
+        **dict.fromkeys(("empty", "binary", "scan"), "unsupported"),
         # Unpacked to the limit there is no text in it, which takes seconds of work to find out.
         "bomb": "unsupported timeout",
         **dict.fromkeys(("hang", "drip"), "timeout"),
         **dict.fromkeys(("reset", "trunc"), "network"),
         **dict.fromkeys(("huge", "slow"), "ok"),
-        "redirect": "refused",
+        **dict.fromkeys(("redirect", "locked"), "refused"),
     },
 }
 # (script, command, fault) -> kind where a command means something else by it.

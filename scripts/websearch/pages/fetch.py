@@ -18,6 +18,7 @@ from websearch.common import (
     retry_after,
     shorten,
 )
+from websearch.pdf.limits import MAX_FILE_BYTES
 
 TYPE_CHECKING = False  # typing.TYPE_CHECKING without its import, which costs 5 ms
 if TYPE_CHECKING:
@@ -288,13 +289,22 @@ def fetch_page(url: str, deadline: float, robots: RobotsCache | None) -> Fetched
     for _ in range(MAX_REDIRECTS + 1):
         if robots:
             robots.check(url, deadline)
-        response = exchange(page_request(url), deadline, lambda _: None)
+        request = page_request(url)
+        response = exchange(request, deadline, lambda _: None)
+        if response.cut and is_pdf(response.body):
+            request["max_body"] = MAX_FILE_BYTES
+            response = exchange(request, deadline, lambda _: None)
         target = response.headers.get("location", "").strip()
         if response.status not in (301, 302, 303, 307, 308) or not target:
             return Fetched(url, response)
         url = redirect_target(url, target)
     message = f"More than {MAX_REDIRECTS} redirects, the last one to {shorten(url, 200)}."
     raise SearchError("http", message, "Give the final address.")
+
+
+def is_pdf(body: bytes) -> bool:
+    """Return whether a body is a PDF file, which may begin with other bytes."""
+    return bool(re.search(rb"%PDF-\d", body[:1_024]))
 
 
 def check_status(fetched: Fetched) -> None:

@@ -52,7 +52,7 @@ BYTE_ORDER_MARKS = (
 )  # fmt: skip
 # What files begin with that hold no text.
 BINARY_STARTS = (
-    (b"%PDF-", "a PDF file"), (b"\x89PNG", "an image"), (b"\xff\xd8\xff", "an image"),
+    (b"\x89PNG", "an image"), (b"\xff\xd8\xff", "an image"),
     (b"GIF8", "an image"), (b"PK\x03\x04", "an archive"), (b"\x1f\x8b", "an archive"),
     (b"Rar!", "an archive"), (b"7z\xbc\xaf", "an archive"), (b"BZh", "an archive"),
     (b"\xfd7zXZ", "an archive"), (b"\x28\xb5\x2f\xfd", "an archive"), (b"ID3", "a sound file"),
@@ -69,9 +69,7 @@ def check_binary(body: bytes, content_type: str, host: str) -> None:
     start = body[:1024].lstrip()
     media_type = content_type.partition(";")[0]
     what = next((name for sign, name in BINARY_STARTS if start.startswith(sign)), "")
-    if b"%PDF-" in start:
-        what = "a PDF file"
-    elif body[:4] == b"RIFF" or body[4:8] == b"ftyp":
+    if body[:4] == b"RIFF" or body[4:8] == b"ftyp":
         what = "a media file"
     elif not what and b"\0" in body[:4096] and not body.startswith((b"\xff\xfe", b"\xfe\xff")):
         what = "a binary file" if body[:4096].count(b"\0") > len(body[:4096]) // 50 else ""

@@ -31,6 +31,7 @@ from websearch.pages.fetch import (
     fetch_page,
     find_wall,
     host_and_port,
+    is_pdf,
     normal_url,
     page_headers,
     proxy_for,
@@ -59,6 +60,7 @@ MAX_URLS = 50  # of one call
 MAX_CONNECTIONS = 8  # at once
 MAX_HOST_CONNECTIONS = 2  # at once to one host and port
 PAGE_TIMEOUT = 3.0  # seconds for one page, redirects included
+PDF_TIME_SHARE = 0.8  # of the time that is left, so that what was read of a long file is not late
 MIN_PAGE_CHARS = 200  # a page with less text may be a shell that JavaScript fills
 MAX_WALL_TEXT = 1_500  # characters of text; a page with more is not a bot wall, whatever it says
 MAX_WALL_PAGE = 100_000  # characters of HTML; the same, because bot walls are small pages
@@ -101,6 +103,8 @@ COMMANDS: dict[str, dict[str, Any]] = {
              "help": "return the passages that answer this instead of the head of the page"},
             {"name": "offset", "type": "int", "min": 0, "max": 10_000_000, "default": 0,
              "help": "characters of the text to skip; next_offset of an earlier call goes on"},
+            {"name": "pages", "type": "str",
+             "help": "pages of PDF files to read, such as 3-7 or 1,4-6; all by default"},
             {"name": "links", "type": "bool", "help": "keep the targets of links and images"},
             {"name": "robots", "type": "bool",
              "help": "obey robots.txt: refuse pages that it disallows"},
@@ -129,7 +133,7 @@ def read_fetched(fetched: Fetched, keep_links: bool = False, explain: bool = Fal
     check_status(fetched)
     response = fetched.response
     content_type = response.headers.get("content-type", "").lower()
-    host = host_and_port(fetched.url)[0]
+    host = host_and_port(fetched.url)[0] or "The file"
     check_binary(response.body, content_type, host)
     source = decode_body(response.body, content_type)
     kind = sniff_kind(source, content_type, fetched.url)
@@ -155,6 +159,17 @@ def read_fetched(fetched: Fetched, keep_links: bool = False, explain: bool = Fal
     return drop_empty(
         {"final_url": fetched.url, **fields, "text": text, "cut": cut or None, "dropped": dropped}
     )
+
+
+def read_pdf_file(fetched: Fetched, pages: str, deadline: float) -> Document:
+    """Return what read_fetched does, of a PDF file, and page_count and note; raises SearchError."""
+    from websearch.pages.pdf import read_pdf  # 20 modules that other pages do not need
+
+    check_status(fetched)
+    found = read_pdf(fetched.response.body, pages, deadline)
+    fields = {name: one_line(found.get(name, ""), limit) for name, limit in FIELD_CHARS.items()}
+    cut = found.get("cut") or fetched.response.cut or None
+    return drop_empty({"final_url": fetched.url, **found, **fields, "cut": cut})
 
 
 def read_html(html: str, fetched: Fetched, keep_links: bool, explain: bool) -> Document:
@@ -300,11 +315,14 @@ class Schedule:
             self.changed.notify_all()
 
 
-def run_read(params: dict[str, Any], report: ProgressCallback = None) -> Document:
+def run_read(
+    params: dict[str, Any], report: ProgressCallback = None, *, local_files: bool = False
+) -> Document:
     """Fetch pages; return {ok, pages: [{url, final_url, title, ..., text} or {url, error}]}.
 
     params: those of COMMANDS["read"], and timeout, max_chars, dry_run, verbose. Never raises. ok
-    is true if one page was read; else the first page's error is the document's.
+    is true if one page was read; else the first page's error is the document's. local_files lets
+    urls name files of this machine, too; only the command line sets it.
     """
 
     def operation(params: dict[str, Any]) -> Document:
@@ -312,31 +330,61 @@ def run_read(params: dict[str, Any], report: ProgressCallback = None) -> Documen
             message = f"urls holds {len(params['urls'])} addresses; up to {MAX_URLS} are allowed."
             raise SearchError("invalid_input", message, "Split them into several calls.")
         urls = list(dict.fromkeys(params["urls"]))
+        if "pages" in params:
+            from websearch.pages.pdf import parse_page_ranges
+
+            parse_page_ranges(params["pages"])
         if params.get("dry_run"):
             headers = page_headers()
             requests = [
-                {"method": "GET", "url": normal_url(url), "headers": headers} for url in urls
+                {"method": "GET", "url": target_of(url, local_files), "headers": headers}
+                for url in urls
             ]
             raise DryRun(requests[0] if len(requests) == 1 else {"requests": requests})
         deadline = deadline_of(params)
-        pages = read_pages(urls, params, deadline, report)
+        targets = {url: result_or_error(target_of, url, local_files) for url in urls}
+        pages = read_pages(targets, params, deadline, report)
         return pages_document(pages, params, deadline)
 
     return run_operation("read_page.read", COMMANDS["read"], params, operation)
 
 
+def target_of(url: str, local_files: bool) -> str:
+    """Return the address to read for what a caller gave; raises SearchError."""
+    if local_files:
+        from websearch.pages.local_files import is_local, local_url
+
+        if is_local(url):
+            return local_url(url)
+    return normal_url(url)
+
+
+def fetch_target(url: str, limit: float, robots: RobotsCache | None) -> Fetched:
+    """Fetch a page, or read the local file that target_of has allowed; raises SearchError."""
+    if url.startswith("file:"):
+        from websearch.pages.local_files import read_local_file
+
+        return read_local_file(url)
+    return fetch_page(url, limit, robots)
+
+
 def read_pages(
-    urls: list[str], params: dict[str, Any], deadline: float, report: ProgressCallback
+    checked: dict[str, str | SearchError],
+    params: dict[str, Any],
+    deadline: float,
+    report: ProgressCallback,
 ) -> list[Document]:
-    """Return one page document for each URL: with the whole text, or with error and details."""
+    """Return one page document for each URL: with the whole text, or with error and details.
+
+    checked: for each URL the address to read, or what is wrong with it.
+    """
     pages: dict[str, Document] = {}
     normal: dict[str, str] = {}
-    for url in urls:
-        checked = result_or_error(normal_url, url)
-        if isinstance(checked, SearchError):
-            pages[url] = error_document(checked)
+    for url, target in checked.items():
+        if isinstance(target, SearchError):
+            pages[url] = error_document(target)
         else:
-            normal[url] = checked
+            normal[url] = target
     targets = list(dict.fromkeys(normal.values()))
     read: dict[str, Document] = {}
     for index, page in read_at_once(targets, params, deadline):
@@ -347,7 +395,7 @@ def read_pages(
     late = SearchError("timeout", message, "Raise timeout.", retryable=True)
     for url, target in normal.items():
         pages[url] = dict(read.get(target) or error_document(late))
-    return [{"url": url, **pages[url]} for url in urls]
+    return [{"url": url, **pages[url]} for url in checked]
 
 
 def read_at_once(
@@ -371,7 +419,7 @@ def read_at_once(
         while (taken := schedule.take()) is not None:
             index, url = taken
             limit = min(deadline, time.monotonic() + params["page_timeout"])
-            answer = result_or_error(fetch_page, url, limit, robots)
+            answer = result_or_error(fetch_target, url, limit, robots)
             if isinstance(answer, SearchError) and answer.kind == "timeout":
                 answer.details["hint"] = "Raise page_timeout, or skip this page."
             size = len(answer.response.body) if isinstance(answer, Fetched) else 0
@@ -382,7 +430,7 @@ def read_at_once(
         for _ in urls:
             _, index, answer = fetched.get()
             if time.monotonic() < deadline:
-                done.put((index, page_document(answer, params)))
+                done.put((index, page_document(answer, params, deadline)))
 
     for work in [fetch_pages] * min(MAX_CONNECTIONS, len(urls)) + [read_what_comes]:
         threading.Thread(target=work, daemon=True).start()
@@ -393,10 +441,16 @@ def read_at_once(
         return
 
 
-def page_document(answer: Fetched | SearchError, params: dict[str, Any]) -> Document:
+def page_document(
+    answer: Fetched | SearchError, params: dict[str, Any], deadline: float
+) -> Document:
     """Return the document of a page that was fetched or failed: ok and fields, or the error."""
     found: Any = answer
-    if isinstance(answer, Fetched):
+    if isinstance(answer, Fetched) and is_pdf(answer.response.body):
+        begin = time.monotonic()
+        limit = begin + PDF_TIME_SHARE * (deadline - begin)
+        found = result_or_error(read_pdf_file, answer, params.get("pages", ""), limit)
+    elif isinstance(answer, Fetched):
         links, explain = bool(params.get("links")), bool(params.get("explain"))
         found = result_or_error(read_fetched, answer, links, explain)
     return error_document(found) if isinstance(found, SearchError) else {"ok": True, **found}
@@ -457,6 +511,7 @@ def fill_page(
     room: characters of JSON; 0 means no limit. truncated and next_offset say that there is more.
     """
     cut = page.pop("cut", None)
+    notes = [page.pop("note", "")]
     if "query" in params:
         passages = fitting_passages(text, params["query"], room, deadline)
         if passages:
@@ -464,20 +519,23 @@ def fill_page(
             # Headings and the space between passages are not text that was left out.
             if sum(len(one["text"]) for one in passages) < len(text) * 9 // 10:
                 page["truncated"] = True
+            page |= drop_empty({"note": notes[0]})
             return
-        page["note"] = "No passage holds a word of the query; this is the beginning of the page."
+        why = "No passage holds a word of the query"
         if time.monotonic() > deadline + MAX_LATENESS:
-            page["note"] = "No time was left for the query; this is the beginning of the page."
+            why = "No time was left for the query"
+        notes.append(f"{why}; this is the beginning of the page.")
     start = params["offset"]
     if start and start >= len(text):
-        page["note"] = f"The text ends at {len(text)}, before this offset."
+        notes.append(f"The text ends at {len(text)}, before this offset.")
     end = slice_end(text, start, room)
     page["text"] = text[start:end]
     if end < len(text):
         page |= {"truncated": True, "next_offset": end}
     elif cut:
         page["truncated"] = True
-        page["note"] = "The page is longer than what was read of it; its end is missing."
+        notes[0] = notes[0] or "The page is longer than what was read of it; its end is missing."
+    page |= drop_empty({"note": " ".join(filter(None, notes))})
 
 
 def fitting_passages(text: str, query: str, room: int, deadline: float) -> list[dict[str, str]]:
@@ -514,8 +572,9 @@ def page_markdown(page: Document) -> list[str]:
     text = "\n\n[...]\n\n".join(passages) or page.get("text", "")
     parts = ["\n".join(line for line in (title, " · ".join(facts)) if line), text]
     more = f"{page['chars']} characters in all; more with offset {page.get('next_offset')}"
+    source = host_and_port(page["final_url"])[0] or "file"
     return [
-        f"## {markdown_link(host_and_port(page['final_url'])[0], page['final_url'])}",
+        f"## {markdown_link(source, page['final_url'])}",
         page.get("note", ""),
         fence_untrusted("\n\n".join(part for part in parts if part)),
         more if page.get("next_offset") else "",
@@ -528,6 +587,3 @@ def dropped_markdown(dropped: list[Document]) -> str:
     lines = [f"{one['rule']}: {one['element']} ({one['chars']}): {one['text']}" for one in dropped]
     listed = fence_untrusted("\n".join(lines))
     return f"Dropped (rule: element (characters): text):\n\n{listed}" if lines else ""
-
-
-RUN: dict[str, Callable[..., Document]] = {"read": run_read}

@@ -1,0 +1,53 @@
+"""Files of this machine, which the command line alone may read in place of pages."""
+
+from __future__ import annotations
+
+import os
+import re
+
+from websearch.common import Response, SearchError, quoted
+from websearch.pages.fetch import MAX_PAGE_BYTES, Fetched, is_pdf
+from websearch.pdf.limits import MAX_FILE_BYTES
+
+# A path says where it begins: paper.pdf could be the name of a host, ./paper.pdf cannot.
+_LOCAL = r"(?i)\s*(?:file:|\.{0,2}[/\\]|~|[a-z]:[/\\])"
+
+
+def is_local(text: str) -> bool:
+    """Return whether a text is a path or a file: address."""
+    return bool(re.match(_LOCAL, text))
+
+
+def local_url(text: str) -> str:
+    """Return the file: address of a path or file: address; raises SearchError (invalid_input)."""
+    from urllib.parse import urlsplit
+    from urllib.request import pathname2url, url2pathname
+
+    path = os.path.expanduser(text.strip())
+    if path.lower().startswith("file:"):
+        parts = urlsplit(path)
+        if parts.netloc not in ("", "localhost"):
+            message = f"{quoted(text, 200)} names a file of another machine."
+            raise SearchError("invalid_input", message, "Give a path such as ./paper.pdf.")
+        path = url2pathname(parts.path)
+    return "file://" + pathname2url(os.path.abspath(path))
+
+
+def read_local_file(url: str) -> Fetched:
+    """Return a file as if a server had sent it; raises SearchError (invalid_input)."""
+    from urllib.request import url2pathname
+
+    path = url2pathname(url.removeprefix("file://"))
+    hint = "Give the path of a file that can be read, such as ./paper.pdf."
+    if not os.path.isfile(path):  # a pipe or a device could hold the call for ever
+        raise SearchError("invalid_input", f"{quoted(path, 200)} is not a file.", hint)
+    try:
+        with open(path, "rb") as file:
+            body = file.read(MAX_PAGE_BYTES + 1)
+            if is_pdf(body):
+                body += file.read(MAX_FILE_BYTES + 1 - len(body))
+    except OSError as error:
+        message = f"{quoted(path, 200)} cannot be read: {error.strerror}."
+        raise SearchError("invalid_input", message, hint) from None
+    limit = MAX_FILE_BYTES if is_pdf(body) else MAX_PAGE_BYTES
+    return Fetched(url, Response(200, {}, body[:limit], cut=len(body) > limit))

@@ -1,0 +1,1 @@
+"""The PDF format: objects, encryption, fonts, the text of a page."""

@@ -1,0 +1,64 @@
+"""The numbers of glyphs in Adobe's collections of Chinese, Japanese and Korean characters.
+
+The collections list the characters of the national standards in the standards' order, so Python's
+codecs stand in for tables of tens of thousands of entries. Later supplements are missing, and of
+Adobe-CNS1 the rarer half, whose order differs.
+"""
+
+from __future__ import annotations
+
+import functools
+
+# Collection -> codec; glyph numbers of the two runs of ASCII, proportional and narrow; where the
+# runs of wide characters begin: glyph number and code.
+COLLECTIONS: dict[str, tuple[str, tuple[int, int], tuple[tuple[int, int], ...]]] = {
+    "Japan1": ("euc_jp", (1, 231), ((633, 0xA1A1), (1125, 0xB0A1))),
+    "GB1": (
+        "gb2312",
+        (1, 813),
+        ((96, 0xA1A1), (602, 0xA7A1), (700, 0xA8C5), (738, 0xA9A4), (940, 0xB0A1)),
+    ),
+    "Korea1": ("euc_kr", (1, 8094), ((101, 0xA1A1),)),
+    "CNS1": (
+        "big5",
+        (1, 13648),
+        (
+            (99, 0xA140), (595, 0xA440), (2006, 0xACFE), (2432, 0xAFD0), (4309, 0xBBC8),
+            (4695, 0xBE52), (5222, 0xC1AB), (5410, 0xC2CB), (5496, 0xC361), (5641, 0xC456),
+        ),
+    ),
+}  # fmt: skip
+# Forms of Adobe-Japan1 for vertical text, and the number of the first.
+VERTICAL_START = 7887
+VERTICAL = (
+    "、。￣＿ー―‐〜‖｜…‥（）〔〕［］｛｝〈〉《》「」『』【】＝"
+    "ぁぃぅぇぉっゃゅょゎァィゥェォッャュョヮヵヶ"
+)
+LAST_CODE = {"Japan1": 0xF4A4, "GB1": 0xF7FE, "Korea1": 0xFDFE, "CNS1": 0xC67E}
+COMPATIBILITY = ("\uf900", "\ufaff")  # second readings of Korean ideographs, which have no glyph
+LATER_SIGNS = ("€", "®")  # added to the Korean standard after the collection was made
+
+
+@functools.cache
+def collection_texts(ordering: str) -> dict[int, str]:
+    """Return the text of the glyph numbers of a collection such as Japan1; {} if it is unknown."""
+    if ordering not in COLLECTIONS:
+        return {}
+    codec, ascii_starts, runs = COLLECTIONS[ordering]
+    texts: dict[int, str] = {}
+    ends = [first_code for _, first_code in runs[1:]] + [LAST_CODE[ordering] + 1]
+    for (number, first_code), end in zip(runs, ends, strict=True):
+        for code in range(first_code, end):
+            try:
+                text = code.to_bytes(2, "big").decode(codec)
+            except UnicodeDecodeError:
+                continue
+            later = text in LATER_SIGNS or COMPATIBILITY[0] <= text <= COMPATIBILITY[1]
+            if len(text) == 1 and not (ordering == "Korea1" and later):
+                texts[number] = text
+                number += 1  # noqa: PLW2901
+    for start in ascii_starts:
+        texts.update((start + place, chr(32 + place)) for place in range(95))
+    if ordering == "Japan1":
+        texts.update(enumerate(VERTICAL, VERTICAL_START))
+    return texts

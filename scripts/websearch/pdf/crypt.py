@@ -1,0 +1,317 @@
+"""Decryption of PDF files that open with an empty password (ISO 32000-1, 7.6; ISO 32000-2, 7.6.4).
+
+RC4 with keys of 40 to 128 bits, AES-128 and AES-256. The standard library has neither cipher.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import struct
+
+from websearch.common import SearchError
+
+TYPE_CHECKING = False  # typing.TYPE_CHECKING without its import, which costs 5 ms
+if TYPE_CHECKING:
+    from typing import Any
+
+# What fills up a password to 32 bytes (algorithm 2, step a); with an empty password, all of it.
+PASSWORD_FILL = bytes.fromhex("28bf4e5e4e758a4164004e56fffa01082e2e00b6d0683e802f0ca9fe6453697a")
+BLOCK = 16  # bytes of an AES block
+ROUNDS = {16: 10, 24: 12, 32: 14}  # of AES, by the key's length in bytes
+
+
+class Decryptor:
+    """Decrypts the strings and streams of a file.
+
+    encrypt: the encryption dictionary, its references resolved. file_id: the first part of the
+    trailer's ID. Raises SearchError: refused if a password is needed, unsupported for a scheme that
+    is not implemented.
+    """
+
+    def __init__(self, encrypt: dict[str, Any], file_id: bytes) -> None:
+        self.version, self.revision, self.flags = (
+            value if isinstance(value := encrypt.get(name), int) else 0 for name in ("V", "R", "P")
+        )
+        self.encrypts_metadata = encrypt.get("EncryptMetadata") is not False
+        known = encrypt.get("Filter") == "Standard" and self.version in (1, 2, 3, 4, 5)
+        values = [encrypt.get(name) for name in ("O", "U")]
+        if not known or not all(isinstance(value, bytes) for value in values):
+            message = "The PDF file is encrypted in a way that needs a certificate or a plug-in."
+            raise SearchError("refused", message, "Look for a version that is not protected.")
+        self.filters = crypt_filters(encrypt)
+        self.stream_filter = str(encrypt.get("StmF", "Identity"))
+        self.string_filter = str(encrypt.get("StrF", "Identity"))
+        if self.version < 4:
+            self.filters["V2"] = "V2"
+            self.stream_filter = self.string_filter = "V2"
+        key = key_of_256_bits(encrypt) if self.version == 5 else self.short_key(encrypt, file_id)
+        if key is None:
+            hint = "Look for a version that is not protected, or remove the password."
+            raise SearchError("refused", "The PDF file needs a password.", hint)
+        self.key = key
+
+    def short_key(self, encrypt: dict[str, Any], file_id: bytes) -> bytes | None:
+        """Return the file's key by algorithm 2; None if the empty password does not fit."""
+        length = encrypt.get("Length", 40)
+        size = length // 8 if isinstance(length, int) and 40 <= length <= 128 else 5
+        if self.version == 4:
+            size = 16
+        elif self.version == 1 or self.revision == 2:
+            size = 5
+        digest = hashlib.md5(PASSWORD_FILL + encrypt["O"][:32], usedforsecurity=False)
+        digest.update((self.flags & 0xFFFFFFFF).to_bytes(4, "little") + file_id)
+        if self.revision >= 4 and not self.encrypts_metadata:
+            digest.update(b"\xff\xff\xff\xff")
+        key = digest.digest()
+        if self.revision == 2:
+            return key[:size] if rc4(key[:size], PASSWORD_FILL) == encrypt["U"][:32] else None
+        for _ in range(50):
+            key = md5(key[:size])
+        check = rc4(key[:size], md5(PASSWORD_FILL + file_id))
+        for step in range(1, 20):
+            check = rc4(bytes(byte ^ step for byte in key[:size]), check)
+        return key[:size] if check[:16] == encrypt["U"][:16] else None
+
+    def decrypt_string(self, data: bytes, number: int, generation: int) -> bytes:
+        """Return a string of the object with this number, decrypted."""
+        return self.decrypt(data, number, generation, self.string_filter)
+
+    def decrypt_stream(
+        self, data: bytes, number: int, generation: int, filter_name: str | None = None
+    ) -> bytes:
+        """Return a stream's bytes, decrypted; filter_name is that of its Crypt filter."""
+        return self.decrypt(data, number, generation, filter_name or self.stream_filter)
+
+    def decrypt(self, data: bytes, number: int, generation: int, filter_name: str) -> bytes:
+        """Return data decrypted with the key of one object (algorithm 1)."""
+        method = self.filters.get(filter_name, "None")
+        if method == "None":
+            return data
+        if method == "AESV3":
+            return aes_decrypt_cbc(self.key, data[:BLOCK], data[BLOCK:])
+        salt = number.to_bytes(4, "little")[:3] + generation.to_bytes(4, "little")[:2]
+        salt += b"sAlT" if method == "AESV2" else b""
+        key = md5(self.key + salt)[: min(16, len(self.key) + 5)]
+        if method == "AESV2":
+            return aes_decrypt_cbc(key, data[:BLOCK], data[BLOCK:])
+        return rc4(key, data)
+
+
+def crypt_filters(encrypt: dict[str, Any]) -> dict[str, str]:
+    """Return the method (V2, AESV2, AESV3, None) of each crypt filter of a file."""
+    named = encrypt.get("CF")
+    filters = named.items() if isinstance(named, dict) else ()
+    return {name: str(one.get("CFM", "None")) for name, one in filters if isinstance(one, dict)}
+
+
+def md5(data: bytes) -> bytes:
+    """Return the MD5 digest; the file format asks for it."""
+    return hashlib.md5(data, usedforsecurity=False).digest()
+
+
+# ----- keys of 256 bits
+
+
+def key_of_256_bits(encrypt: dict[str, Any]) -> bytes | None:
+    """Return the file's key (algorithm 2.A); None if the empty password does not fit.
+
+    U holds 32 bytes to check the password against, 8 bytes of salt for it and 8 for the key.
+    """
+    user, packed = encrypt["U"], encrypt.get("UE")
+    digest = digest_of_revision_6 if encrypt.get("R") == 6 else digest_of_revision_5
+    if digest(user[32:40]) != user[:32] or not isinstance(packed, bytes):
+        return None
+    return aes_decrypt_cbc(digest(user[40:48]), bytes(BLOCK), packed[:32], padded=False)
+
+
+def digest_of_revision_5(salt: bytes) -> bytes:
+    """Return the digest of the empty password and a salt, as Acrobat 9 wrote it."""
+    return hashlib.sha256(salt).digest()
+
+
+def digest_of_revision_6(salt: bytes) -> bytes:
+    """Return the digest of the empty password and a salt (algorithm 2.B)."""
+    digest = hashlib.sha256(salt).digest()
+    step = 0
+    encrypted = b"\0"
+    while step < 64 or encrypted[-1] > step - 32:
+        encrypted = aes_encrypt_cbc(digest[:16], digest[16:32], digest * 64)
+        name = ("sha256", "sha384", "sha512")[sum(encrypted[:16]) % 3]
+        digest = hashlib.new(name, encrypted).digest()
+        step += 1
+    return digest[:32]
+
+
+# ----- ciphers
+
+
+def rc4(key: bytes, data: bytes) -> bytes:
+    """Return data encrypted or decrypted with RC4."""
+    state = list(range(256))
+    j = 0
+    for i in range(256):
+        j = (j + state[i] + key[i % len(key)]) & 255
+        state[i], state[j] = state[j], state[i]
+    i = j = 0
+    stream = bytearray(len(data))
+    for place in range(len(data)):
+        i = (i + 1) & 255
+        one = state[i]
+        j = (j + one) & 255
+        two = state[j]
+        state[i], state[j] = two, one
+        stream[place] = state[(one + two) & 255]
+    return xor_bytes(bytes(stream), data)
+
+
+def xor_bytes(one: bytes, two: bytes) -> bytes:
+    """Return the exclusive or of two texts of the same length."""
+    mixed = int.from_bytes(one, "little") ^ int.from_bytes(two, "little")
+    return mixed.to_bytes(len(two), "little")
+
+
+def double(value: int) -> int:
+    """Return twice a value in the field of AES."""
+    return (value << 1) ^ (0x11B if value & 0x80 else 0)
+
+
+def multiply(one: int, two: int) -> int:
+    """Return a product in the field of AES."""
+    product = 0
+    while two:
+        product ^= one if two & 1 else 0
+        one, two = double(one), two >> 1
+    return product
+
+
+@functools.cache
+def aes_tables() -> tuple[bytes, bytes]:
+    """Return the S-box of AES and its inverse."""
+    box = bytearray(256)
+    inverse = 1  # of value: value goes through the powers of 3, inverse through those of 1/3
+    value = 1
+    for _ in range(255):
+        rotated = inverse * 0x0101
+        spread = inverse ^ (rotated >> 7) ^ (rotated >> 6) ^ (rotated >> 5) ^ (rotated >> 4)
+        box[value] = (spread & 255) ^ 0x63
+        value = multiply(value, 3)
+        inverse = multiply(inverse, 0xF6)
+    box[0] = 0x63
+    back = bytearray(256)
+    for value, image in enumerate(box):
+        back[image] = value
+    return bytes(box), bytes(back)
+
+
+def round_keys(key: bytes) -> list[bytes]:
+    """Return the key of each round of AES, 16 bytes each."""
+    box, _ = aes_tables()
+    size = len(key) // 4
+    words = [key[place : place + 4] for place in range(0, len(key), 4)]
+    constant = 1
+    for place in range(size, 4 * (ROUNDS[len(key)] + 1)):
+        word = words[-1]
+        if place % size == 0:
+            word = bytes([box[word[1]] ^ constant, box[word[2]], box[word[3]], box[word[0]]])
+            constant = double(constant)
+        elif size == 8 and place % size == 4:
+            word = bytes(box[byte] for byte in word)
+        words.append(xor_bytes(words[place - size], word))
+    return [b"".join(words[place : place + 4]) for place in range(0, len(words), 4)]
+
+
+@functools.cache
+def decryption_tables() -> list[bytes]:
+    """Return for the factors of InvMixColumns the products of all bytes, as translation tables."""
+    return [bytes(multiply(value, factor) for value in range(256)) for factor in (14, 11, 13, 9)]
+
+
+def aes_decrypt_cbc(key: bytes, start: bytes, data: bytes, padded: bool = True) -> bytes:
+    """Return data decrypted with AES in CBC mode; start is the initialization vector.
+
+    All blocks are decrypted at once: a plane holds one byte of every block, so that each step of
+    the cipher is a few operations on long byte strings instead of a loop over blocks.
+    """
+    data = data[: len(data) // BLOCK * BLOCK]
+    if not data or len(start) < BLOCK:
+        return b""
+    keys = round_keys(key)
+    _, back = aes_tables()
+    length = len(data) // BLOCK
+    planes = [add_key(data[place::BLOCK], keys[-1][place]) for place in range(BLOCK)]
+    for step in range(len(keys) - 2, -1, -1):
+        # InvShiftRows: byte 4 * column + row comes from the column that is row to the left.
+        planes = [planes[(place - 4 * (place % 4)) % BLOCK] for place in range(BLOCK)]
+        planes = [
+            add_key(plane.translate(back), keys[step][place]) for place, plane in enumerate(planes)
+        ]
+        if step:
+            planes = unmix_columns(planes, length)
+    blocks = bytearray(len(data))
+    for place, plane in enumerate(planes):
+        blocks[place::BLOCK] = plane
+    plain = xor_bytes(bytes(blocks), start + data[:-BLOCK])
+    return plain[: -plain[-1]] if padded and 1 <= plain[-1] <= BLOCK else plain
+
+
+def add_key(plane: bytes, byte: int) -> bytes:
+    """Return a plane with one byte of a round key added to each of its bytes."""
+    return xor_bytes(plane, bytes([byte]) * len(plane))
+
+
+def unmix_columns(planes: list[bytes], length: int) -> list[bytes]:
+    """Return the planes after InvMixColumns; length is that of a plane."""
+    mixed = []
+    tables = decryption_tables()
+    for place in range(BLOCK):
+        column = place - place % 4
+        total = 0
+        for offset, table in enumerate(tables):
+            source = planes[column + (place + offset) % 4]
+            total ^= int.from_bytes(source.translate(table), "little")
+        mixed.append(total.to_bytes(length, "little"))
+    return mixed
+
+
+@functools.cache
+def encryption_tables() -> list[list[int]]:
+    """Return the four tables that do SubBytes and MixColumns for one byte of a column."""
+    box, _ = aes_tables()
+    tables = []
+    for shift in range(4):
+        factors = [2, 1, 1, 3][-shift:] + [2, 1, 1, 3][:-shift] if shift else [2, 1, 1, 3]
+        tables.append(
+            [
+                int.from_bytes(bytes(multiply(value, factor) for factor in factors), "big")
+                for value in box
+            ]
+        )
+    return tables
+
+
+def aes_encrypt_cbc(key: bytes, start: bytes, data: bytes) -> bytes:
+    """Return whole blocks of data encrypted with AES in CBC mode; start is the first vector."""
+    keys = [struct.unpack(">4I", one) for one in round_keys(key)]
+    first, second, third, fourth = encryption_tables()
+    box, _ = aes_tables()
+    encrypted = []
+    a, b, c, d = struct.unpack(">4I", start)
+    for e, f, g, h in struct.iter_unpack(">4I", data):
+        w, x, y, z = keys[0]
+        a, b, c, d = a ^ e ^ w, b ^ f ^ x, c ^ g ^ y, d ^ h ^ z
+        for w, x, y, z in keys[1:-1]:
+            a, b, c, d = (
+                first[a >> 24] ^ second[b >> 16 & 255] ^ third[c >> 8 & 255] ^ fourth[d & 255] ^ w,
+                first[b >> 24] ^ second[c >> 16 & 255] ^ third[d >> 8 & 255] ^ fourth[a & 255] ^ x,
+                first[c >> 24] ^ second[d >> 16 & 255] ^ third[a >> 8 & 255] ^ fourth[b & 255] ^ y,
+                first[d >> 24] ^ second[a >> 16 & 255] ^ third[b >> 8 & 255] ^ fourth[c & 255] ^ z,
+            )
+        state = struct.pack(">4I", a, b, c, d)
+        # ShiftRows: each byte comes from the column that is its row to the right.
+        shifted = bytes([box[state[5 * place % BLOCK]] for place in range(BLOCK)])
+        w, x, y, z = keys[-1]
+        a, b, c, d = struct.unpack(">4I", shifted)
+        a, b, c, d = a ^ w, b ^ x, c ^ y, d ^ z
+        encrypted.append(struct.pack(">4I", a, b, c, d))
+    return b"".join(encrypted)

@@ -1,0 +1,279 @@
+"""Embedded font programs: which text their codes and glyphs stand for, as far as they tell.
+
+Needed for fonts without a ToUnicode map: Type 1 programs have an encoding in plain text, CFF
+programs one by glyph names, TrueType programs map characters to glyphs.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+import struct
+
+from websearch.pdf.encodings import encoding_table, glyph_text
+
+TYPE_CHECKING = False  # typing.TYPE_CHECKING without its import, which costs 5 ms
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+MAX_GLYPHS = 65_536  # of one font, as the formats allow
+TYPE1_CODE = re.compile(rb"dup\s+(\d{1,3})\s*/([^\s/]{1,60})\s+put")
+# The glyphs 150 to 228 of those whose names every CFF program knows.
+CFF_STANDARD = "¹¬µ™Ð½±Þ¼÷¦°þ¾²®−ð×³©ÁÂÄÀÅÃÇÉÊËÈÍÎÏÌÑÓÔÖÒÕŠÚÛÜÙÝŸŽáâäàåãçéêëèíîïìñóôöòõšúûüùýÿž"
+
+
+class FontProgram:
+    """What an embedded program tells: the text of codes (of simple fonts) and of glyph numbers."""
+
+    def __init__(self) -> None:
+        self.codes: dict[int, str] = {}
+        self.glyphs: dict[int, str] = {}
+
+
+def read_font_program(data: bytes) -> FontProgram:
+    """Return what a Type 1, CFF, TrueType or OpenType program tells; nothing if it is damaged."""
+    program = FontProgram()
+    try:
+        if data[:4] in (b"\0\1\0\0", b"true", b"OTTO"):
+            read_truetype(data, program)
+        elif data[:1] == b"\1":
+            read_cff(data, program)
+        else:
+            for code, name in TYPE1_CODE.findall(data[:100_000]):
+                program.codes[int(code)] = glyph_text(name.decode("latin-1"))
+    except (struct.error, ArithmeticError, LookupError, ValueError):
+        pass
+    return program
+
+
+# ----- TrueType and OpenType
+
+
+def read_truetype(data: bytes, program: FontProgram) -> None:
+    """Read the tables cmap and post of a TrueType program, and the CFF table of an OpenType one."""
+    tables = {}
+    (count,) = struct.unpack_from(">H", data, 4)
+    for place in range(12, 12 + 16 * count, 16):
+        tag, _, offset, length = struct.unpack_from(">4sIII", data, place)
+        tables[tag] = data[offset : offset + length]
+    if b"CFF " in tables:
+        read_cff(tables[b"CFF "], program)
+    maps = dict(character_maps(tables.get(b"cmap", b"")))
+    unicode_map = maps.get((3, 10)) or maps.get((3, 1)) or maps.get((0, 3)) or maps.get((0, 4))
+    if unicode_map:
+        for character, glyph in unicode_map.items():
+            good = character >= 0x20 and not 0xD800 <= character < 0xF900
+            if good and glyph not in program.glyphs:
+                program.glyphs[glyph] = chr(character)
+    elif not program.glyphs:
+        program.glyphs = post_names(tables.get(b"post", b""))
+    by_code = maps.get((3, 0)) or maps.get((1, 0)) or {}
+    roman = encoding_table("MacRomanEncoding")
+    for code, glyph in by_code.items():
+        text = program.glyphs.get(glyph, "")
+        if not text and (1, 0) in maps and (3, 0) not in maps and not unicode_map:
+            text = roman[code & 255]
+        if text:
+            program.codes[code & 255] = text
+
+
+def character_maps(table: bytes) -> Iterator[tuple[tuple[int, int], dict[int, int]]]:
+    """Yield platform and encoding of each subtable of cmap, and its map of characters to glyphs."""
+    if not table:
+        return
+    (count,) = struct.unpack_from(">H", table, 2)
+    for place in range(4, 4 + 8 * min(count, 20), 8):
+        platform, encoding, offset = struct.unpack_from(">HHI", table, place)
+        (kind,) = struct.unpack_from(">H", table, offset)
+        if kind in CHARACTER_MAPS:
+            yield (platform, encoding), CHARACTER_MAPS[kind](table[offset:])
+
+
+def byte_map(table: bytes) -> dict[int, int]:
+    """Return a subtable of format 0: a glyph for each of 256 codes."""
+    return {code: glyph for code, glyph in enumerate(table[6:262]) if glyph}
+
+
+def segment_map(table: bytes) -> dict[int, int]:
+    """Return a subtable of format 4: segments of characters."""
+    count = struct.unpack_from(">H", table, 6)[0] // 2
+    ends = struct.unpack_from(f">{count}H", table, 14)
+    starts = struct.unpack_from(f">{count}H", table, 16 + 2 * count)
+    deltas = struct.unpack_from(f">{count}H", table, 16 + 4 * count)
+    where = 16 + 6 * count
+    offsets = struct.unpack_from(f">{count}H", table, where)
+    found: dict[int, int] = {}
+    for segment in range(count):
+        if len(found) > MAX_GLYPHS:
+            break
+        for character in range(starts[segment], min(ends[segment], 0xFFFE) + 1):
+            glyph = character
+            if offsets[segment]:
+                place = where + 2 * segment + offsets[segment]
+                place += 2 * (character - starts[segment])
+                if place + 2 > len(table):
+                    break
+                (glyph,) = struct.unpack_from(">H", table, place)
+                if not glyph:
+                    continue
+            found[character] = (glyph + deltas[segment]) & 0xFFFF
+    return found
+
+
+def trimmed_map(table: bytes) -> dict[int, int]:
+    """Return a subtable of format 6: glyphs of consecutive characters."""
+    first, count = struct.unpack_from(">HH", table, 6)
+    glyphs = struct.unpack_from(f">{count}H", table, 10)
+    return {first + place: glyph for place, glyph in enumerate(glyphs) if glyph}
+
+
+def group_map(table: bytes) -> dict[int, int]:
+    """Return a subtable of format 12: groups of consecutive characters and glyphs."""
+    (count,) = struct.unpack_from(">I", table, 12)
+    found: dict[int, int] = {}
+    for place in range(16, 16 + 12 * min(count, MAX_GLYPHS), 12):
+        first, last, glyph = struct.unpack_from(">III", table, place)
+        if last > 0x10FFFF or not 0 <= last - first <= MAX_GLYPHS - len(found):
+            break
+        found.update(
+            zip(range(first, last + 1), range(glyph, glyph + last - first + 1), strict=True)
+        )
+    return found
+
+
+CHARACTER_MAPS = {0: byte_map, 4: segment_map, 6: trimmed_map, 12: group_map}
+
+
+def post_names(table: bytes) -> dict[int, str]:
+    """Return the text of the glyphs that table post names (format 2)."""
+    if len(table) < 34 or table[:4] != b"\0\2\0\0":
+        return {}
+    (count,) = struct.unpack_from(">H", table, 32)
+    numbers = struct.unpack_from(f">{count}H", table, 34)
+    names = []
+    place = 34 + 2 * count
+    while place < len(table):
+        end = place + 1 + table[place]
+        names.append(table[place + 1 : end].decode("latin-1"))
+        place = end
+    glyphs = {}
+    for glyph, number in enumerate(numbers):
+        # Numbers below 258 are the glyphs of the Macintosh, of which ASCII comes in order.
+        name = names[number - 258] if 258 <= number < 258 + len(names) else ""
+        text = chr(number + 29) if 3 <= number <= 97 else glyph_text(name)
+        if text:
+            glyphs[glyph] = text
+    return glyphs
+
+
+# ----- CFF (Adobe Technical Note 5176)
+
+
+def read_cff(data: bytes, program: FontProgram) -> None:
+    """Read the glyph names and the encoding of a CFF program; numbered glyphs have neither."""
+    _, place = cff_index(data, data[2])
+    dictionaries, place = cff_index(data, place)
+    strings, _ = cff_index(data, place)
+    top = cff_dictionary(dictionaries[0])
+    if (12, 30) in top:  # ROS: its glyphs have numbers, no names
+        return
+    count = struct.unpack_from(">H", data, int(top[(17,)][0]))[0]
+    standard = [text for text in encoding_table("StandardEncoding") if text]
+    known: list[str] = ["", *standard, *CFF_STANDARD]
+
+    def text_of_string(number: int) -> str:
+        if number < len(known):
+            return known[number]
+        own = number - 391
+        return glyph_text(strings[own].decode("latin-1")) if 0 <= own < len(strings) else ""
+
+    offset = int(top.get((15,), [0])[0])
+    numbers = cff_charset(data, offset, count) if offset > 2 else list(range(1, count))
+    program.glyphs = {glyph: text_of_string(one) for glyph, one in enumerate(numbers, 1)}
+    offset = int(top.get((16,), [0])[0])
+    if offset > 1:
+        for code, glyph in cff_encoding(data, offset):
+            program.codes[code] = program.glyphs.get(glyph, "")
+    elif offset == 0:
+        program.codes = {
+            code: text for code, text in enumerate(encoding_table("StandardEncoding")) if text
+        }
+
+
+def cff_index(data: bytes, place: int) -> tuple[list[bytes], int]:
+    """Return the items of an index and the position after it."""
+    (count,) = struct.unpack_from(">H", data, place)
+    if not count:
+        return [], place + 2
+    size = data[place + 2]
+    begin = place + 3
+    offsets = [
+        int.from_bytes(data[begin + size * one : begin + size * (one + 1)], "big")
+        for one in range(count + 1)
+    ]
+    begin += size * (count + 1) - 1
+    items = [data[begin + one : begin + two] for one, two in itertools.pairwise(offsets)]
+    return items, begin + offsets[-1]
+
+
+def cff_dictionary(data: bytes) -> dict[tuple[int, ...], list[float]]:
+    """Return the operators of a dictionary and the numbers before each; real numbers count as 0."""
+    fields: dict[tuple[int, ...], list[float]] = {}
+    numbers: list[float] = []
+    place = 0
+    while place < len(data):
+        byte = data[place]
+        place += 1
+        if byte <= 21:
+            operator = (byte,) if byte != 12 else (12, data[place])
+            place += byte == 12
+            fields[operator] = numbers
+            numbers = []
+        elif byte in (28, 29):
+            size = 2 if byte == 28 else 4
+            numbers.append(int.from_bytes(data[place : place + size], "big", signed=True))
+            place += size
+        elif byte == 30:
+            while place < len(data) and data[place] & 15 != 15:
+                place += 1
+            place += 1
+            numbers.append(0)
+        elif byte <= 246:
+            numbers.append(byte - 139)
+        else:
+            sign, base = (1, 247) if byte <= 250 else (-1, 251)
+            numbers.append(sign * ((byte - base) * 256 + data[place] + 108))
+            place += 1
+    return fields
+
+
+def cff_charset(data: bytes, place: int, count: int) -> list[int]:
+    """Return the string number of each glyph's name but the first's."""
+    kind = data[place]
+    place += 1
+    if kind == 0:
+        return list(struct.unpack_from(f">{count - 1}H", data, place))
+    numbers: list[int] = []
+    while len(numbers) < count - 1:
+        (first,) = struct.unpack_from(">H", data, place)
+        left = int.from_bytes(data[place + 2 : place + 2 + kind], "big")
+        numbers += range(first, first + left + 1)
+        place += 2 + kind
+    return numbers
+
+
+def cff_encoding(data: bytes, place: int) -> Iterator[tuple[int, int]]:
+    """Yield code and glyph number of a program's own encoding."""
+    kind, count = data[place] & 127, data[place + 1]
+    place += 2
+    if kind == 0:
+        for glyph in range(1, count + 1):
+            yield data[place + glyph - 1], glyph
+        return
+    glyph = 1
+    for _ in range(count):
+        first, left = data[place], data[place + 1]
+        place += 2
+        for code in range(first, first + left + 1):
+            yield code, glyph
+            glyph += 1

@@ -1,0 +1,54 @@
+"""Limits for reading one PDF file: time, memory, and what a damaged or hostile file may claim."""
+
+from __future__ import annotations
+
+import time
+
+MAX_FILE_BYTES = 25_000_000  # what follows is not read
+MAX_PAGES = 2_000  # of one call
+MAX_TREE_NODES = 100_000  # of the page tree
+MAX_TEXT = 4_000_000  # characters of one call: a book of 1,500 pages
+MAX_PAGE_LINES = 40_000  # of one page
+MAX_LINE_PIECES = 5_000  # shown strings of one line
+MAX_FORM_DEPTH = 20  # of form XObjects inside each other
+MAX_STATES = 500  # saved graphics states on one page
+MAX_DEPTH = 100  # of nested arrays and dictionaries; real files stay below 20
+MAX_ITEMS = 100_000  # of one object; a longer array is cut
+MAX_CACHED_ITEMS = 100_000  # of all objects that are kept: about 10 MB
+MAX_STRING = 1_000_000  # bytes of one string
+MAX_REFERENCES = 50  # references to references
+MAX_CODE_TEXT = 12  # characters that one code stands for
+MAX_CMAP_ENTRIES = 65_536  # of one map from codes to text: a font of two-byte codes has no more
+# Objects that a file may have: a small file cannot claim many, because each takes 200 bytes.
+BASE_OBJECTS, BYTES_PER_OBJECT = 50_000, 20
+# Unpacked bytes of one stream, besides a multiple of the file's size. Up to three streams are in
+# memory at once: the page's content, an object stream and a font.
+BASE_STREAM, STREAM_RATIO, MAX_STREAM = 6_000_000, 3, 40_000_000
+MAX_SLOW_INPUT = 4_000_000  # bytes that go through a filter or cipher written in Python: 2 to 4 s
+BASE_UNPACKED, UNPACKED_RATIO = 400_000_000, 40  # the same for all streams together
+
+
+class OutOfBudgetError(Exception):
+    """Raised where reading must end early; the message says which limit was reached."""
+
+
+class Budget:
+    """What is left of the time and of the unpacked bytes that one file may take."""
+
+    def __init__(self, size: int, deadline: float) -> None:
+        self.deadline = deadline
+        self.max_objects = BASE_OBJECTS + size // BYTES_PER_OBJECT
+        self.max_stream = min(MAX_STREAM, BASE_STREAM + STREAM_RATIO * size)
+        self.unpacked = BASE_UNPACKED + UNPACKED_RATIO * size
+
+    def check_time(self) -> None:
+        """Raise OutOfBudgetError after the deadline."""
+        if time.monotonic() > self.deadline:
+            raise OutOfBudgetError("the time for this file was over")
+
+    def spend(self, size: int) -> None:
+        """Count unpacked bytes; raises OutOfBudgetError."""
+        self.check_time()
+        self.unpacked -= size
+        if self.unpacked < 0:
+            raise OutOfBudgetError("its streams unpack to too many bytes")
