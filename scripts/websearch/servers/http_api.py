@@ -87,7 +87,7 @@ ROUTES: dict[str, dict[str, dict[str, Any]]] = {
         "summary": "Forget what is stored for a query; without q, everything",
     }},
     "/mcp": {"POST": {
-        "module": "websearch.servers.mcp_http", "schema": "Message",
+        "module": "websearch.servers.mcp_http", "body": "McpMessage", "schema": "McpAnswer",
         "summary": "Answer a message of MCP (Streamable HTTP, without sessions)",
     }},
     "/health": {"GET": {"schema": "Health", "summary": "Say that the server is up"}},
@@ -129,7 +129,7 @@ def find_answer(request: Request, settings: dict[str, Any]) -> Answer:
     params = check_parameters(operation, pairs)
     if "command" in operation:
         return document_answer(run_command(operation, params, settings))
-    if operation["schema"] == "Message":
+    if "body" in operation:
         answer: Answer = imported_module(operation).answer_post(request)
         return answer
     if operation["schema"] == "Description":
@@ -267,7 +267,7 @@ def check_parameters(operation: dict[str, Any], pairs: list[tuple[str, str]]) ->
         elif parameter.get("required"):
             hint = f"Give {name}: {parameter['help']}."
             raise SearchError("invalid_input", f"{name} is missing.", hint)
-        if parameter["type"] == "csv":  # others are checked well by the commands that use them
+        if name in ("site", "exclude_site"):  # others are checked by the commands that use them
             check_sites(parameter, params.get(parameter["table_name"], []))
     check_max_chars(params)
     return params

@@ -64,7 +64,7 @@ def answer_post(http_request: HttpRequest) -> Answer:
     if media_types(http_request, "content-type") != ["application/json"]:
         hint = "Send the header Content-Type: application/json."
         raise HttpError(415, "The body of a message is JSON.", hint)
-    modern = False
+    modern = True  # until the message says something else; the first faults have one status in both
     try:
         data = parse_message(http_request.body or b"")
         if isinstance(data, list):
@@ -171,6 +171,9 @@ def check_headers(message: Any, http_request: HttpRequest) -> bool:
         if given != wanted:
             text = f"Header mismatch: {name} must say what the body says"
             raise ProtocolError(HEADER_MISMATCH, text, request_id=request_id)
+    if said is None:
+        text = f"Invalid params: _meta must hold {META}protocolVersion"
+        raise ProtocolError(INVALID_PARAMS, text, request_id=request_id)
     return True
 
 
