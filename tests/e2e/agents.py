@@ -31,7 +31,13 @@ if TYPE_CHECKING:
 
     from tests.e2e.opencode import Check
 
-PACKAGES = {"@anthropic-ai/claude-code": "2.1.330", "skills": "1.7.4"}
+PACKAGES = {
+    "@anthropic-ai/claude-code": "2.1.330",
+    "skills": "1.7.4",
+    "@openai/codex": "0.169.0",
+    "@google/gemini-cli": "0.61.0",
+    "@anthropic-ai/mcpb": "2.1.2",
+}
 NODE_VERSION = "22.23.3"  # for the skills CLI, where the system's Node is older
 AT_ONCE = 2  # scenarios
 

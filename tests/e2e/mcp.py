@@ -57,8 +57,6 @@ INSPECTOR = MODULES / "@modelcontextprotocol/inspector/clients/launcher/build/in
 CONFORMANCE = MODULES / "@modelcontextprotocol/conformance/dist/index.js"
 EXPECTED_FAILURES = Path(__file__).with_name("mcp_expected_failures.json")
 SERVER = skill.ROOT / "scripts/mcp_server.py"
-HTTP_SERVER = skill.ROOT / "scripts/http_server.py"
-TOKEN = "a-token-of-e2e-0123456789"
 PIP_OPTIONS = ("--quiet", "--disable-pip-version-check")
 INSTALL_TIMEOUT = 600.0  # seconds
 REGISTRY_TIMEOUT = 60.0  # seconds
@@ -249,27 +247,9 @@ def workplace() -> Iterator[Workplace]:
         yield Workplace(Path(folder), server)
 
 
-@contextlib.contextmanager
-def http_server(place: Workplace, token: str = "") -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
-    """The address of MCP on an http_server.py of its own, and its process, ended afterwards."""
-    words = ["--port", "0"]
-    if token:
-        file = place.folder / "token"
-        file.touch(mode=0o600)
-        file.write_text(token, encoding="utf-8")
-        words += ["--token-file", str(file)]
-    process = subprocess.Popen(
-        [sys.executable, str(HTTP_SERVER), *words],
-        env=clean_environment(**place.variables),
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-    )
-    with process:
-        try:
-            line = process.stderr.readline().decode() if process.stderr else ""
-            yield f"{line.split()[-1]}/mcp", process
-        finally:
-            process.terminate()
+def http_server(place: Workplace, token: str = skill.TOKEN) -> Any:
+    """A context with the address of MCP on an http_server.py of its own, and its process."""
+    return skill.http_server(clean_environment(**place.variables), place.folder, token)
 
 
 def text_of(result: Any) -> str:
@@ -332,8 +312,8 @@ def over_http() -> list[Check]:
     """The Python client over HTTP in both eras; the server wants a token."""
     checks: list[Check] = []
     for mode, version in (("legacy", LEGACY), ("auto", MODERN)):
-        with workplace() as place, http_server(place, TOKEN) as (url, process):
-            headers = {"Authorization": f"Bearer {TOKEN}"}
+        with workplace() as place, http_server(place) as (url, process):
+            headers = {"Authorization": f"Bearer {skill.TOKEN}"}
             finished = run_client(place, mode, {"url": url, "headers": headers})
             refused = run_client(place, mode, {"url": url, "headers": {}})
             label = f"Python client over HTTP, {version}"
@@ -484,12 +464,12 @@ def after_checks(seen: Any) -> list[Check]:
 def inspector() -> list[Check]:
     """The Inspector's command line in both eras, over stdio and over HTTP."""
     checks: list[Check] = []
-    with workplace() as place, http_server(place, TOKEN) as (url, _):
+    with workplace() as place, http_server(place) as (url, _):
         pairs = [f"{name}={value}" for name, value in place.variables.items() if value]
         variables = [word for pair in pairs for word in ("-e", pair)]
         place.variables["MCP_INSPECTOR_SECRET_STORE"] = "memory"
         over_stdio = [sys.executable, str(SERVER), *variables]
-        header = f"Authorization: Bearer {TOKEN}"
+        header = f"Authorization: Bearer {skill.TOKEN}"
         servers = {"stdio": over_stdio, "HTTP": [url, "--transport", "http", "--header", header]}
         for way, server in servers.items():
             for era in ("legacy", "modern"):
@@ -536,7 +516,7 @@ def conformance() -> list[Check]:
     """What each version requires of a server over HTTP, by the conformance suite."""
     expected = json.loads(EXPECTED_FAILURES.read_text(encoding="utf-8"))
     checks: list[Check] = []
-    with workplace() as place, http_server(place) as (url, process):
+    with workplace() as place, http_server(place, token="") as (url, process):
         for version, reasons in expected.items():
             baseline = place.folder / f"{version}.yml"
             baseline.write_text(json.dumps({"server": list(reasons)}), encoding="utf-8")
