@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 import time
 
@@ -272,6 +273,16 @@ def is_open(descriptor: int) -> bool:
     return True
 
 
+def drop_placeholders() -> None:
+    """Remove variables whose value is a placeholder, such as ${user_config.serper_api_key}.
+
+    A client that has nothing to put in its place hands it over as it is; it would count as a key.
+    """
+    for name, value in list(os.environ.items()):
+        if re.fullmatch(r"\$\{[^{}]*\}", value):
+            del os.environ[name]
+
+
 def end_by_signal(number: int, frame: object) -> None:
     """End at once: running calls would otherwise hold the process until their deadline."""
     os._exit(128 + number)
@@ -279,6 +290,7 @@ def end_by_signal(number: int, frame: object) -> None:
 
 def serve() -> int:
     """Serve the client on standard input and output until it ends; does not return then."""
+    drop_placeholders()
     if sys.stdin is not None and sys.stdin.isatty():
         sys.stderr.write("Waiting for an MCP client on standard input; --help tells more.\n")
     try:
