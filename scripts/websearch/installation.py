@@ -1,4 +1,4 @@
-"""Installing and removing the skill, its package, and its tool for opencode.
+"""Installing and removing the skill, and its tool for opencode.
 
 A copy is replaced as a whole or not at all, files of an older version go away, and a second run
 changes nothing. The user's files in it are kept. A folder that does not hold this skill, a link,
@@ -8,12 +8,12 @@ and a clone of the repository are never touched.
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import os
 import shutil
 import sys
 import time
 
+from websearch.packing import package
 from websearch.skill_files import (
     EXECUTABLE,
     MANIFEST,
@@ -30,6 +30,7 @@ from websearch.skill_files import (
     opencode_folder,
     own_files,
     present_files,
+    replace_file,
     skill_files,
     target_folders,
     version,
@@ -41,8 +42,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from pathlib import Path
 
-FIRST_DATE = 315_532_800  # 1980-01-01, the earliest that a zip file can hold; it counts by 2 s
-DATE_RANGE = 40 * 365 * 86_400  # seconds; ends in 2019, so that no file is from the future
 LOCK_SECONDS = 60.0  # wait for another installation into the same folder; one takes under a second
 OPENCODE_FOLDERS = ("tool", "plugin")  # names that every version of opencode knows
 OPENCODE_MARK = b"// Part of the web-search skill"  # each of our files for opencode begins with it
@@ -215,67 +214,6 @@ def remove_copy(target: Path) -> list[str]:
     return lines + [f"  kept, not part of the skill: {name}" for name in kept]
 
 
-def replace_file(path: Path, data: bytes) -> None:
-    """Write a file, whole or not at all; a link is replaced by the file. Raises OSError."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    part = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
-        part.write_bytes(data)
-        part.replace(path)
-    finally:
-        part.unlink(missing_ok=True)
-
-
-# ===== packing ====================================================================================
-
-
-def date_of(data: bytes) -> tuple[int, int, int, int, int, int]:
-    """Return the date of a file in the zip file, made from nothing but its content.
-
-    One date for all would be enough to have the same bytes each time; but Python takes a script of
-    the same size and date for the one that its byte code was made from, so a newer version that is
-    unpacked over an older one would not be seen.
-    """
-    seconds = int.from_bytes(hashlib.sha256(data).digest()[:4], "big") % DATE_RANGE
-    year, month, day, hour, minute, second = time.gmtime(FIRST_DATE + seconds // 2 * 2)[:6]
-    return year, month, day, hour, minute, second
-
-
-def archive(files: dict[str, bytes]) -> bytes:
-    """Return the zip file with the skill's folder at its top.
-
-    Nothing is compressed: zlib's output differs between its versions, and the skill is small.
-    """
-    import io
-    import zipfile
-
-    buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_STORED) as packed:
-        for name, data in files.items():
-            entry = zipfile.ZipInfo(f"{NAME}/{name}", date_of(data))
-            entry.create_system = 3  # Unix, whose permissions follow
-            entry.external_attr = (0o100000 | mode_of(name, data)) << 16
-            packed.writestr(entry, data)
-    return buffer.getvalue()
-
-
-def package() -> list[str]:
-    """Write dist/web-search.skill and return what was done; raises InstallError or OSError."""
-    if not is_clone():
-        raise InstallError(
-            f"{ROOT} is an installed copy. Run package in a clone of the repository."
-        )
-    files = skill_files()
-    data = archive(files)
-    path = ROOT / "dist" / f"{NAME}.skill"
-    said = f"{path} ({len(files)} files, {len(data)} bytes, version {version(files)})"
-    digest = f"  sha256: {hashlib.sha256(data).hexdigest()}"
-    if path.is_file() and path.read_bytes() == data:
-        return [f"unchanged: {said}", digest]
-    replace_file(path, data)
-    return [f"written: {said}", digest]
-
-
 # ===== the opencode tool and plugin ===============================================================
 
 
@@ -418,7 +356,7 @@ def argument_parser(description: str) -> argparse.ArgumentParser:
     for name, run, help_text, folder in (
         ("install", run_install, "copy the skill into the skills folders", skills_folder),
         ("uninstall", run_uninstall, "remove it again", skills_folder),
-        ("package", run_package, "write dist/web-search.skill, a zip file", ""),
+        ("package", run_package, "write dist/: the skill, a bundle for Claude Desktop", ""),
         ("opencode", run_opencode, "copy the opencode tool and plugin",
          "a project, instead of the user's folder"),
     ):  # fmt: skip

@@ -243,3 +243,17 @@ def is_up_to_date(target: Path, files: dict[str, bytes]) -> bool:
         if os.name == "posix" and path.stat().st_mode & 0o777 != mode_of(name, data):
             return False
     return True
+
+
+# ===== writing ====================================================================================
+
+
+def replace_file(path: Path, data: bytes) -> None:
+    """Write a file, whole or not at all; a link is replaced by the file. Raises OSError."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    part = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        part.write_bytes(data)
+        part.replace(path)
+    finally:
+        part.unlink(missing_ok=True)

@@ -33,7 +33,7 @@ ALL_SCRIPTS = sorted(path.name for path in SCRIPTS.glob("*.py"))
 # in its own room. The single files stand on the ground, like common.
 FLOORS = [
     "common", "html_tree", "pages", "engines", "fusion", "store_file", "full_text", "store",
-    "results", "search", "servers", "skill_files", "installation", "doctor_machine",
+    "results", "search", "servers", "skill_files", "packing", "installation", "doctor_machine",
     "doctor_live", "doctor",
 ]  # fmt: skip
 HEAVY_MODULES = (

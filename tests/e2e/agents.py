@@ -24,14 +24,20 @@ from typing import TYPE_CHECKING
 if __name__ == "__main__":  # run by its path: the packages beside it can be found
     sys.path[0] = str(Path(__file__).resolve().parents[2])
 
-from tests.e2e import claude_code, opencode, opencode_skill, skill, skills_cli
+from tests.e2e import claude_code, mcp, opencode, opencode_skill, packages, skill, skills_cli
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from tests.e2e.opencode import Check
 
-PACKAGES = {"@anthropic-ai/claude-code": "2.1.330", "skills": "1.7.4"}
+PACKAGES = {
+    "@anthropic-ai/claude-code": "2.1.330",
+    "skills": "1.7.4",
+    "@openai/codex": "0.169.0",
+    "@google/gemini-cli": "0.61.0",
+    "@anthropic-ai/mcpb": "2.1.2",
+}
 NODE_VERSION = "22.23.3"  # for the skills CLI, where the system's Node is older
 AT_ONCE = 2  # scenarios
 
@@ -77,14 +83,16 @@ def registry_answers() -> bool:
     return True
 
 
-def installed(install: Callable[[], None], what: str) -> bool:
+def installed(
+    install: Callable[[], None], what: str, reachable: Callable[[], bool] = registry_answers
+) -> bool:
     """Install programs; False, said, where there is no registry. Other failures are raised."""
     try:
         install()
     except (OSError, subprocess.SubprocessError):
-        if registry_answers():
+        if reachable():
             raise
-        print(f"skipped: {what} is not installed, and npm reaches no registry", flush=True)
+        print(f"skipped: {what} is not installed, and there is no registry", flush=True)
         return False
     return True
 
@@ -95,11 +103,16 @@ def available() -> list[Callable[[], list[Check]]]:
     if installed(install_packages, "Claude Code"):
         print(f"Claude Code {PACKAGES['@anthropic-ai/claude-code']}")
         scenarios += claude_code.SCENARIOS
+        print(f"mcpb {PACKAGES['@anthropic-ai/mcpb']}")
+        scenarios.append(packages.desktop_bundle)
         if skills_cli.node():
             print(f"skills {PACKAGES['skills']}")
             scenarios += skills_cli.SCENARIOS
         else:
             print("skipped: the skills CLI, which needs Node 22.20 or newer")
+    if installed(packages.install_linter, "skillsaw", mcp.pip_reaches_registry):
+        print(f"skillsaw {packages.LINTER_VERSION}")
+        scenarios.append(packages.registry_entry)
     if installed(opencode.install_packages, "opencode"):
         opencode.ripgrep_folder()  # before the scenarios, which would all at once
         print(f"opencode {opencode.PACKAGES['opencode-ai']}")

@@ -6,6 +6,7 @@ import contextlib
 import json
 import os
 import subprocess
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tests.e2e import skill
@@ -14,7 +15,6 @@ from tests.e2e.skill import NAME, QUESTION, ROOT
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
     from tests.e2e.opencode import Check
     from tests.fake_server.server import FakeServer
@@ -54,15 +54,35 @@ class Workplace:
             "CI": "1",
         }
 
-    def allow_scripts(self, folder: Path) -> None:
+    def allow_scripts(self, folder: Path, name: str = NAME) -> None:
         """Allow what references/agents.md recommends: loading the skill, running its scripts."""
-        rules = [f"Skill({NAME})", f"Bash({skill.runner()} {folder}/scripts/*)"]
+        rules = [f"Skill({name})", f"Bash({skill.runner()} {folder}/scripts/*)"]
         self.settings["permissions"] = {"allow": rules}
+
+    def command(self, *words: str) -> subprocess.CompletedProcess[str]:
+        """Run a command of Claude Code; what it writes into its settings is kept."""
+        finished = subprocess.run(
+            [CLAUDE, *words],
+            cwd=self.project,
+            env=self.variables,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=RUN_TIMEOUT,
+            check=False,
+        )
+        with contextlib.suppress(FileNotFoundError):
+            self.settings |= json.loads(self.settings_file.read_text(encoding="utf-8"))
+        return finished
+
+    @property
+    def settings_file(self) -> Path:
+        """The user's settings."""
+        return self.home / ".claude/settings.json"
 
     def run(self, calls: list[tuple[str, Any]], *flags: str) -> tuple[FakeAnthropic, Any]:
         """Run Claude Code with a fake model that makes the calls; return it and the outcome."""
-        text = json.dumps(self.settings)
-        (self.home / ".claude/settings.json").write_text(text, encoding="utf-8")
+        self.settings_file.write_text(json.dumps(self.settings), encoding="utf-8")
         with FakeAnthropic(calls) as model:
             finished = subprocess.run(
                 [CLAUDE, "-p", "search, please", "--output-format", "json", *flags],
@@ -91,6 +111,12 @@ def workplace() -> Iterator[Workplace]:
 
 
 LOAD = ("Skill", {"skill": NAME})
+PLUGIN = f"{NAME}:{NAME}"  # the skill's name, as the plugin's
+GIT_CONFIG = """\
+[url "file://{folder}/"]
+    insteadOf = https://github.com/example/
+    insteadOf = git@github.com:example/
+"""  # git takes the repository from the folder, and Claude Code believes that it is on GitHub
 
 
 def skill_for_the_user() -> list[Check]:
@@ -152,6 +178,62 @@ def skill_for_the_user() -> list[Check]:
                 "Claude Code: uv leaves nothing in the user's project",
                 skill.files_of(place.project) == before,
                 skill.files_of(place.project),
+            ),
+        ]
+
+
+def plugin() -> list[Check]:
+    """The repository as a marketplace, and as the plugin in it; installed by the README's line."""
+    with workplace() as place:
+        repository = skill.make_repository(place.folder)
+        config = GIT_CONFIG.format(folder=place.folder)
+        (place.home / ".gitconfig").write_text(config, encoding="utf-8")
+        validated = place.command("plugin", "validate", "--strict", str(repository))
+        added = place.command("plugin", "marketplace", "add", f"example/{NAME}")
+        installed = place.command("plugin", "install", f"{NAME}@{NAME}")
+        details = place.command("plugin", "details", NAME)
+        [listed] = json.loads(place.command("plugin", "list", "--json").stdout)
+        folder = Path(listed["installPath"])
+        place.allow_scripts(folder, PLUGIN)
+        model, outcome = place.run(
+            [("Skill", {"skill": PLUGIN}), skill.shell_call("Bash", skill.taught_command)]
+        )
+        found = skill.output_of(model.results()[1])
+        removed = place.command("plugin", "uninstall", NAME)
+        line = place.command("plugin", "install", NAME, "--marketplace", f"example/{NAME}")
+        return [
+            (
+                "Claude Code: the manifests of plugin and marketplace are valid",
+                validated.returncode == 0,
+                validated,
+            ),
+            (
+                "Claude Code: plugin marketplace add and plugin install do what they say",
+                "Successfully added marketplace: web-search" in added.stdout
+                and "Successfully installed plugin: web-search@web-search" in installed.stdout
+                and folder.is_relative_to(place.home / ".claude/plugins"),
+                (added, installed, listed),
+            ),
+            (
+                "Claude Code: the plugin has one skill, and nothing else that costs anything",
+                "Skills (1)  web-search" in details.stdout and "MCP servers (0)" in details.stdout,
+                details.stdout,
+            ),
+            (
+                "Claude Code lists the plugin's skill, loads it and runs the taught command",
+                PLUGIN in model.first_texts()
+                and skill.description(folder) in skill.plain(model.first_texts())
+                and skill.body(folder) in model.told()
+                and skill.announced_folder(model.told()) == str(folder)
+                and skill.has_results(found)
+                and not outcome["permission_denials"],
+                (model.told()[-3_000:], found.text, outcome),
+            ),
+            (
+                "Claude Code: one line installs it, where the marketplace is not known, too",
+                removed.returncode == 0
+                and "Successfully installed plugin: web-search@web-search" in line.stdout,
+                (removed, line),
             ),
         ]
 
@@ -293,4 +375,37 @@ def mcp_server() -> list[Check]:
         ]
 
 
-SCENARIOS = [skill_for_the_user, failing_searches, permissions_and_keys, mcp_server]
+def mcp_over_http() -> list[Check]:
+    """The MCP server in Claude Code, over HTTP and with a token."""
+    with workplace() as place, skill.http_server(place.variables, place.folder) as (url, _):
+        header = f"Authorization: Bearer {skill.TOKEN}"
+        words = ["--scope", "user", "--transport", "http", NAME, url, "--header", header]
+        added = place.command("mcp", "add", *words)
+        tool = f"mcp__{NAME}__web_search"
+        place.settings["permissions"] = {"allow": [f"mcp__{NAME}"]}
+        calls: list[tuple[str, Any]] = [
+            ("ToolSearch", {"query": f"select:{tool}"}),
+            (tool, {"query": QUESTION}),
+            (tool, {"query": " "}),
+        ]
+        model, outcome = place.run(calls)
+        _, found, blank = model.results()
+        return [
+            (
+                "Claude Code: the tools come over HTTP, too, and bring text with sources",
+                added.returncode == 0
+                and place.server.url in found
+                and not outcome["permission_denials"],
+                (added, found, outcome),
+            ),
+            (
+                "Claude Code: over HTTP, too, a failure says what to do",
+                "query is blank" in blank,
+                blank,
+            ),
+        ]
+
+
+SCENARIOS = [
+    skill_for_the_user, plugin, failing_searches, permissions_and_keys, mcp_server, mcp_over_http,
+]  # fmt: skip

@@ -3,13 +3,13 @@
 Installs the official Python client from PyPI, and the Inspector, the conformance suite and a Node
 that is new enough for them from npm, each in one fixed version, into
 ${XDG_CACHE_HOME:-~/.cache}/web-search-dev/mcp. Then the Python client calls every tool in both
-eras of the protocol, the Inspector lists and calls from its command line, the conformance suite
-runs what each version requires through mcp_bridge.py, and http_openapi.py holds the HTTP API
-against its description. A fake server answers; nothing but loopback is used: a proxy that does not
-exist catches every other address.
+eras of the protocol, over stdio and over HTTP; the Inspector lists and calls from its command line,
+both ways, too; the conformance suite asks http_server.py what each version requires; and
+http_openapi.py holds the HTTP API against its description. A fake server answers; nothing but
+loopback is used: a proxy that does not exist catches every other address.
 
 What the suite finds and may find stands in mcp_expected_failures.json, each with its reason: it
-depends on tools and features of the suite's own example server, or on the bridge. An entry that
+depends on tools and features of the suite's own example server, or on sessions. An entry that
 passes is a failure, too. The suite also runs scenarios that no version requires (tasks,
 x-mcp-header, json-schema-2020-12), and does not count them.
 
@@ -35,7 +35,6 @@ if __name__ == "__main__":  # run by its path: the packages beside it can be fou
     sys.path[0] = str(Path(__file__).resolve().parents[2])
 
 from tests.e2e import http_openapi, opencode, skill, skills_cli
-from tests.e2e.mcp_bridge import Bridge
 from tests.fake_server.server import FakeServer
 from tests.support import clean_environment, small_web_environment
 
@@ -248,6 +247,11 @@ def workplace() -> Iterator[Workplace]:
         yield Workplace(Path(folder), server)
 
 
+def http_server(place: Workplace, token: str = skill.TOKEN) -> Any:
+    """A context with the address of MCP on an http_server.py of its own, and its process."""
+    return skill.http_server(clean_environment(**place.variables), place.folder, token)
+
+
 def text_of(result: Any) -> str:
     """The text of a tool's result that is one text and nothing else; else empty."""
     content = result.get("content") or []
@@ -272,23 +276,13 @@ def in_modern_mode() -> list[Check]:
 def python_client(mode: str, version: str, opening: str, runner: list[str]) -> list[Check]:
     """The checks of one mode of the Python client."""
     with workplace() as place:
-        page = f"{place.server.url}/site/articles/sourdough"
-        arguments = {"read_page": {"urls": [page], "query": "sourdough yeast"}}
-        good = [[name, arguments.get(name, QUERY)] for name in TOOLS]
-        bad = [["google_search", {**QUERY, "count": 5_000}], ["no_such_tool", {}]]
         received, sent = place.folder / "received", place.folder / "sent"
         recorder = ["sh", "-c", RECORDER, "sh", str(received), str(sent)]
-        job = {
-            "mode": mode,
+        server = {
             "command": [*recorder, *runner, str(SERVER)],
             "environment": place.variables,
-            "calls": [*good, *bad],
-            "cancel": ["read_page", {"urls": [f"{place.server.url}/site/slow/late"]}],
-            "wait": LATE_ANSWER,
-            "after": ["clear_cache", {}],
         }
-        program = Path(__file__).with_name("mcp_client.py")
-        finished = place.run([str(PYTHON), str(program)], json.dumps(job))
+        finished = run_client(place, mode, server)
         label = f"Python client, {version}"
         if finished.returncode:
             return [(f"{label}: it comes to its end", False, finished.stderr)]
@@ -297,10 +291,13 @@ def python_client(mode: str, version: str, opening: str, runner: list[str]) -> l
         answers = [json.loads(line) for line in sent.read_text(encoding="utf-8").splitlines()]
         paths = [one.path for one in place.server.requests]
         checks = [
-            *opening_checks(seen, wire, version, opening),
-            *[tool_check(one, paths) for one in seen["calls"][: len(good)]],
-            *progress_checks(seen["calls"][: len(good)]),
-            *failure_checks(*seen["calls"][len(good) :]),
+            (
+                f"it begins with {opening}",
+                wire[0]["method"] == opening,
+                wire[0],
+            ),
+            *opening_checks(seen, version),
+            *call_checks(seen, paths),
             *cancel_checks(seen, wire, answers),
             (
                 "no key in anything that the server wrote",
@@ -311,15 +308,72 @@ def python_client(mode: str, version: str, opening: str, runner: list[str]) -> l
         return [(f"{label}: {name}", holds, what) for name, holds, what in checks]
 
 
-def opening_checks(seen: Any, wire: list[Any], version: str, opening: str) -> list[Check]:
-    """How the connection begins, and what the server says of itself."""
+def over_http() -> list[Check]:
+    """The Python client over HTTP in both eras; the server wants a token."""
+    checks: list[Check] = []
+    for mode, version in (("legacy", LEGACY), ("auto", MODERN)):
+        with workplace() as place, http_server(place) as (url, process):
+            headers = {"Authorization": f"Bearer {skill.TOKEN}"}
+            finished = run_client(place, mode, {"url": url, "headers": headers})
+            refused = run_client(place, mode, {"url": url, "headers": {}})
+            label = f"Python client over HTTP, {version}"
+            if finished.returncode:
+                return [(f"{label}: it comes to its end", False, finished.stderr)]
+            seen = json.loads(finished.stdout)
+            found = [
+                *opening_checks(seen, version),
+                *call_checks(seen, [one.path for one in place.server.requests]),
+                *after_checks(seen),
+                (
+                    "without the token the client learns nothing",
+                    refused.returncode != 0 and not refused.stdout and process.poll() is None,
+                    refused,
+                ),
+            ]
+        checks += [(f"{label}: {name}", holds, what) for name, holds, what in found]
+    return checks
+
+
+def calls_of(place: Workplace) -> tuple[list[Any], list[Any]]:
+    """A call of every tool that must work, and calls that must not."""
+    page = f"{place.server.url}/site/articles/sourdough"
+    arguments = {"read_page": {"urls": [page], "query": "sourdough yeast"}}
+    good = [[name, arguments.get(name, QUERY)] for name in TOOLS]
+    return good, [["google_search", {**QUERY, "count": 5_000}], ["no_such_tool", {}]]
+
+
+def run_client(
+    place: Workplace, mode: str, server: dict[str, Any]
+) -> subprocess.CompletedProcess[str]:
+    """Run the Python client in one mode against a server; return it with its output."""
+    good, bad = calls_of(place)
+    job = {
+        **server,
+        "mode": mode,
+        "calls": [*good, *bad],
+        "cancel": ["read_page", {"urls": [f"{place.server.url}/site/slow/late"]}],
+        "wait": LATE_ANSWER,
+        "after": ["clear_cache", {}],
+    }
+    program = Path(__file__).with_name("mcp_client.py")
+    return place.run([str(PYTHON), str(program)], json.dumps(job))
+
+
+def call_checks(seen: Any, paths: list[str]) -> list[Check]:
+    """The calls of calls_of, and their progress."""
+    good = seen["calls"][: len(TOOLS)]
+    return [
+        *[tool_check(one, paths) for one in good],
+        *progress_checks(good),
+        *failure_checks(*seen["calls"][len(TOOLS) :]),
+    ]
+
+
+def opening_checks(seen: Any, version: str) -> list[Check]:
+    """What they agree on, and what the server says of itself."""
     names = [tool["name"] for tool in seen["tools"]]
     return [
-        (
-            f"it begins with {opening}, and they agree on the version",
-            wire[0]["method"] == opening and seen["version"] == version,
-            (wire[0], seen["version"]),
-        ),
+        ("they agree on the version", seen["version"] == version, seen["version"]),
         (
             "name, capabilities (tools only) and instructions arrive",
             seen["server"]["name"] == "web-search"
@@ -391,47 +445,64 @@ def cancel_checks(seen: Any, wire: list[Any], answers: list[Any]) -> list[Check]
             and not any(answer.get("id") in given_up for answer in answers),
             (given_up, answers),
         ),
+        *after_checks(seen),
+    ]
+
+
+def after_checks(seen: Any) -> list[Check]:
+    """The call after the one that was given up."""
+    said = text_of(seen["after"].get("result", {}))
+    return [
         (
-            "the next call is",
-            text_of(seen["after"].get("result", {})).startswith("Removed"),
+            "a call that was given up brings no answer, and the next one does",
+            not seen["answered"] and said.startswith("Removed"),
             seen["after"],
-        ),
+        )
     ]
 
 
 def inspector() -> list[Check]:
-    """The Inspector's command line in both eras: its list, a call, and a call that fails."""
+    """The Inspector's command line in both eras, over stdio and over HTTP."""
     checks: list[Check] = []
-    with workplace() as place:
+    with workplace() as place, http_server(place) as (url, _):
         pairs = [f"{name}={value}" for name, value in place.variables.items() if value]
         variables = [word for pair in pairs for word in ("-e", pair)]
         place.variables["MCP_INSPECTOR_SECRET_STORE"] = "memory"
-        program = [node(), str(INSPECTOR), "--cli", sys.executable, str(SERVER), *variables]
-        for era in ("legacy", "modern"):
-            base = [*program, "--format", "json", "--protocol-era", era, "--method"]
-            call = [*base, "tools/call", "--tool-name", "web_search", "--tool-args-json"]
-            listed = place.run([*base, "tools/list", "--strict"])
-            called = place.run([*call, json.dumps(QUERY)])
-            failed = place.run([*call, json.dumps({"query": ""})])
-            checks += [
-                (
-                    f"Inspector, {era}: tools/list, schemas that every client understands",
-                    listed.returncode == 0
-                    and {tool["name"] for tool in result_of(listed).get("tools", [])} == set(TOOLS),
-                    listed,
-                ),
-                (
-                    f"Inspector, {era}: tools/call",
-                    called.returncode == 0 and TOOLS["web_search"][0] in text_of(result_of(called)),
-                    called,
-                ),
-                (
-                    f"Inspector, {era}: tools/call that fails says what to mend",
-                    failed.returncode == 5 and "query is blank" in text_of(result_of(failed)),
-                    failed,
-                ),
-            ]
+        over_stdio = [sys.executable, str(SERVER), *variables]
+        header = f"Authorization: Bearer {skill.TOKEN}"
+        servers = {"stdio": over_stdio, "HTTP": [url, "--transport", "http", "--header", header]}
+        for way, server in servers.items():
+            for era in ("legacy", "modern"):
+                program = [node(), str(INSPECTOR), "--cli", *server, "--format", "json"]
+                found = inspector_checks(place, [*program, "--protocol-era", era, "--method"])
+                checks += [(f"Inspector, {way}, {era}: {name}", *rest) for name, *rest in found]
     return checks
+
+
+def inspector_checks(place: Workplace, program: list[str]) -> list[Check]:
+    """A list, a call, and a call that fails, by the Inspector."""
+    call = [*program, "tools/call", "--tool-name", "web_search", "--tool-args-json"]
+    listed = place.run([*program, "tools/list", "--strict"])
+    called = place.run([*call, json.dumps(QUERY)])
+    failed = place.run([*call, json.dumps({"query": ""})])
+    return [
+        (
+            "tools/list, schemas that every client understands",
+            listed.returncode == 0
+            and {tool["name"] for tool in result_of(listed).get("tools", [])} == set(TOOLS),
+            listed,
+        ),
+        (
+            "tools/call",
+            called.returncode == 0 and TOOLS["web_search"][0] in text_of(result_of(called)),
+            called,
+        ),
+        (
+            "tools/call that fails says what to mend",
+            failed.returncode == 5 and "query is blank" in text_of(result_of(failed)),
+            failed,
+        ),
+    ]
 
 
 def result_of(finished: subprocess.CompletedProcess[str]) -> Any:
@@ -442,29 +513,25 @@ def result_of(finished: subprocess.CompletedProcess[str]) -> Any:
 
 
 def conformance() -> list[Check]:
-    """What each version requires, by the conformance suite."""
+    """What each version requires of a server over HTTP, by the conformance suite."""
     expected = json.loads(EXPECTED_FAILURES.read_text(encoding="utf-8"))
     checks: list[Check] = []
-    with workplace() as place:
-        environment = clean_environment(**place.variables)
-        with Bridge([sys.executable, str(SERVER)], environment) as bridge:
-            for version, reasons in expected.items():
-                baseline = place.folder / f"{version}.yml"
-                baseline.write_text(json.dumps({"server": list(reasons)}), encoding="utf-8")
-                command = [node(), str(CONFORMANCE), "server", "--url", bridge.url]
-                command += ["--requirements", version, "--expected-failures", str(baseline)]
-                finished = place.run(command)
-                output = finished.stdout + finished.stderr
-                total = re.search(r"Total: (\d+) passed", output)
-                name = (
-                    f"conformance, {version}: {total[1] if total else 'no'} checks pass, and what "
-                    f"fails are the {len(reasons)} scenarios and checks that are expected to"
-                )
-                holds = finished.returncode == 0 and "Baseline check passed" in output
-                checks.append((name, holds, output))
-            checks.append(
-                ("conformance: the server lives on", bridge.process.poll() is None, bridge.process)
+    with workplace() as place, http_server(place, token="") as (url, process):
+        for version, reasons in expected.items():
+            baseline = place.folder / f"{version}.yml"
+            baseline.write_text(json.dumps({"server": list(reasons)}), encoding="utf-8")
+            command = [node(), str(CONFORMANCE), "server", "--url", url]
+            command += ["--requirements", version, "--expected-failures", str(baseline)]
+            finished = place.run(command)
+            output = finished.stdout + finished.stderr
+            total = re.search(r"Total: (\d+) passed", output)
+            name = (
+                f"conformance, {version}: {total[1] if total else 'no'} checks pass, and what "
+                f"fails are the {len(reasons)} scenarios and checks that are expected to"
             )
+            holds = finished.returncode == 0 and "Baseline check passed" in output
+            checks.append((name, holds, output))
+        checks.append(("conformance: the server lives on", process.poll() is None, process))
     return checks
 
 
@@ -500,7 +567,7 @@ def available() -> list[Callable[[], list[Check]]]:
         print("skipped: schemathesis: not installed, and there is no registry", flush=True)
     if installed(PYTHON_CLIENT):
         print(f"mcp {CLIENT_VERSION}")
-        scenarios += [in_legacy_mode, in_modern_mode]
+        scenarios += [in_legacy_mode, in_modern_mode, over_http]
     if not shutil.which("npm"):
         print(f"skipped: {NODE_CLIENTS.name}: they come from npm, and npm is not there")
     elif installed(NODE_CLIENTS):

@@ -2,12 +2,12 @@
 
 Reads a job from stdin and prints what the client saw, both JSON:
 
-  {"mode": "legacy", "command": [...], "environment": {...},
-   "calls": [[tool, arguments], ...], "cancel": [tool, arguments], "wait": seconds,
-   "after": [tool, arguments]}
+  {"mode": "legacy", "command": [...], "environment": {...}, "calls": [[tool, arguments], ...],
+   "cancel": [tool, arguments], "wait": seconds, "after": [tool, arguments]}
 
-mode: legacy, auto, or a version without a handshake. cancel: a call that is given up once its first
-progress has come. wait: how long its answer could still come. after: a call at the end.
+mode: legacy, auto, or a version without a handshake. In the place of command and environment may
+stand url and headers, of a server that is reached over HTTP. cancel: a call that is given up once
+its first progress has come. wait: how long its answer could still come. after: a call at the end.
 """
 
 from __future__ import annotations
@@ -21,8 +21,10 @@ if __name__ == "__main__":  # this folder's mcp.py must not be taken for the pac
     sys.path[0] = str(Path(__file__).resolve().parents[2])
 
 import anyio
+import httpx2
 from mcp import Client, MCPError, StdioServerParameters
 from mcp.client.stdio import stdio_client
+from mcp.client.streamable_http import streamable_http_client
 
 READ_TIMEOUT = 60.0  # seconds
 
@@ -68,12 +70,19 @@ async def wait_and_call(client: Client, seconds: float, name: str, arguments: An
     return await call(client, name, arguments)
 
 
+def transport(job: dict[str, Any]) -> Any:
+    """The way to the job's server."""
+    if "url" in job:
+        http_client = httpx2.AsyncClient(headers=job["headers"], timeout=READ_TIMEOUT)
+        return streamable_http_client(job["url"], http_client=http_client)
+    program, *words = job["command"]
+    return stdio_client(StdioServerParameters(command=program, args=words, env=job["environment"]))
+
+
 async def run(job: dict[str, Any]) -> dict[str, Any]:
     """Connect, list, call; return what was seen."""
-    program, *words = job["command"]
-    server = StdioServerParameters(command=program, args=words, env=job["environment"])
     async with Client(
-        stdio_client(server),
+        transport(job),
         mode=job["mode"],
         read_timeout_seconds=READ_TIMEOUT,
         raise_exceptions=False,

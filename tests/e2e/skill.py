@@ -24,12 +24,13 @@ from tests.fake_server.server import FakeServer
 from tests.support import small_web_environment
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
 
 ROOT = Path(__file__).resolve().parents[2]
 CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "web-search-dev"
 NAME = "web-search"
 PLACEHOLDER = "/path/to/web-search"
+TOKEN = "a-token-of-e2e-0123456789"
 DEAD_PROXY = "http://127.0.0.1:9"  # catches every address that is not on loopback
 INSTALL_TIMEOUT = 60.0  # seconds
 QUESTION = "python asyncio timeout"
@@ -94,6 +95,20 @@ def install(skills: Path) -> Path:
     return skills / NAME
 
 
+def make_repository(folder: Path) -> Path:
+    """Make a git repository of this checkout, as it is, in a folder; return it.
+
+    Its name is that of the repository on a server: web-search.git.
+    """
+    repository = folder / f"{NAME}.git"
+    ignored = shutil.ignore_patterns(".git", "__pycache__", ".*_cache", "dist", "node_modules")
+    shutil.copytree(ROOT, repository, ignore=ignored)
+    git = ["git", "-C", str(repository), "-c", "user.name=e2e", "-c", "user.email=e2e@localhost"]
+    for words in (["init", "-q"], ["add", "-A"], ["commit", "-q", "-m", "as it is"]):
+        subprocess.run([*git, *words], check=True, capture_output=True)
+    return repository
+
+
 def make_project(project: Path) -> None:
     """Make a project of the user's, a Python package in git: uv must leave it alone."""
     project.mkdir(parents=True, exist_ok=True)
@@ -105,6 +120,34 @@ def make_project(project: Path) -> None:
 def files_of(project: Path) -> set[str]:
     """The names in a project's folder."""
     return {path.name for path in project.iterdir()}
+
+
+@contextlib.contextmanager
+def http_server(
+    variables: Mapping[str, str], folder: Path, token: str = TOKEN
+) -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
+    """MCP over HTTP by http_server.py: its address, and its process, ended afterwards.
+
+    token: what requests must carry; "" for none. folder: where its file is put.
+    """
+    words = ["--port=0"]
+    if token:
+        file = folder / "token"
+        file.touch(mode=0o600)
+        file.write_text(token, encoding="utf-8")
+        words.append(f"--token-file={file}")
+    process = subprocess.Popen(
+        [sys.executable, str(ROOT / "scripts/http_server.py"), *words],
+        env={**variables},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+    )
+    with process:
+        try:
+            line = process.stderr.readline().decode() if process.stderr else ""
+            yield f"{line.split()[-1]}/mcp", process
+        finally:
+            process.terminate()
 
 
 # ----- what SKILL.md says

@@ -26,8 +26,8 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, urlsplit
 
 from tests.fake_server.server import FakeServer
+from tests.servers.http_support import ServerProcess, responses
 from tests.servers.mcp_support import Client
-from tests.servers.test_http_server import ServerProcess, responses
 from tests.support import (
     CANARY,
     ROOT,
@@ -521,6 +521,29 @@ class Mcp(FuzzCase):
         "x" * 99,
     )  # fmt: skip
 
+    def random_line(self, source: random.Random, tools: list[str]) -> bytes:
+        """Return a message, or what is none, with the end of a line."""
+        labels = ["query", "urls", "count", "timeout", "no_such", "", "summarizer_key", "offset"]
+        arguments = {one: random_value(source) for one in source.sample(labels, 3)}
+        params: Any = {"name": source.choice([*tools, "x"]), "arguments": arguments}
+        if source.random() < 0.4:
+            params = {**params, "_meta": random_value(source)}
+        if source.random() < 0.3:
+            params = random_value(source)
+        data: Any = {
+            "jsonrpc": source.choice(["2.0", "2.0", "2.0", random_value(source)]),
+            "id": source.choice(["f", "", 7, -1, random_value(source)]),
+            "method": source.choice([*self.METHODS, random_value(source)]),
+            "params": params,
+        }
+        for name in source.sample(list(data), source.choice([0, 0, 0, 1, 2])):
+            del data[name]
+        data = source.choice([data, data, data, [data], [data] * 60, random_value(source)])
+        line = json.dumps(data).encode()
+        if source.random() < 0.2:
+            line = damaged(source, line)
+        return line.replace(b"\n", b" ") + source.choice([b"\n", b"\r\n", b"\n\n", b"\n \n"])
+
     def test_lines_leave_the_server_alive_and_its_answers_whole(self) -> None:
         fake = FakeServer(local_links=True)
         self.addCleanup(fake.close)
@@ -528,32 +551,10 @@ class Mcp(FuzzCase):
         client = Client(variables)
         self.addCleanup(client.close)
         tools = [tool["name"] for tool in client.request("tools/list")["result"]["tools"]]
-        labels = ["query", "urls", "count", "timeout", "no_such", "", "summarizer_key", "offset"]
-
-        def message(source: random.Random) -> bytes:
-            arguments = {one: random_value(source) for one in source.sample(labels, 3)}
-            params: Any = {"name": source.choice([*tools, "x"]), "arguments": arguments}
-            if source.random() < 0.4:
-                params = {**params, "_meta": random_value(source)}
-            if source.random() < 0.3:
-                params = random_value(source)
-            data: Any = {
-                "jsonrpc": source.choice(["2.0", "2.0", "2.0", random_value(source)]),
-                "id": source.choice(["f", "", 7, -1, random_value(source)]),
-                "method": source.choice([*self.METHODS, random_value(source)]),
-                "params": params,
-            }
-            for name in source.sample(list(data), source.choice([0, 0, 0, 1, 2])):
-                del data[name]
-            data = source.choice([data, data, data, [data], [data] * 60, random_value(source)])
-            line = json.dumps(data).encode()
-            if source.random() < 0.2:
-                line = damaged(source, line)
-            return line.replace(b"\n", b" ") + source.choice([b"\n", b"\r\n", b"\n\n", b"\n \n"])
 
         def check(source: random.Random) -> None:
             for _ in range(source.randint(1, 6)):
-                client.write(message(source))
+                client.write(self.random_line(source, tools))
             number = client.start_request("tools/list", {})
             while True:
                 try:
@@ -569,6 +570,33 @@ class Mcp(FuzzCase):
         code = client.close()
         self.assertEqual((code, client.errors), (0, b""))
 
+    def test_bodies_over_http_get_whole_answers_and_never_500(self) -> None:
+        fake = FakeServer(local_links=True)
+        self.addCleanup(fake.close)
+        variables = {**self.variables(), **small_web_environment(fake.url)}
+        api = ServerProcess(**variables)
+        self.addCleanup(lambda: api.process.poll() is None and api.stop())
+        tools = list(load_script("websearch.servers.mcp_tools").TOOLS)
+        versions = ["", "2025-11-25", "2025-03-26", "2026-07-28", "2099-01-01", "é"]
+
+        def check(source: random.Random) -> None:
+            body = self.random_line(source, tools)
+            head = "POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+            for name in ("MCP-Protocol-Version", "Mcp-Method", "Mcp-Name"):
+                if source.random() < 0.4:
+                    value = source.choice([*versions, *self.METHODS[:2], *tools, "=?base64?é?="])
+                    head += f"{name}: {value}\r\n"
+            data = f"{head}Content-Length: {len(body)}\r\nConnection: close\r\n\r\n".encode() + body
+            [answer] = responses(api.talk(data))
+            self.assertIn(answer.status, (200, 202, 400, 404), (data, answer))
+            found = answer.document
+            for one in found if isinstance(found, list) else [found] if found else []:
+                self.check_message(one)
+
+        self.fuzz(check)
+        code, document, errors = api.stop()
+        self.assertEqual((code, document["ok"], errors), (0, True, ""))
+
     def check_message(self, message: Any) -> None:
         self.assertEqual(message["jsonrpc"], "2.0")
         if "error" in message:
@@ -580,7 +608,10 @@ class Mcp(FuzzCase):
 
 
 class Http(FuzzCase):
-    PATHS = ("/search", "/recall", "/read", "/cache", "/health", "/openapi.json", "/", "//", "/x")
+    PATHS = (
+        "/search", "/recall", "/read", "/cache", "/health", "/openapi.json", "/mcp", "/", "//",
+        "/x",
+    )  # fmt: skip
 
     def random_request(self, source: random.Random) -> bytes:
         names = "q count force engine url timeout max_chars since ttl x".split()

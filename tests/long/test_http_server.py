@@ -13,7 +13,7 @@ import unittest
 from concurrent.futures import ThreadPoolExecutor
 from urllib.parse import quote
 
-from tests.servers.test_http_server import ServerCase, limits, read_all, request, responses
+from tests.servers.http_support import ServerCase, limits, read_all, request, responses
 from tests.support import SLACK
 
 REQUESTS, AT_ONCE = 3_000, 8

@@ -19,8 +19,8 @@ import unittest
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from tests.servers.http_support import ServerProcess, read_all, request
 from tests.servers.mcp_support import Client
-from tests.servers.test_http_server import ServerProcess, read_all, request
 from tests.support import (
     CANARY,
     SCRIPTS,

@@ -356,7 +356,11 @@ class ListOfTools(SharedClient):
         self.assertLessEqual(grounded, set(schemas["grounded_search"]))
 
     def test_does_not_change_without_keys_and_the_tools_say_what_to_set(self) -> None:
-        keys = {"BRAVE_SEARCH_API_KEY": "", "SERPER_API_KEY": "", "GEMINI_API_KEY": ""}
+        keys = {  # two of them as a host hands them over that has nothing to put in
+            "BRAVE_SEARCH_API_KEY": "",
+            "SERPER_API_KEY": "${user_config.serper_api_key}",
+            "GEMINI_API_KEY": "${env:GEMINI_API_KEY}",
+        }
         client = self.start(**keys)
         self.assertEqual(client.request("tools/list")["result"]["tools"], self.tools)
         for name, key in (

@@ -7,6 +7,7 @@ import contextlib
 import errno
 import hashlib
 import io
+import json
 import os
 import re
 import shutil
@@ -23,8 +24,12 @@ from tests.fake_server.server import FakeServer
 from tests.support import CANARY, ROOT, clean_environment, load_script, run_script
 
 installation: Any = load_script("websearch.installation")
+packing: Any = load_script("websearch.packing")
 skill_files: Any = load_script("websearch.skill_files")
-PARTS = ("SKILL.md", "LICENSE", "README.md", "Makefile", "scripts", "references", "assets")
+PARTS = (
+    "SKILL.md", "LICENSE", "README.md", "Makefile", "server.json", ".claude-plugin", "scripts",
+    "references", "assets",
+)  # fmt: skip
 NAME = "web-search"
 
 
@@ -76,6 +81,7 @@ class InstallCase(unittest.TestCase):
                 mock.patch.dict(os.environ, HOME=str(self.home)),
                 mock.patch.object(skill_files, "ROOT", self.repository),
                 mock.patch.object(installation, "ROOT", self.repository),
+                mock.patch.object(packing, "ROOT", self.repository),
                 contextlib.redirect_stdout(out),
                 contextlib.redirect_stderr(err),
             ):
@@ -521,11 +527,13 @@ class Package(InstallCase):
     def test_is_the_same_byte_for_byte_whenever_and_however_it_is_made(self) -> None:
         code, stdout, stderr = self.run_install("package")
         self.assertEqual((code, stderr), (0, ""))
-        path = self.repository / "dist/web-search.skill"
-        first = path.read_bytes()
-        self.assertIn(hashlib.sha256(first).hexdigest(), stdout)
-        self.assertIn("unchanged: ", self.run_install("package")[1])
-        path.unlink()
+        dist = self.repository / "dist"
+        first = {path.name: path.read_bytes() for path in dist.iterdir()}
+        self.assertEqual(set(first), {"web-search.skill", "web-search.mcpb", "server.json"})
+        for data in first.values():
+            self.assertIn(hashlib.sha256(data).hexdigest(), stdout)
+        self.assertEqual(self.run_install("package")[1].count("unchanged: "), len(first))
+        shutil.rmtree(dist)
         for file in self.repository.rglob("*"):
             os.utime(file, (10**9, 10**9))
             if file.is_file():
@@ -534,7 +542,8 @@ class Package(InstallCase):
         self.repository.rename(moved)
         self.repository = moved
         self.run_install("package", umask=0o077)
-        self.assertEqual((moved / "dist/web-search.skill").read_bytes(), first)
+        again = {path.name: path.read_bytes() for path in (moved / "dist").iterdir()}
+        self.assertEqual(again, first)
 
     def test_a_newer_script_of_the_same_size_is_seen_when_it_is_unpacked_over_the_older(
         self,
@@ -593,6 +602,60 @@ class Package(InstallCase):
         self.assertNotIn("although it had been changed", stdout)
         self.run_install("uninstall", "--dir", str(skills))
         self.assertEqual(set(snapshot(skills / NAME)), {"mine.txt"})
+
+
+class Bundle(InstallCase):
+    """dist/web-search.mcpb; the official tool reads it in tests/e2e/packages.py."""
+
+    def setUp(self) -> None:
+        super().setUp()
+        self.run_install("package")
+        self.path = self.repository / "dist/web-search.mcpb"
+        with zipfile.ZipFile(self.path) as bundle:
+            self.files = {one.filename: bundle.read(one) for one in bundle.infolist()}
+        self.manifest = json.loads(self.files["manifest.json"])
+
+    def test_holds_the_scripts_the_manifest_and_no_more(self) -> None:
+        copy = self.installed()
+        scripts = {
+            path.relative_to(copy).as_posix(): path.read_bytes()
+            for path in (copy / "scripts").rglob("*.py")
+        }
+        found = {name: data for name, data in self.files.items() if name.startswith("scripts/")}
+        self.assertEqual(found, scripts)
+        others = {"manifest.json", "pyproject.toml", "LICENSE"}
+        self.assertEqual(set(self.files) - set(scripts), others)
+
+    def test_its_server_is_started_by_uv_and_every_key_is_secret_and_optional(self) -> None:
+        server = self.manifest["server"]
+        self.assertEqual((server["type"], server["entry_point"]), ("uv", "scripts/mcp_server.py"))
+        self.assertIn(server["entry_point"], self.files)
+        options = self.manifest["user_config"]
+        self.assertEqual(
+            server["mcp_config"]["env"],
+            {name.upper(): f"${{user_config.{name}}}" for name in options},
+        )
+        for option in options.values():
+            self.assertEqual(
+                (option["sensitive"], option["required"], option["default"]), (True, False, "")
+            )
+
+    def test_it_names_every_tool(self) -> None:
+        tools = load_script("websearch.servers.mcp_tools").TOOLS
+        self.assertEqual([tool["name"] for tool in self.manifest["tools"]], list(tools))
+
+    def test_unpacked_the_server_starts_and_lists_its_tools(self) -> None:
+        place = self.folder / "Größe mit Leerzeichen"
+        with zipfile.ZipFile(self.path) as bundle:
+            bundle.extractall(place)
+        run = run_script(str(place / "scripts/mcp_server.py"), "tools")
+        self.assertIn(b"web_search", run.stdout)
+
+    def test_the_entry_of_the_registry_holds_its_digest(self) -> None:
+        entry = json.loads((self.repository / "dist/server.json").read_bytes())
+        digest = hashlib.sha256(self.path.read_bytes()).hexdigest()
+        self.assertEqual(entry["packages"][0].pop("fileSha256"), digest)
+        self.assertEqual(entry, json.loads((self.repository / "server.json").read_bytes()))
 
 
 class Repository(unittest.TestCase):

@@ -1,5 +1,7 @@
 """The HTTP API: its routes, from a query to a document, and the start of its server.
 
+MCP over HTTP is one of the routes; what is said there is in mcp_http.py.
+
 It is compatible with the API of GLSI, a Go program: the paths /search, /cache and /health, the
 fields status, content, result_count and from_cache, and the port of GLSI_PORT.
 """
@@ -84,6 +86,10 @@ ROUTES: dict[str, dict[str, dict[str, Any]]] = {
         "fixed": {"action": "clear"}, "schema": "Cleared",
         "summary": "Forget what is stored for a query; without q, everything",
     }},
+    "/mcp": {"POST": {
+        "module": "websearch.servers.mcp_http", "body": "McpMessage", "schema": "McpAnswer",
+        "summary": "Answer a message of MCP (Streamable HTTP, without sessions)",
+    }},
     "/health": {"GET": {"schema": "Health", "summary": "Say that the server is up"}},
     "/openapi.json": {"GET": {"schema": "Description", "summary": "Describe this API"}},
 }
@@ -123,6 +129,9 @@ def find_answer(request: Request, settings: dict[str, Any]) -> Answer:
     params = check_parameters(operation, pairs)
     if "command" in operation:
         return document_answer(run_command(operation, params, settings))
+    if "body" in operation:
+        answer: Answer = imported_module(operation).answer_post(request)
+        return answer
     if operation["schema"] == "Description":
         return 200, describe_api(bool(settings["token"])), {}
     return 200, {"status": "ok"}, {}
@@ -131,7 +140,7 @@ def find_answer(request: Request, settings: dict[str, Any]) -> Answer:
 def find_methods(request: Request) -> dict[str, dict[str, Any]]:
     """Return the operations of a request's path by method; raises HttpError (404)."""
     if request.target == "*" and request.method == "OPTIONS":
-        return {"GET": {}, "DELETE": {}}
+        return {"GET": {}, "DELETE": {}, "POST": {}}
     if request.path not in ROUTES:
         hint = common.nearest(request.path, list(ROUTES), "path")
         hint = hint or f"The paths are {', '.join(ROUTES)}."
@@ -147,15 +156,15 @@ def allowed_methods(methods: dict[str, Any]) -> str:
 def find_operation(request: Request, methods: dict[str, dict[str, Any]]) -> dict[str, Any]:
     """Return the operation that a request asks for, {} for OPTIONS; raises HttpError (400, 405).
 
-    A body is refused: if it were ignored, a DELETE of one query, named in the body, would become
-    one of everything.
+    A body is refused where none is taken: if it were ignored, a DELETE of one query, named in the
+    body, would become one of everything.
     """
     method = "GET" if request.method == "HEAD" else request.method
     if method != "OPTIONS" and method not in methods:
         allowed = allowed_methods(methods)
         message = f"{request.path} does not take {common.shorten(request.method, 20)}."
         raise HttpError(405, message, f"It takes {allowed}.", headers={"Allow": allowed})
-    if request.has_body():
+    if request.has_body() and request.body is None:
         raise HttpError(400, f"{request.method} {request.path} takes no body.", NO_BODY_HINT)
     return methods.get(method, {})
 
@@ -175,7 +184,7 @@ def run_command(
 
 
 def imported_module(operation: dict[str, Any]) -> Any:
-    """Return the module whose command an operation runs, imported when it is first used."""
+    """Return the module that answers an operation, imported when it is first used."""
     import importlib
 
     return importlib.import_module(operation["module"])
@@ -258,7 +267,7 @@ def check_parameters(operation: dict[str, Any], pairs: list[tuple[str, str]]) ->
         elif parameter.get("required"):
             hint = f"Give {name}: {parameter['help']}."
             raise SearchError("invalid_input", f"{name} is missing.", hint)
-        if parameter["type"] == "csv":  # others are checked well by the commands that use them
+        if name in ("site", "exclude_site"):  # others are checked by the commands that use them
             check_sites(parameter, params.get(parameter["table_name"], []))
     check_max_chars(params)
     return params

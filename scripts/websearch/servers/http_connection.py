@@ -28,14 +28,14 @@ from websearch.servers.http_messages import (
     error_answer,
     parse_header_line,
     parse_request_line,
-    response_bytes,
+    response_pieces,
     target_too_long,
 )
 
 TYPE_CHECKING = False  # typing.TYPE_CHECKING without its import, which costs 5 ms
 if TYPE_CHECKING:
     import io
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
     from typing import Any
 
     from websearch.servers.http_messages import Answer
@@ -43,6 +43,7 @@ if TYPE_CHECKING:
 MAX_CONNECTIONS = 64  # served at the same time, each by a thread; more get a 503
 BACKLOG = 128  # connections that the system keeps until they are accepted
 HEAD_TIMEOUT = 5.0  # seconds from a request's first byte to the end of its headers
+BODY_TIMEOUT = 10.0  # seconds from the end of the headers to that of the body
 IDLE_TIMEOUT = 15.0  # seconds that a connection may wait for its next request
 SEND_TIMEOUT = 20.0  # seconds for a client to take a whole answer
 LINGER_TIMEOUT = 1.0  # seconds for a client to take the answer before a connection is closed
@@ -87,6 +88,8 @@ class ApiHandler(BaseHTTPRequestHandler):
             request = self.read_request()
             check_body(request)
             check_caller(request, self.server.settings)
+            if request.takes_body():
+                request.body = self.read_body(request)
             find_answer = functools.partial(self.server.answer, request)
         except HttpError as error:
             find_answer = functools.partial(error_answer, error)
@@ -168,27 +171,56 @@ class ApiHandler(BaseHTTPRequestHandler):
             line += self.rfile.read(min(length, room - len(line)))
         return line
 
+    def read_body(self, request: Request) -> bytes:
+        """Return the body of a request that check_body has passed; raises HttpError and OSError."""
+        deadline = time.monotonic() + BODY_TIMEOUT
+        if request.header("expect"):
+            self.connection.sendall(b"HTTP/1.1 100 Continue\r\n\r\n")
+        left = int(request.header("content-length") or 0)
+        body = b""
+        while left:
+            try:
+                self.set_time_limit(deadline)
+                piece = self.rfile.read1(left)
+            except TimeoutError:
+                message = "The request's body did not come in time."
+                raise HttpError(408, message, closes=True) from None
+            if not piece:
+                message = "The request ends in the middle of its body."
+                raise HttpError(400, message, closes=True)
+            body += piece
+            left -= len(piece)
+        return body
+
     # ----- answering
 
     def send_answer(self, request: Request | None, answer: Answer, started: float) -> None:
         """Send an answer, count it, and log it on stderr if verbose, without its headers."""
-        status, document, headers = answer
+        status, content, headers = answer
         if not request or not request.keeps_alive() or self.server.stop_deadline:
             headers = {**headers, "Connection": "close"}
         head_only = bool(request and request.method == "HEAD")
-        data = response_bytes((status, document, headers), head_only)
         self.server.count_answer()
+        sent = self.send_pieces(response_pieces((status, content, headers), head_only))
         if self.server.settings["verbose"]:
             what = f"{request.method} {request.target}" if request else "(no request)"
             taken = (time.monotonic() - started) * 1_000
             sys.stderr.write(f"{common.one_line(what, 500)} -> {status} in {taken:.0f} ms\n")
-        with contextlib.suppress(OSError):  # the client has gone, or took too long
-            self.connection.settimeout(SEND_TIMEOUT)
-            self.connection.sendall(data)  # its timeout is for all of the data
-            if "Connection" in headers:
+        if sent and "Connection" in headers:
+            with contextlib.suppress(OSError):
                 self.linger()
-            else:
-                self.close_connection = not self.server.enter(self.connection, WAITING)
+        elif sent:
+            self.close_connection = not self.server.enter(self.connection, WAITING)
+
+    def send_pieces(self, pieces: Iterable[bytes]) -> bool:
+        """Send the pieces of an answer; return False if the client has gone, or took too long."""
+        try:
+            self.connection.settimeout(SEND_TIMEOUT)
+            for piece in pieces:
+                self.connection.sendall(piece)  # its timeout is for all of the piece
+        except OSError:
+            return False
+        return True
 
     def linger(self) -> None:
         """Say that there are no more answers, and drop what the client still sends for a moment.

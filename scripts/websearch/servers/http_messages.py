@@ -15,16 +15,20 @@ from websearch.common import SearchError, object_field, quoted, shorten
 
 TYPE_CHECKING = False  # typing.TYPE_CHECKING without its import, which costs 5 ms
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from typing import Any
 
     from websearch.common import Document
 
-    Answer = tuple[int, Document | None, dict[str, str]]  # status, document, further headers
+    # Status, JSON data or None or the pieces of a body that is sent as it comes, further headers.
+    Answer = tuple[int, Document | list[Any] | Iterator[bytes] | None, dict[str, str]]
 
 MAX_TARGET = 8_000  # bytes of a request's path and query (RFC 9110 recommends at least this)
 MAX_HEAD = 16_384  # bytes of request line and headers; a browser sends some 1,000 beside the path
 MAX_FIELDS = 100  # header lines; a browser sends some 15
-MAX_CONTENT = 65_536  # bytes; a longer body is "too large", although no request may have a body
+MAX_CONTENT = 65_536  # bytes; a longer body is "too large", also where no request may have a body
+# Path whose POST takes a body -> its longest body in bytes: far more than a call of a tool needs.
+BODY_PATHS = {"/mcp": 1_000_000}
 OPEN_PATHS = ("/health",)  # need no token: a supervisor asks without one, and it tells nothing
 
 # HTTP status of each kind of failure.
@@ -68,10 +72,10 @@ class HttpError(SearchError):
 
 
 class Request:
-    """A request's head: method, target, path, query (text), minor version of HTTP/1, headers.
+    """A request: method, target, path, query (text), minor version of HTTP/1, headers, body.
 
     headers: lower-case name -> values in the order given. authority: the host that an absolute
-    target names, else the Host header, else "".
+    target names, else the Host header, else "". body: None until it is read.
     """
 
     def __init__(self, method: str, target: str, minor: int, headers: dict[str, list[str]]) -> None:
@@ -84,19 +88,25 @@ class Request:
         self.authority = absolute[1] if absolute else self.header("host")
         path, _, self.query = rest.partition("#")[0].partition("?")
         self.path = path or "/"
+        self.body: bytes | None = None
 
     def header(self, name: str) -> str:
         """Return a header's value, several joined by commas; "" if there is none."""
         return ", ".join(self.headers.get(name, []))
 
     def has_body(self) -> bool:
-        """Return whether a body is announced. It is never read: no operation takes one."""
+        """Return whether a body is announced."""
         return bool(self.header("content-length").strip("0"))
+
+    def takes_body(self) -> bool:
+        """Return whether the request is of the kind that takes a body, which is then read."""
+        return self.method == "POST" and self.path in BODY_PATHS
 
     def keeps_alive(self) -> bool:
         """Return whether the connection may serve a further request."""
         options = [word.strip() for word in self.header("connection").lower().split(",")]
-        return self.minor >= 1 and "close" not in options and not self.has_body()
+        unread = self.has_body() and self.body is None
+        return self.minor >= 1 and "close" not in options and not unread
 
 
 def parse_request_line(line: bytes) -> tuple[str, str, int]:
@@ -146,24 +156,26 @@ def target_too_long() -> HttpError:
 def check_body(request: Request) -> None:
     """Refuse a body that is too long, or whose length is unclear; raises HttpError, always closing.
 
-    No operation takes a body, so none is read: the connection ends with the answer, and an Expect:
+    Where no body is taken, none is read: the connection ends with the answer, and an Expect:
     100-continue gets its final answer at once.
     """
     length = request.header("content-length")
+    hint = "Send Content-Length." if request.takes_body() else NO_BODY_HINT
+    limit = BODY_PATHS[request.path] if request.takes_body() else MAX_CONTENT
     if request.header("transfer-encoding"):
         if length or not request.minor:
             message = "Transfer-Encoding contradicts Content-Length or HTTP/1.0."
             raise HttpError(400, message, "Send neither.", closes=True)
         message = "A body without Content-Length is not read."
-        raise HttpError(411, message, NO_BODY_HINT, closes=True)
+        raise HttpError(411, message, hint, closes=True)
     if length and not re.fullmatch(r"[0-9]{1,20}", length):
         raise HttpError(400, f"Content-Length is not a number: {quoted(length)}.", closes=True)
     if request.header("expect").lower() not in ("", "100-continue"):
         message = f"This server cannot meet Expect: {shorten(request.header('expect'), 80)}."
         raise HttpError(417, message, closes=True)
-    if int(length or 0) > MAX_CONTENT:
-        message = f"The body is longer than {MAX_CONTENT} bytes."
-        raise HttpError(413, message, NO_BODY_HINT, closes=True)
+    if int(length or 0) > limit:
+        message = f"The body is longer than {limit} bytes."
+        raise HttpError(413, message, "" if request.takes_body() else NO_BODY_HINT, closes=True)
 
 
 def check_caller(request: Request, settings: dict[str, Any]) -> None:
@@ -253,18 +265,20 @@ def error_answer(error: SearchError) -> Answer:
     return status, document, headers
 
 
-def response_bytes(answer: Answer, head_only: bool) -> bytes:
-    """Return a whole response. Sent in one write, it does not wait for a delayed ACK."""
+def response_pieces(answer: Answer, head_only: bool) -> Iterator[bytes]:
+    """Yield a response: in one piece, which waits for no delayed ACK, or as its body comes."""
     from http import HTTPStatus
 
-    status, document, further = answer
+    status, content, further = answer
     body = b""
     # RFC 9110: a server with a clock sends Date. strftime's names are English: no locale is set.
     headers = {"Date": time.strftime("%a, %d %b %Y %H:%M:%S GMT", time.gmtime())}
-    if document is not None:
-        body = (common.dump_json(document) + "\n").encode("utf-8", "replace")
+    if isinstance(content, (dict, list)):
+        body = (common.dump_json(content) + "\n").encode("utf-8", "replace")
         headers |= {"Content-Type": "application/json", "Content-Length": str(len(body))}
     headers |= {"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff", **further}
     lines = [f"HTTP/1.1 {status} {HTTPStatus(status).phrase}"]
     lines += [f"{name}: {value}" for name, value in headers.items()]
-    return "\r\n".join([*lines, "", ""]).encode("latin-1") + (b"" if head_only else body)
+    yield "\r\n".join([*lines, "", ""]).encode("latin-1") + (b"" if head_only else body)
+    if not isinstance(content, (dict, list, type(None))):
+        yield from content

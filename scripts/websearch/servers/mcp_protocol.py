@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 MODERN_VERSION = "2026-07-28"  # each request names its version; there is no handshake
 LEGACY_VERSIONS = ("2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05")  # initialize; newest 1st
 BATCH_VERSIONS = ("2025-03-26", "2024-11-05")  # a later client must not send batches
+MAX_BATCH = 50  # messages; far more than a client sends at once
 META = "io.modelcontextprotocol/"
 SERVER_INFO = {"name": "web-search", "title": "Web search", "version": VERSION}
 LIST_LIFETIME = 3_600_000  # milliseconds; the tools are the same as long as the process lives
@@ -36,7 +37,7 @@ INSTRUCTIONS = (
 )
 
 PARSE_ERROR, INVALID_REQUEST, METHOD_NOT_FOUND, INVALID_PARAMS = -32700, -32600, -32601, -32602
-INTERNAL_ERROR, UNSUPPORTED_VERSION = -32603, -32022
+INTERNAL_ERROR, HEADER_MISMATCH, UNSUPPORTED_VERSION = -32603, -32020, -32022
 TOO_MANY_CALLS = "**Error (rate_limit):** Too many calls at once.\n\nWait for the running ones."
 
 # ===== messages in ================================================================================
@@ -56,16 +57,25 @@ class ProtocolError(Exception):
             self.error["data"] = data
 
 
-def parse_line(line: bytes) -> Any:
-    """Return the JSON data of a line; raises ProtocolError."""
+def parse_message(data: bytes) -> Any:
+    """Return the JSON data of a line or body; raises ProtocolError."""
     try:
-        return json.loads(line.decode("utf-8-sig"))
+        return json.loads(data.decode("utf-8-sig"))
     except RecursionError:
         raise ProtocolError(PARSE_ERROR, "Parse error: nested too deeply") from None
     except UnicodeDecodeError:
         raise ProtocolError(PARSE_ERROR, "Parse error: not UTF-8") from None
     except ValueError:
         raise ProtocolError(PARSE_ERROR, "Parse error: not JSON") from None
+
+
+def check_batch(messages: list[Any], supported: bool) -> None:
+    """Raise ProtocolError for a batch that is too long, or whose client must not send batches."""
+    if not supported:
+        raise ProtocolError(INVALID_REQUEST, "Invalid request: batches are not supported")
+    if not 0 < len(messages) <= MAX_BATCH:
+        message = f"Invalid request: a batch holds 1 to {MAX_BATCH} messages"
+        raise ProtocolError(INVALID_REQUEST, message)
 
 
 def is_token(value: Any) -> bool:
@@ -152,12 +162,17 @@ def is_modern(method: str, params: dict[str, Any]) -> bool:
     if not isinstance(version, str):
         raise ProtocolError(INVALID_PARAMS, f"Invalid params: {META}protocolVersion is no string")
     if version != MODERN_VERSION:
-        data = {"supported": [MODERN_VERSION, *LEGACY_VERSIONS], "requested": version[:80]}
-        raise ProtocolError(UNSUPPORTED_VERSION, "Unsupported protocol version", data)
+        raise unsupported_version(version)
     if not isinstance(meta.get(f"{META}clientCapabilities"), dict):
         message = f"Invalid params: _meta must hold {META}clientCapabilities, an object"
         raise ProtocolError(INVALID_PARAMS, message)
     return True
+
+
+def unsupported_version(version: str, request_id: Any = None) -> ProtocolError:
+    """Return the fault for a version that this server does not speak."""
+    data = {"supported": [MODERN_VERSION, *LEGACY_VERSIONS], "requested": version[:80]}
+    return ProtocolError(UNSUPPORTED_VERSION, "Unsupported protocol version", data, request_id)
 
 
 def check_tool_name(params: dict[str, Any]) -> None:

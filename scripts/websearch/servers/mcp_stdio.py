@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 import time
 
@@ -14,12 +15,13 @@ from websearch.servers.mcp_protocol import (
     ProtocolError,
     Request,
     busy_message,
+    check_batch,
     encode_message,
     error_message,
     immediate_result,
     internal_fault,
     is_token,
-    parse_line,
+    parse_message,
     progress_message,
     read_request,
     run_request,
@@ -35,8 +37,7 @@ if TYPE_CHECKING:
     Reply = Callable[[Message | None], None]  # called once for each message; None: no answer
 
 WORKERS = 8  # calls that run at the same time; they mostly wait for the network
-MAX_WAITING = 200  # calls that wait for a worker, far more than a model makes; others are refused
-MAX_BATCH = 50  # messages; the workers and the waiting hold four such batches
+MAX_WAITING = 200  # calls that wait for a worker: four of the longest batches; others are refused
 MAX_LINE = 4_000_000  # bytes of one message, far more than a call needs; a longer one is skipped
 READ_SIZE = 65_536  # bytes read at a time
 DRAIN_SECONDS = 1.0  # for running calls at the end of input; clients send SIGTERM after 2 s
@@ -100,7 +101,7 @@ class StdioServer:
             if line is None:
                 message = f"Invalid request: longer than {MAX_LINE} bytes"
                 raise ProtocolError(INVALID_REQUEST, message)
-            data = parse_line(line)
+            data = parse_message(line)
             if isinstance(data, list):
                 self.receive_batch(data)
             else:
@@ -112,11 +113,7 @@ class StdioServer:
 
     def receive_batch(self, messages: list[Any]) -> None:
         """Handle a batch of a client whose version has them; its answers go out as one list."""
-        if not self.accepts_batches:
-            raise ProtocolError(INVALID_REQUEST, "Invalid request: batches are not supported")
-        if not 0 < len(messages) <= MAX_BATCH:
-            message = f"Invalid request: a batch holds 1 to {MAX_BATCH} messages"
-            raise ProtocolError(INVALID_REQUEST, message)
+        check_batch(messages, self.accepts_batches)
         answers: list[Message | None] = []
 
         def reply(answer: Message | None) -> None:
@@ -276,6 +273,16 @@ def is_open(descriptor: int) -> bool:
     return True
 
 
+def drop_placeholders() -> None:
+    """Remove variables whose value is a placeholder, such as ${user_config.serper_api_key}.
+
+    A client that has nothing to put in its place hands it over as it is; it would count as a key.
+    """
+    for name, value in list(os.environ.items()):
+        if re.fullmatch(r"\$\{[^{}]*\}", value):
+            del os.environ[name]
+
+
 def end_by_signal(number: int, frame: object) -> None:
     """End at once: running calls would otherwise hold the process until their deadline."""
     os._exit(128 + number)
@@ -283,6 +290,7 @@ def end_by_signal(number: int, frame: object) -> None:
 
 def serve() -> int:
     """Serve the client on standard input and output until it ends; does not return then."""
+    drop_placeholders()
     if sys.stdin is not None and sys.stdin.isatty():
         sys.stderr.write("Waiting for an MCP client on standard input; --help tells more.\n")
     try:

@@ -51,7 +51,9 @@ def reference(name: str) -> dict[str, str]:
 
 
 def document_schemas() -> dict[str, Any]:
-    """Return the JSON Schemas of everything that is answered."""
+    """Return the JSON Schemas of everything that is answered, and of the body of /mcp."""
+    from websearch.servers.mcp_protocol import MAX_BATCH
+
     details = object_schema(
         {"kind": {"enum": list(STATUSES)}, "retryable": FLAG},
         hint={**TEXT, "description": "what to do next"},
@@ -64,6 +66,10 @@ def document_schemas() -> dict[str, Any]:
     nothing = {"content": {"const": ""}, "result_count": {"const": 0}, "from_cache": FLAG}
     page = object_schema({"position": COUNT, "title": TEXT, "url": TEXT, "text": TEXT})
     recall = object_schema({**FOUND, "query": TEXT, "results": list_schema(page)})
+    version = {"const": "2.0"}
+    request = object_schema(
+        {"jsonrpc": version, "method": TEXT}, id={"type": ["string", "integer"]}
+    )
     read = object_schema({"url": TEXT, "ok": FLAG}, text=TEXT, title=TEXT, error=TEXT)
     return {
         "Error": object_schema({**failure, "status": {"const": "error"}}),
@@ -75,6 +81,8 @@ def document_schemas() -> dict[str, Any]:
             {**FOUND, "pages": list_schema(read)}, query=TEXT, truncated=TRUNCATED
         ),
         "Cleared": object_schema({**FOUND, "answers": COUNT, "pages": COUNT}, query=TEXT),
+        "McpMessage": {"anyOf": [request, {"type": "array", "minItems": 1, "maxItems": MAX_BATCH}]},
+        "McpAnswer": {"anyOf": [object_schema({"jsonrpc": version}), list_schema({})]},
         "Health": object_schema({"status": {"const": "ok"}}),
         "Description": {"type": "object"},
     }
@@ -162,7 +170,11 @@ def operation_responses(operation: dict[str, Any], token: bool) -> dict[str, Any
     refusals = [400, 403, 405, 408, 411, 413, 414, 417, 431, 503, 505]
     refusals += [401] if token else []
     refusals += sorted({*STATUSES.values()} - {200}) if "command" in operation else []
+    refusals += [404, 415] if "body" in operation else []
     schemas |= dict.fromkeys(sorted(set(refusals)), reference("Error"))
+    if "body" in operation:
+        both = {"anyOf": [reference("Error"), schemas[200]]}
+        schemas |= {400: both, 404: both}
     responses: dict[str, Any] = {}
     for status, schema in schemas.items():
         content = {"application/json": {"schema": schema}}
@@ -171,6 +183,9 @@ def operation_responses(operation: dict[str, Any], token: bool) -> dict[str, Any
         seconds = {"schema": {"type": "integer"}, "description": "seconds until the next try"}
         responses[name]["headers"] = {"Retry-After": seconds}
     responses["405"]["headers"] = {"Allow": {"schema": TEXT}}
+    if "body" in operation:
+        responses["200"]["content"]["text/event-stream"] = {"schema": TEXT}
+        responses["202"] = {"description": HTTPStatus(202).phrase}
     return responses
 
 
@@ -193,6 +208,9 @@ def openapi_document(
                 "parameters": [parameter_object(one) for one in parameters_of(operation)],
                 "responses": operation_responses(operation, token),
             }
+            if "body" in operation:
+                content = {"application/json": {"schema": reference(operation["body"])}}
+                described["requestBody"] = {"required": True, "content": content}
             if token:
                 described["security"] = [] if path in OPEN_PATHS else [{"token": []}]
             paths.setdefault(path, {})[method.lower()] = described

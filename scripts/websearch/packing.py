@@ -1,0 +1,171 @@
+"""The packages in dist/: the skill, the bundle for Claude Desktop, the entry of the MCP registry.
+
+Each is the same byte for byte wherever and whenever it is made.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import time
+
+from websearch.skill_files import (
+    NAME,
+    ROOT,
+    InstallError,
+    is_clone,
+    mode_of,
+    replace_file,
+    skill_files,
+    version,
+)
+
+TYPE_CHECKING = False  # typing.TYPE_CHECKING without its import, which costs 5 ms
+if TYPE_CHECKING:
+    from typing import Any
+
+FIRST_DATE = 315_532_800  # 1980-01-01, the earliest that a zip file can hold; it counts by 2 s
+DATE_RANGE = 40 * 365 * 86_400  # seconds; ends in 2019, so that no file is from the future
+BUNDLE_VERSION = "0.4"  # of the manifest; the first with servers of type uv
+SERVER = "scripts/mcp_server.py"
+LEAST_PYTHON = ">=3.10"
+REGISTRY_FILE = "server.json"
+
+# ===== zip files ==================================================================================
+
+
+def date_of(data: bytes) -> tuple[int, int, int, int, int, int]:
+    """Return the date of a file in the zip file, made from nothing but its content.
+
+    One date for all would be enough to have the same bytes each time; but Python takes a script of
+    the same size and date for the one that its byte code was made from, so a newer version that is
+    unpacked over an older one would not be seen.
+    """
+    seconds = int.from_bytes(hashlib.sha256(data).digest()[:4], "big") % DATE_RANGE
+    year, month, day, hour, minute, second = time.gmtime(FIRST_DATE + seconds // 2 * 2)[:6]
+    return year, month, day, hour, minute, second
+
+
+def archive(files: dict[str, bytes], folder: str = "") -> bytes:
+    """Return a zip file with these files, in a folder (with its slash) or at its top.
+
+    Nothing is compressed: zlib's output differs between its versions, and the skill is small.
+    """
+    import io
+    import zipfile
+
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_STORED) as packed:
+        for name, data in files.items():
+            entry = zipfile.ZipInfo(folder + name, date_of(data))
+            entry.create_system = 3  # Unix, whose permissions follow
+            entry.external_attr = (0o100000 | mode_of(name, data)) << 16
+            packed.writestr(entry, data)
+    return buffer.getvalue()
+
+
+# ===== the bundle for Claude Desktop ==============================================================
+
+
+def bundle_files(files: dict[str, bytes], registry: dict[str, Any]) -> dict[str, bytes]:
+    """Return path -> content of the bundle: the server, and what its host must know of it.
+
+    registry: the entry of the MCP registry. Hosts want a pyproject.toml with a server of type uv;
+    uv itself goes by the block at the head of the script.
+    """
+    project = (
+        f'[project]\nname = "{NAME}"\nversion = "{version(files)}"\n'
+        f'requires-python = "{LEAST_PYTHON}"\ndependencies = []\n'
+    )
+    server = {name: data for name, data in files.items() if name.startswith("scripts/")}
+    return {
+        "manifest.json": as_json(bundle_manifest(version(files), registry)),
+        "pyproject.toml": project.encode(),
+        "LICENSE": files["LICENSE"],
+        **server,
+    }
+
+
+def bundle_manifest(number: str, registry: dict[str, Any]) -> dict[str, Any]:
+    """Return the bundle's manifest; the host asks for the keys, and stores them.
+
+    number: the skill's version. registry: as in bundle_files. Each key has a default, because a
+    host hands the placeholder itself to the server where it has nothing to put in.
+    """
+    from websearch.servers.mcp_tools import tool_definitions
+
+    keys = registry["packages"][0]["environmentVariables"]
+    return {
+        "manifest_version": BUNDLE_VERSION,
+        "name": NAME,
+        "display_name": registry["title"],
+        "version": number,
+        "description": registry["description"],
+        "author": {"name": "The web-search authors"},
+        "license": "MIT",
+        "keywords": ["search", "web", "research"],
+        "server": {
+            "type": "uv",
+            "entry_point": SERVER,
+            "mcp_config": {
+                "command": "uv",
+                "args": ["run", "--script", f"${{__dirname}}/{SERVER}"],
+                "env": {key["name"]: f"${{user_config.{key['name'].lower()}}}" for key in keys},
+            },
+        },
+        "user_config": {
+            key["name"].lower(): {
+                "type": "string",
+                "title": key["name"],
+                "description": f"{key['description']} (optional)",
+                "sensitive": True,
+                "required": False,
+                "default": "",
+            }
+            for key in keys
+        },
+        "tools": [
+            {"name": tool["name"], "description": tool["description"]}
+            for tool in tool_definitions()
+        ],
+        "compatibility": {
+            "platforms": ["darwin", "win32", "linux"],
+            "runtimes": {"python": LEAST_PYTHON},
+        },
+    }
+
+
+def as_json(document: dict[str, Any]) -> bytes:
+    """Return a document as the text of a file."""
+    return (json.dumps(document, indent=2) + "\n").encode()
+
+
+# ===== dist/ ======================================================================================
+
+
+def package() -> list[str]:
+    """Write the packages and return what was done, a line each; raises InstallError or OSError."""
+    if not is_clone():
+        raise InstallError(
+            f"{ROOT} is an installed copy. Run package in a clone of the repository."
+        )
+    files = skill_files()
+    registry = json.loads((ROOT / REGISTRY_FILE).read_bytes())
+    bundle = archive(bundle_files(files, registry))
+    # Publishing wants the digest of the very bundle that the entry leads to.
+    registry["packages"][0]["fileSha256"] = hashlib.sha256(bundle).hexdigest()
+    packages = {
+        f"{NAME}.skill": archive(files, f"{NAME}/"),
+        f"{NAME}.mcpb": bundle,
+        REGISTRY_FILE: as_json(registry),
+    }
+    lines = []
+    for name, data in packages.items():
+        path = ROOT / "dist" / name
+        known = path.is_file() and path.read_bytes() == data
+        if not known:
+            replace_file(path, data)
+        said = f"{path} ({len(data)} bytes, version {version(files)})"
+        lines.append(f"{'unchanged' if known else 'written'}: {said}")
+        lines.append(f"  sha256: {hashlib.sha256(data).hexdigest()}")
+    return lines
