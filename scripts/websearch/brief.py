@@ -33,6 +33,7 @@ from websearch.outcomes import (
 from websearch.results import MIN_TIMEOUT, SEARCH_SHARE, Question
 from websearch.search import COMMANDS as SEARCH_COMMANDS
 from websearch.search import escape_borders, planned_requests
+from websearch.search import to_markdown as search_markdown
 from websearch.sources import gather_sources, utc_day, year_warning
 
 TYPE_CHECKING = False  # typing.TYPE_CHECKING without its import, which costs 5 ms
@@ -64,7 +65,7 @@ COMMANDS: dict[str, dict[str, Any]] = {"brief": {
         {"name": "queries", "type": "list", "positional": True, "aliases": ["query", "q"],
          "flags": ["-q"], "help": f"the questions, {MIN_QUESTIONS} to {MAX_QUESTIONS}",
          "min_items": MIN_QUESTIONS, "max_items": MAX_QUESTIONS},
-        {"name": "input", "type": "str", "verbatim": True, "local": True,
+        {"name": "input", "type": "str", "verbatim": True,
          "help": "file with one question a line; @- is standard input"},
         {**_OF_SEARCH["count"], "max": MAX_SOURCES, "default": DEFAULT_SOURCES,
          "help": f"sources, 1 to {MAX_SOURCES} (default: {DEFAULT_SOURCES})"},
@@ -239,15 +240,20 @@ def shown_source(source: Source, names_engines: bool) -> dict[str, Any]:
 
 
 def to_markdown(document: Document) -> str:
-    """Return a brief as Markdown: the questions, then numbered sources to cite as [1]."""
+    """Return a brief as Markdown: the questions, then numbered sources to cite as [1].
+
+    The document of another command is shown as that command shows it.
+    """
+    if "sources" not in document:
+        return search_markdown(document)
     questions = [
         f"{number}. {one['query']}" + (f" (failed: {one['error']})" if "error" in one else "")
-        for number, one in enumerate(document.get("queries", []), 1)
+        for number, one in enumerate(document["queries"], 1)
     ]
-    sources = "\n\n".join(map(source_markdown, document.get("sources", [])))
+    sources = "\n\n".join(map(source_markdown, document["sources"]))
     return frame_markdown(
         document,
-        "\n".join(["Questions:", *questions]) if questions else "",
+        "\n".join(["Questions:", *questions]),
         f"Today is {document['today']}. Cite sources as [1]." if sources else "",
         fence_untrusted(sources) if sources else "",
     )
