@@ -43,12 +43,6 @@ RUN = {**search.RUN, "brief": brief.run_brief_file}
 SERVERS = {"serve": "http_server", "mcp": "mcp_server"}
 
 
-def to_markdown(document: dict[str, object]) -> str:
-    """Return a document of one of the commands as Markdown."""
-    show = brief.to_markdown if "sources" in document else search.to_markdown
-    return show(document)
-
-
 def main(argv: list[str] | None = None) -> int:
     """Run the command line, or hand over to a server; return the exit code."""
     words = sys.argv[1:] if argv is None else argv
@@ -61,7 +55,7 @@ def main(argv: list[str] | None = None) -> int:
         "description": __doc__,
         "commands": COMMANDS,
         "run": RUN,
-        "to_markdown": to_markdown,
+        "to_markdown": brief.to_markdown,
         "errors_on_stderr": True,  # for compatibility with GLSI, a Go program with these commands
     }
     return run_command_line(script, words)

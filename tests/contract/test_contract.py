@@ -33,8 +33,8 @@ ALL_SCRIPTS = sorted(path.name for path in SCRIPTS.glob("*.py"))
 # in its own room. The single files stand on the ground, like common.
 FLOORS = [
     "common", "html_tree", "pages", "engines", "fusion", "store_file", "full_text", "store",
-    "results", "search", "servers", "skill_files", "packing", "installation", "doctor_machine",
-    "doctor_live", "doctor",
+    "ledger", "results", "outcomes", "sources", "search", "brief", "servers", "skill_files",
+    "packing", "installation", "doctor_machine", "doctor_live", "doctor",
 ]  # fmt: skip
 HEAVY_MODULES = (
     "urllib.request", "http.client", "ssl", "sqlite3", "concurrent.futures", "threading", "typing",

@@ -952,11 +952,20 @@ class LinksTest(unittest.TestCase):
     def test_addresses_of_one_page_are_told_to_be_doubles(self) -> None:
         same = [
             "https://www.a.example/x", "http://a.example/x/", "https://A.example:443/x#part",
-            "https://a.example/x?utm_source=feed&gclid=1",
+            "https://a.example/x?utm_source=feed&gclid=1", "https://m.a.example/x",
+            "https://mobile.a.example/x/", "https://amp.a.example/x", "https://a.example/x/amp/",
+            "https://a.example/amp/x", "https://a.example/x.amp.html", "https://a.example/x?amp=1",
+            "https://a.example/x/index.html", "https://www.google.com/amp/s/www.a.example/x",
+            "https://a-example.cdn.ampproject.org/v/s/a.example/x?amp_js_v=0.1&usqp=mq331",
         ]  # fmt: skip
         self.assertEqual(len({result_pages.canonical_url(url) for url in same}), 1)
+        mobile = ["https://en.m.wikipedia.org/wiki/Tea", "http://en.wikipedia.org/wiki/Tea#Use"]
+        self.assertEqual(len({result_pages.canonical_url(url) for url in mobile}), 1)
+        swapped = ["https://a.example/x?b=1&a=2", "https://a.example/x?a=2&b=1&fbclid=3"]
+        self.assertEqual(len({result_pages.canonical_url(url) for url in swapped}), 1)
         other = ["https://a.example/x", "https://a.example/X", "https://a.example/x?id=1",
-                 "https://a.example:8080/x", "https://b.example/x"]  # fmt: skip
+                 "https://a.example:8080/x", "https://b.example/x", "https://a.example/camp",
+                 "https://m.example/x", "https://shop.a.example/x"]  # fmt: skip
         self.assertEqual(len({result_pages.canonical_url(url) for url in other}), len(other))
 
     def test_a_page_with_doubles_and_advertisements_keeps_each_page_once(self) -> None:

@@ -754,8 +754,9 @@ class Description(ServerCase):
         self.assertEqual(
             found,
             {
-                "/search": {"get"}, "/read": {"get"}, "/recall": {"get"}, "/cache": {"delete"},
-                "/mcp": {"post"}, "/health": {"get"}, "/openapi.json": {"get"},
+                "/search": {"get"}, "/brief": {"get"}, "/read": {"get"}, "/recall": {"get"},
+                "/cache": {"delete"}, "/mcp": {"post"}, "/health": {"get"},
+                "/openapi.json": {"get"},
             },
         )  # fmt: skip
 
@@ -769,7 +770,9 @@ class Description(ServerCase):
         self.assertTrue(parameters["q"]["required"])
         count = parameters["count"]["schema"]
         self.assertEqual((count["minimum"], count["maximum"], count["default"]), (1, 20, 5))
-        self.assertIn("duckduckgo", parameters["engine"]["schema"]["items"]["enum"])
+        engine = parameters["engine"]
+        self.assertIn("duckduckgo", engine["schema"]["items"]["enum"])
+        self.assertEqual((engine["schema"]["type"], engine["explode"]), ("array", False))
         urls = self.described["paths"]["/read"]["get"]["parameters"][0]
         self.assertEqual((urls["name"], urls["explode"]), ("url", True))
 

@@ -309,6 +309,9 @@ class ListOfTools(SharedClient):
             known = {
                 name: item for item in table for name in (item["name"], *item.get("aliases", ()))
             }
+            for label, other in entry.get("instead", {}).items():
+                others = load_script(other["module"]).COMMANDS[other["command"]]["params"]
+                known |= {item["name"]: item for item in others if item["name"] == label}
             schema = tool["inputSchema"]
             self.assertEqual(schema["type"], "object")
             for label, one in schema["properties"].items():
@@ -321,9 +324,16 @@ class ListOfTools(SharedClient):
                         set(parameter.get("choices", ())) if "enum" in one else set(),
                         set(one.get("enum", ())),
                     )
-                    self.assertEqual(one.get("default"), parameter.get("default") or None)
+                    default = parameter.get("default") or None
+                    default = ",".join(default) if isinstance(default, list) else default
+                    self.assertEqual(one.get("default"), default)
+                    self.assertEqual(one.get("minItems"), parameter.get("min_items"))
+                    self.assertEqual(one.get("maxItems"), parameter.get("max_items"))
+                    if parameter["type"] == "csv":  # an enum would forbid a list with commas
+                        for choice in parameter.get("choices", ()):
+                            self.assertIn(choice, one["description"])
             required = [item["name"] for item in table if item.get("required")]
-            required = [] if tool["name"] == "clear_cache" else required
+            required = [] if tool["name"] in ("clear_cache", "web_search") else required
             self.assertEqual(schema.get("required", []), required)
 
     def test_has_text_results_only_and_short_descriptions(self) -> None:

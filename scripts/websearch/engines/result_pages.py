@@ -27,7 +27,7 @@ UNSEEN = ("script", "style", "template", "textarea")  # elements whose text is n
 # Parameters that say where a visitor comes from or how a page looks, not which page it is.
 _TRACKING = (
     r"(?i)(utm_\w+|gclid|gbraid|wbraid|fbclid|msclkid|dclid|yclid|igshid|mc_cid|mc_eid|_hsenc|_hsmi"
-    r"|vero_id|oly_\w+|ref_src|ref_url|cmpid|ocid|amp|outputtype)(=|$)"
+    r"|vero_id|oly_\w+|ref_src|ref_url|cmpid|ocid|amp|amp_\w+|usqp|outputtype)(=|$)"
 )
 # First parts of a host that name a form of the same site: phones, AMP.
 _MOBILE_HOST = r"^(?:www\d?|m|mobile|amp|touch)\.(?=[^.]+\.[^.]+)"
@@ -198,7 +198,8 @@ def canonical_url(url: str) -> str:
     host = re.sub(r":(80|443)$", "", host.lower().rpartition("@")[2]).rstrip(".")
     host = re.sub(_MOBILE_HOST, "", host)
     host = re.sub(r"^([a-z-]{2,12})\.m\.(?=wiki)", r"\1.", host)
-    path = re.sub(r"(?:/|\.)amp(?:\.html)?/?$|/index\.(?:html?|php)$", "", f"{slash}{path}")
+    amp_or_index = r"^/amp(?=/.)|[/.]amp(?:\.html)?/?$|/index\.(?:html?|php)$"
+    path = re.sub(amp_or_index, "", f"{slash}{path}")
     kept = sorted(field for field in query.split("&") if field and not re.match(_TRACKING, field))
     return f"{host}{path.rstrip('/')}{'?' if kept else ''}{'&'.join(kept)}"
 

@@ -62,14 +62,19 @@ COMMANDS: dict[str, dict[str, Any]] = {
 
 # ===== routes ==================================================================================
 
-# Path -> method -> operation: the command that it runs, parameters that are fixed, the names under
-# which the API shows the command's parameters, and the schema of its documents in openapi.py. An
-# operation without a command is answered by this module.
+# Path -> method -> operation: the command that it runs, parameters that are fixed or required here,
+# the names under which the API shows the command's parameters, and the schema of its documents in
+# openapi.py. An operation without a command is answered by this module.
 ROUTES: dict[str, dict[str, dict[str, Any]]] = {
     "/search": {"GET": {
         "module": "websearch.search", "command": "search", "names": {"query": "q"},
         "schema": "Search",
         "summary": "Search the web; return ranked results and the text of their pages",
+    }},
+    "/brief": {"GET": {
+        "module": "websearch.brief", "command": "brief", "names": {"queries": "q"},
+        "required": ("queries",), "schema": "Brief",
+        "summary": "Answer several questions with one list of numbered sources",
     }},
     "/read": {"GET": {
         "module": "websearch.pages.read", "command": "read", "names": {"urls": "url"},
@@ -102,6 +107,7 @@ LIMITS: list[dict[str, Any]] = [
              "(default: 0, or that of the server)"},
 ]
 # fmt: on
+SITE_PARAMETERS = ("site", "exclude_site")
 
 # ===== from a request to an answer ================================================================
 
@@ -223,12 +229,18 @@ def parameters_of(operation: dict[str, Any]) -> list[dict[str, Any]]:
     """
     if "command" not in operation:
         return []
-    names = operation.get("names", {})
+    names, required = operation.get("names", {}), operation.get("required", ())
     table = imported_module(operation).COMMANDS[operation["command"]]["params"]
-    shown = [one for one in table if one["name"] not in operation.get("fixed", {})]
+    left_out = {"input", *operation.get("fixed", {})}  # a server reads no files for its clients
     return [
-        {**one, "table_name": one["name"], "name": names.get(one["name"], one["name"])}
-        for one in [*shown, *LIMITS]
+        {
+            **one,
+            "table_name": one["name"],
+            "name": names.get(one["name"], one["name"]),
+            "required": one.get("required") or one["name"] in required,
+        }
+        for one in [*table, *LIMITS]
+        if one["name"] not in left_out
     ]
 
 
@@ -267,7 +279,7 @@ def check_parameters(operation: dict[str, Any], pairs: list[tuple[str, str]]) ->
         elif parameter.get("required"):
             hint = f"Give {name}: {parameter['help']}."
             raise SearchError("invalid_input", f"{name} is missing.", hint)
-        if name in ("site", "exclude_site"):  # others are checked by the commands that use them
+        if parameter["name"] in SITE_PARAMETERS:  # the commands check the others well
             check_sites(parameter, params.get(parameter["table_name"], []))
     check_max_chars(params)
     return params

@@ -27,6 +27,7 @@ from websearch.common import (
     spelled_name,
     warn_once,
 )
+from websearch.engines import ENGINES
 
 TYPE_CHECKING = False  # typing.TYPE_CHECKING without its import, which costs 5 ms
 if TYPE_CHECKING:
@@ -55,21 +56,30 @@ CLEARS_OWN_STORE = {
 # module and command: whose COMMANDS describe the arguments. run: the module's function.
 # arguments: what a model needs of them; a pair (shown name, table's name) if they differ.
 # help: words for an argument, if the table speaks of the command line. more_choices: values of
-# an argument for which the module has a function of its own.
+# an argument for which the module has a function of its own. instead: an argument that stands in
+# place of the first one -> the command that takes it. free_with: arguments with which a call of a
+# paid engine costs nothing.
 # fmt: off
 TOOLS: dict[str, dict[str, Any]] = {
     "web_search": {
         "module": "websearch.search", "command": "search", "run": "run_search",
         "doing": "searching", "annotations": READS_THE_WEB,
         "description": "Search the web and read the pages found: ranked results with page text, "
-        "cached. Start here. Needs no key.",
+        "cached. Start here; to research, give queries: one brief with numbered sources. Needs no "
+        "key.",
         "arguments": [
-            "query", "count", "force", "engine", "since", "country", "language", "site",
+            "query", "queries", "count", "force", "engine", "since", "country", "language", "site",
             "exclude_site",
         ],
+        "instead": {
+            "queries": {"module": "websearch.brief", "command": "brief", "run": "run_brief"},
+        },
         "help": {
+            "queries": "instead of query: 2 to 8 questions, answered together",
+            "count": "results; with queries: sources (default 8)",
             "force": "search anew instead of using the cache",
-            "engine": "engine to ask; auto: the first configured one that answers",
+            "engine": "{choices}; several with commas, and all, are asked at once; auto: the first "
+            "configured one that answers",
         },
     },
     "read_page": {
@@ -125,6 +135,7 @@ TOOLS: dict[str, dict[str, Any]] = {
         "arguments": ["query", "key", "entity_info", "inline_references"],
         "help": {"key": "summarizer key of brave_web_search with summary, unchanged",
                  "query": "instead of a key: what to search for and summarize"},
+        "free_with": ("key",),
     },
     "brave_context": {
         "module": "brave_search", "command": "context", "run": "run_context",
@@ -155,6 +166,8 @@ BRIEF_HELP = {
     "count": "",
 }
 LONG_LIST = 12  # choices
+# What a table calls the bounds of a value -> what JSON Schema calls them.
+BOUNDS = {"min": "minimum", "max": "maximum", "min_items": "minItems", "max_items": "maxItems"}
 
 
 def tool_parameters(name: str) -> dict[str, dict[str, Any]]:
@@ -163,15 +176,20 @@ def tool_parameters(name: str) -> dict[str, dict[str, Any]]:
     Raises ImportError if the module is missing.
     """
     tool = TOOLS[name]
-    command = load_module(tool["module"]).COMMANDS[tool["command"]]
-    table = {parameter["name"]: parameter for parameter in command["params"]}
+    others = tool.get("instead", {})
+    table: dict[str, dict[str, Any]] = {}
+    for entry in (*others.values(), tool):  # of two commands' parameters the tool's own counts
+        command = load_module(entry["module"]).COMMANDS[entry["command"]]
+        table |= {parameter["name"]: parameter for parameter in command["params"]}
     shown = {}
     for argument in tool["arguments"]:
         label, original = argument if isinstance(argument, tuple) else (argument, argument)
         parameter = dict(table[original])
-        brief = BRIEF_HELP.get(label, str(parameter["help"]))
-        brief = brief.replace("{choices}", ", ".join(parameter.get("choices", ())))
-        parameter["help"] = tool["help"].get(label, brief)
+        if others:
+            parameter.pop("required", None)
+        text = tool["help"].get(label, BRIEF_HELP.get(label, str(parameter["help"])))
+        choices = ", ".join(parameter.get("choices", ()))
+        parameter["help"] = text.replace("{choices}", choices)
         more = tool.get("more_choices", {}).get(label, {})
         if more:
             parameter["choices"] = [*parameter["choices"], *more]
@@ -192,16 +210,17 @@ def property_schema(parameter: dict[str, Any]) -> dict[str, Any]:
     schema: dict[str, Any] = {"type": kinds.get(parameter["type"], "string")}
     if parameter["type"] == "list":
         schema["items"] = {"type": "string"}
-    # A period may be a range of dates as well, which an enum would forbid.
-    listed = parameter.get("choices", ()) if parameter["type"] != "since" else ()
+    # A period may be a range of dates as well, and a text with commas several choices, which an
+    # enum would forbid.
+    listed = parameter.get("choices", ()) if parameter["type"] not in ("since", "csv") else ()
     if 0 < len(listed) <= LONG_LIST:
         schema["enum"] = list(listed)
     text = re.sub(r" \(default: [^()]*\)", "", parameter["help"])
-    for bound, keyword in (("min", "minimum"), ("max", "maximum")):
+    for bound, keyword in BOUNDS.items():
         if bound in parameter:
             schema[keyword] = parameter[bound]
-    if parameter.get("default"):
-        schema["default"] = parameter["default"]
+    if default := parameter.get("default"):
+        schema["default"] = ",".join(default) if isinstance(default, list) else default
     return {**schema, "description": text} if text else schema
 
 
@@ -252,18 +271,63 @@ def call_tool(name: str, arguments: Any, report: ProgressCallback = None) -> tup
 def run_tool(name: str, arguments: Any, report: ProgressCallback = None) -> Document:
     """Run a tool's command and return its document; never raises."""
     try:
-        tool = TOOLS[name]
-        module = load_module(tool["module"])
         params = tool_params(name, arguments)
+        tool = chosen_command(name, params)
         function = tool["run"]
         for label, choices in tool.get("more_choices", {}).items():
             if params.get(label) in choices:
                 function = choices[params.pop(label)]
-        document: Document = getattr(module, function)({**tool.get("fixed", {}), **params}, report)
+        run = getattr(load_module(tool["module"]), function)
+        given = {**tool.get("fixed", {}), **params}
+        document = run_metered(tool, given, lambda: run(given, report))
     except SearchError as error:
         document = error_document(error)
     except Exception as error:  # noqa: BLE001  a defect of ours: the client still gets an answer
         document = internal_error(error, verbose=False)
+    return document
+
+
+def chosen_command(name: str, params: dict[str, Any]) -> dict[str, Any]:
+    """Return a tool with the command that its arguments ask for; raises SearchError.
+
+    Of the first argument and one that stands in its place, exactly one must be given.
+    """
+    tool = TOOLS[name]
+    for label, other in tool.get("instead", {}).items():
+        first = tool["arguments"][0]
+        given = [one for one in (first, label) if params.get(one) not in (None, "", [])]
+        if len(given) != 1:
+            message = f"{name} takes either {first} or {label}, not {'both' if given else 'none'}."
+            hint = f"Give {first} for one question, {label} for several."
+            raise SearchError("invalid_input", message, hint)
+        if given == [label]:
+            return {**tool, **other}
+    return tool
+
+
+def run_metered(
+    tool: dict[str, Any], params: dict[str, Any], run: Callable[[], Document]
+) -> Document:
+    """Return what run() returns; a request to a paid engine is counted and keeps its budget.
+
+    The commands of web_search count their requests themselves. Raises SearchError.
+    """
+    from websearch.ledger import ask_metered, budget_warnings
+    from websearch.store import PageStore
+
+    paid = [
+        name for name, one in ENGINES.items() if one["paid"] and one["module"] == tool["module"]
+    ]
+    if not paid or any(params.get(name) for name in tool.get("free_with", ())):
+        return run()
+    store = PageStore()
+    try:
+        document, billed = ask_metered(paid[0], run, store)
+        warnings = [*budget_warnings(billed, store), *store.warnings]
+    finally:
+        store.close()
+    if warnings:
+        document["warnings"] = [*document.get("warnings", []), *warnings]
     return document
 
 
@@ -278,9 +342,10 @@ def tool_params(name: str, arguments: Any) -> dict[str, Any]:
         example = dump_json({TOOLS[name]["arguments"][0]: "..."})
         raise SearchError("invalid_input", message, f"For example {example}.")
     parameters = tool_parameters(name)
-    known: dict[str, str] = {}
+    known = {label: label for label in parameters}
     for label, parameter in parameters.items():
-        known |= dict.fromkeys([label, parameter["name"], *parameter.get("aliases", ())], label)
+        for other in (parameter["name"], *parameter.get("aliases", ())):
+            known.setdefault(other, label)
     given: dict[str, Any] = {}
     for key, value in arguments.items():
         spelled = spelled_name(key)
@@ -330,7 +395,10 @@ def tool_text(name: str, document: Document) -> str:
     to_markdown: Callable[[Document], str] = error_markdown
     details = object_field(document, "details")
     if details.get("kind") != "internal":  # then the module works
-        to_markdown = load_module(TOOLS[name]["module"]).to_markdown
+        tool = TOOLS[name]
+        for label, other in tool.get("instead", {}).items():
+            tool = other if label in document else tool
+        to_markdown = load_module(tool["module"]).to_markdown
     lacks_key = details.get("kind") == "auth" and "not set" in str(document.get("error"))
     if lacks_key and CONFIGURATION_HINT not in details["hint"]:
         details["hint"] = f"{details['hint']} {CONFIGURATION_HINT}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from websearch import common
+from websearch.common import drop_empty
 from websearch.servers.http_messages import OPEN_PATHS, STATUSES
 
 TYPE_CHECKING = False  # typing.TYPE_CHECKING without its import, which costs 5 ms
@@ -32,6 +33,11 @@ COUNT = {"type": "integer", "minimum": 0}
 FLAG = {"type": "boolean"}
 FOUND = {"ok": {"const": True}, "status": {"const": "ok"}, "provider": TEXT}  # in every good answer
 TRUNCATED = {"type": "object", "required": ["hint"], "properties": {"hint": TEXT}}
+BILLED = {
+    "type": "object",
+    "additionalProperties": COUNT,
+    "description": "requests by engine that cost money",
+}
 
 
 def object_schema(required: dict[str, Any], **optional: Any) -> dict[str, Any]:
@@ -48,6 +54,9 @@ def list_schema(item: dict[str, Any]) -> dict[str, Any]:
 def reference(name: str) -> dict[str, str]:
     """Return a reference to one of the schemas."""
     return {"$ref": f"#/components/schemas/{name}"}
+
+
+ATTEMPTS = list_schema(object_schema({"engine": TEXT}, error=TEXT, kind=TEXT))
 
 
 def document_schemas() -> dict[str, Any]:
@@ -76,6 +85,7 @@ def document_schemas() -> dict[str, Any]:
         "Nothing": object_schema(empty),
         "NothingSearched": object_schema({**empty, **nothing}),
         "Search": {"anyOf": [search_schema(), reference("NothingSearched")]},
+        "Brief": brief_schema(),
         "Recall": {"anyOf": [recall, reference("Nothing")]},
         "Pages": object_schema(
             {**FOUND, "pages": list_schema(read)}, query=TEXT, truncated=TRUNCATED
@@ -96,6 +106,8 @@ def search_schema() -> dict[str, Any]:
         date=TEXT,
         error={"description": "why the page could not be read"},
         truncated={"description": "whether content holds only a part of the page's text"},
+        engines=list_schema(TEXT),
+        also={**list_schema(TEXT), "description": "other addresses of the same text"},
     )
     content = {
         **TEXT,
@@ -105,16 +117,42 @@ def search_schema() -> dict[str, Any]:
         {
             **FOUND,
             "query": TEXT,
-            "engine": TEXT,
             "results": list_schema(result),
             "content": content,
             "result_count": COUNT,
             "from_cache": FLAG,
         },
+        engine=TEXT,
+        engines={**list_schema(TEXT), "description": "in place of engine, if several were asked"},
         fetched_at={**TEXT, "format": "date-time"},
-        attempts=list_schema(object_schema({"engine": TEXT}, error=TEXT, kind=TEXT)),
+        attempts=ATTEMPTS,
+        billed=BILLED,
         warnings=list_schema(TEXT),
         stale=FLAG,
+        truncated=TRUNCATED,
+    )
+
+
+def brief_schema() -> dict[str, Any]:
+    """Return the JSON Schema of a brief."""
+    number = {"type": "integer", "minimum": 1}
+    query = object_schema({"query": TEXT}, engine=TEXT, found=COUNT, error=TEXT, kind=TEXT)
+    source = object_schema(
+        {"number": number, "title": TEXT, "url": TEXT, "queries": list_schema(number)},
+        date=TEXT,
+        text={**TEXT, "description": "the passages that answer the questions"},
+        snippet=TEXT,
+        error={"description": "why the page could not be read"},
+        also={**list_schema(TEXT), "description": "other addresses of the same text"},
+        engines=list_schema(TEXT),
+        truncated={"description": "whether text holds only a part of the page's text"},
+    )
+    return object_schema(
+        {**FOUND, "today": TEXT, "queries": list_schema(query), "sources": list_schema(source)},
+        from_cache={**list_schema(number), "description": "questions that cost no request"},
+        attempts=ATTEMPTS,
+        billed=BILLED,
+        warnings=list_schema(TEXT),
         truncated=TRUNCATED,
     )
 
@@ -141,7 +179,8 @@ def parameter_schema(parameter: dict[str, Any]) -> dict[str, Any]:
         schema = {"type": "string", "pattern": r"\S"}
     schema |= VALUE_SCHEMAS.get(parameter["name"], {})
     if kind in ("list", "csv"):
-        schema = {"type": "array", "items": schema, "minItems": 1}
+        schema = {"type": "array", "items": schema, "minItems": parameter.get("min_items", 1)}
+        schema |= drop_empty({"maxItems": parameter.get("max_items")})
     if parameter.get("default") is not None:
         schema["default"] = parameter["default"]
     return schema
