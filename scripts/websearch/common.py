@@ -1440,3 +1440,20 @@ def batch_outcome(results: list[Document]) -> Document:
 
 
 # ===== end of shared block: batch =================================================================
+
+# ===== for the package alone ======================================================================
+
+
+def identified_agent() -> str:
+    """Return the User-Agent that names the tool, its version and, if it is set, a contact.
+
+    $WEB_SEARCH_CONTACT is an address of the person who runs the tool. Sites that ask for one
+    (Wikimedia gives identified callers twenty times the rate) can write there instead of blocking.
+    Raises SearchError (invalid_input) for characters that no header may hold.
+    """
+    contact = os.environ.get("WEB_SEARCH_CONTACT", "").strip()
+    if not re.fullmatch(r"[ !-'*-\[\]-~]{0,200}", contact):  # ASCII that ends no comment
+        message = f"WEB_SEARCH_CONTACT holds characters that no header may hold: {quoted(contact)}."
+        hint = "Give an e-mail or web address without parentheses and accents."
+        raise SearchError("invalid_input", message, hint)
+    return f"{USER_AGENT} ({contact})" if contact else USER_AGENT

@@ -7,6 +7,7 @@ import re
 from websearch.common import (
     SearchError,
     dump_json,
+    identified_agent,
     json_answer,
     language_code,
     object_field,
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from websearch.common import Response
 
 NAME = "wikipedia"
+LICENSE = "CC BY-SA 4.0"  # of the articles; it asks to be named beside them
 
 
 def first_request(params: dict[str, Any], warnings: list[str]) -> dict[str, Any]:
@@ -50,14 +52,8 @@ def first_request(params: dict[str, Any], warnings: list[str]) -> dict[str, Any]
     # Each language has a wiki; en-gb, pt-br and zh-tw share that of their first part.
     language = re.sub(r"-([a-z]{2}|hans|hant)$", "", language_code(params.get("language", "")))
     url = f"{engine_address(NAME, language)}/w/api.php"
-    return get_request(url, fields, {"Accept": "application/json"})
-
-
-def next_request(
-    params: dict[str, Any], request: dict[str, Any], result_page: dict[str, Any], number: int
-) -> dict[str, Any] | None:
-    """Return None: the first answer holds all results."""
-    return None
+    headers = {"Accept": "application/json", "User-Agent": identified_agent()}
+    return get_request(url, fields, headers)
 
 
 def read_answer(request: dict[str, Any], response: Response) -> dict[str, Any]:
@@ -77,6 +73,7 @@ def read_answer(request: dict[str, Any], response: Response) -> dict[str, Any]:
     wiki = request["url"].partition("/w/api.php")[0]
     results = [
         api_result(title, article_url(wiki, title), item.get("snippet"), item.get("timestamp"))
+        | {"license": LICENSE}
         for item in items
         if isinstance(item, dict) and (title := api_text(item.get("title")))
     ]
