@@ -64,8 +64,8 @@ COMMANDS: dict[str, dict[str, Any]] = {"brief": {
         {**_OF_SEARCH["count"], "max": MAX_SOURCES, "default": DEFAULT_SOURCES,
          "help": f"sources, 1 to {MAX_SOURCES} (default: {DEFAULT_SOURCES})"},
         *(_OF_SEARCH[name] for name in (
-            "force", "engine", "since", "country", "language", "site", "exclude_site", "safe",
-            "page_timeout", "ttl",
+            "force", "engine", "focus", "since", "country", "language", "site", "exclude_site",
+            "safe", "page_timeout", "ttl",
         )),
     ],
 }}
@@ -113,12 +113,12 @@ def planned_requests(queries: list[str], params: dict[str, Any]) -> list[Any]:
     documents = [
         planned_request({**asked, "query": query, "engine": engine})
         for query in queries
-        for engine in chosen_engines(params["engine"])
+        for engine in chosen_engines(params["engine"], params["focus"])
     ]
-    failed = next((document for document in documents if not document["ok"]), None)
-    if failed:
-        raise error_of(failed)
-    return [document["request"] for document in documents]
+    planned = [document["request"] for document in documents if document["ok"]]
+    if not planned:
+        raise error_of(documents[0])
+    return planned
 
 
 # ===== one brief ==================================================================================
@@ -131,7 +131,8 @@ def brief(queries: list[str], params: dict[str, Any], report: ProgressCallback) 
     deadline = time.monotonic() + float(params["timeout"])
     timeout = params["timeout"] * SEARCH_SHARE
     asked = {**params, "count": RESULTS_OF_A_QUESTION, "timeout": timeout}
-    outcomes = ask_all(queries, chosen_engines(params["engine"]), asked, report)
+    engines = chosen_engines(params["engine"], params["focus"])
+    outcomes = ask_all(queries, engines, asked, report)
     if not any(outcome.content for outcome in outcomes):
         raise all_failed(queries, outcomes)
     store = PageStore()
@@ -232,6 +233,8 @@ def shown_source(source: Source, names_engines: bool) -> dict[str, Any]:
         "title": result.get("title"),
         "url": result["url"],
         "date": result.get("date"),
+        "author": result.get("author"),
+        "license": result.get("license"),
         "queries": sorted(source.questions),
         "engines": sorted(source.engines) if names_engines else None,
         "also": source.also,
@@ -264,7 +267,8 @@ def source_markdown(source: dict[str, Any]) -> str:
     """Return one source's section: its number, link and date, then its passages."""
     link = markdown_link(str(source.get("title") or source["url"]), source["url"])
     answers = ", ".join(map(str, source["queries"]))
-    facts = [source.get("date", ""), f"questions {answers}", ", ".join(source.get("engines", []))]
+    facts = [source.get(name, "") for name in ("date", "author", "license")]
+    facts += [f"questions {answers}", ", ".join(source.get("engines", []))]
     failed = f"(page not read: {source['error']})" if "error" in source else ""
     body = escape_borders(source.get("text") or source.get("snippet") or "")
     blocks = [

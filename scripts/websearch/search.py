@@ -20,14 +20,19 @@ from websearch.common import (
 )
 from websearch.engines import (
     ENGINES,
+    FOCUSES,
     SPELLINGS,
     ask_engine,
     chosen_engines,
     engine_order,
+    focus_sources,
+    focused_filters,
     is_storable,
+    stand_ins,
 )
 from websearch.ledger import this_month
 from websearch.results import (
+    MIN_TIMEOUT,
     SEARCH_SHARE,
     Question,
     answer_question,
@@ -37,11 +42,14 @@ from websearch.results import (
     stored_content,
 )
 from websearch.sources import (
+    Outcome,
     ask_all,
     dated,
     failed_attempts,
     gather_sources,
+    needs_stand_ins,
     read_sources,
+    stand_in_note,
     total_billed,
     utc_day,
     year_warning,
@@ -95,6 +103,9 @@ COMMANDS: dict[str, dict[str, Any]] = {
              "default": ["auto"], "values": SPELLINGS,
              "help": "auto (default) goes on to the next engine if one fails; a named engine "
                      "answers or the call fails; all, or several names: asked at once, fused"},
+            {"name": "focus", "type": "str", "choices": list(FOCUSES), "default": "general",
+             "help": "sources to ask beside the engine (papers: in place of auto): " + "; ".join(
+                 f"{focus}: {', '.join(focus_sources(focus))}" for focus in FOCUSES[1:])},
             {"name": "since", "type": "since",
              "choices": ["hour", "day", "week", "month", "year"],
              "values": {"h": "hour", "d": "day", "w": "week", "m": "month", "y": "year"},
@@ -149,7 +160,7 @@ def run_search(params: dict[str, Any], report: ProgressCallback = None) -> Docum
     def operation(params: dict[str, Any]) -> Document:
         from websearch.store import PageStore
 
-        engines = chosen_engines(params["engine"])
+        engines = chosen_engines(params["engine"], params["focus"])
         if params.get("dry_run"):
             return planned_requests(engines, params)
         store = PageStore()
@@ -166,18 +177,18 @@ def run_search(params: dict[str, Any], report: ProgressCallback = None) -> Docum
 def planned_requests(engines: list[str], params: dict[str, Any]) -> Document:
     """Return what a dry run shows: the request, or those to several engines."""
     documents = [planned_request({**params, "engine": engine}) for engine in engines]
-    failed = next((document for document in documents if not document["ok"]), None)
-    if failed or len(documents) == 1:
-        return failed or documents[0]
-    requests = [document["request"] for document in documents]
+    requests = [document["request"] for document in documents if document["ok"]]
+    if len(documents) == 1 or not requests:
+        return documents[0]
     return {"ok": True, "dry_run": True, "request": {"requests": requests}}
 
 
 def planned_request(params: dict[str, Any]) -> Document:
     """Return what a dry run shows: the request of the first engine that can do what is asked."""
     duration("ttl", params["ttl"])
+    asked = {**params, **focused_filters(params, params["engine"])}
     order = engine_order(params["engine"])
-    documents = [(engine, ask_engine(engine, params)) for engine in order]
+    documents = [(engine, ask_engine(engine, asked)) for engine in order]
     engine, document = next((one for one in documents if one[1]["ok"]), documents[0])
     return {**document, "engine": engine} if document["ok"] else document
 
@@ -185,7 +196,8 @@ def planned_request(params: dict[str, Any]) -> Document:
 def search(question: Question) -> Document:
     """Return the document of a question; raises SearchError if no engine answers.
 
-    With stale, a stored answer of any age stands in for an engine that does not answer.
+    With stale, a stored answer of any age stands in for an engine that does not answer; else open
+    sources stand in for auto.
     """
     try:
         return answer_question(question, complete_answer)
@@ -196,6 +208,8 @@ def search(question: Question) -> Document:
             stored = next(filter(None, (stored_content(question, key, None) for key in keys)), None)
             if stored and question.params.get("stale"):
                 return stale_answer(question, stored, error)
+            if document := stand_in_answer(question, error):
+                return document
             if stored:
                 hint = f"An answer of {stored['fetched_at']} is stored: stale gives it."
                 error.details["hint"] = f"{error.details['hint']} {hint}".strip()
@@ -203,18 +217,44 @@ def search(question: Question) -> Document:
         raise
 
 
+def stand_in_answer(question: Question, error: SearchError) -> Document | None:
+    """Return the answer of the sources that stand in for auto after its error, or None.
+
+    If none of them answers, the error stays: they do not hold the web. Its details list them.
+    """
+    if not needs_stand_ins(question.params["engine"], error):
+        return None
+    outcomes = ask_engines(question, stand_ins())
+    if note := stand_in_note(outcomes):
+        question.warnings.append(note)
+        return fused_answer(question, outcomes)
+    failures = [*question.failures, *((one.engine, one.error) for one in outcomes if one.error)]
+    error.details["attempts"] = [{"engine": name, "kind": fault.kind} for name, fault in failures]
+    return None
+
+
 def fused_search(question: Question, engines: list[str]) -> Document:
     """Return the results of several engines, asked at the same time, as one ranking.
 
     Raises SearchError if no engine answers.
     """
-    params = question.params
-    share = SEARCH_SHARE if question.reads_pages else 1.0
-    asked = {**params, "timeout": question.time_left() * share}
-    outcomes = ask_all([params["query"]], engines, asked, question.report)
+    outcomes = ask_engines(question, engines)
     if not any(outcome.content for outcome in outcomes):
         failures = [(outcome.engine, outcome.error) for outcome in outcomes if outcome.error]
         raise no_engine_answered(failures)
+    return fused_answer(question, outcomes)
+
+
+def ask_engines(question: Question, engines: list[str]) -> list[Outcome]:
+    """Ask several engines at the same time, so that time is left to read the pages."""
+    share = SEARCH_SHARE if question.reads_pages else 1.0
+    asked = {**question.params, "timeout": max(MIN_TIMEOUT, question.time_left() * share)}
+    return ask_all([question.params["query"]], engines, asked, question.report)
+
+
+def fused_answer(question: Question, outcomes: list[Outcome]) -> Document:
+    """Return the document of what several engines have answered."""
+    params = question.params
     sources = gather_sources(question, outcomes, params["count"])
     answered = [outcome for outcome in outcomes if outcome.content]
     question.warnings += [text for outcome in outcomes for text in outcome.warnings]
@@ -240,7 +280,7 @@ def fused_search(question: Question, engines: list[str]) -> Document:
         "fetched_at": min(outcome.content["fetched_at"] for outcome in answered),
     }
     notes = with_notes(question, document)
-    notes |= drop_empty({"attempts": failed_attempts(outcomes)})
+    notes |= drop_empty({"attempts": [*question.attempts(), *failed_attempts(outcomes)]})
     texts = {source.result["url"]: source.text for source in sources}
     fill_results(notes, texts, question.max_chars)
     return notes
@@ -451,8 +491,8 @@ RUN: dict[str, Callable[..., Document]] = {
 
 
 def as_results(document: Document) -> list[dict[str, Any]]:
-    """Return a document's results as [{title, url, snippet, date?}]."""
-    names = ("title", "url", "snippet", "date")
+    """Return a document's results as [{title, url, snippet, date?, author?, license?}]."""
+    names = ("title", "url", "snippet", "date", "author", "license")
     return [
         {
             "title": item["url"],
@@ -501,7 +541,8 @@ def result_markdown(item: dict[str, Any]) -> str:
     """Return one result's section: its URL, title and date, then its text or snippet."""
     title = " ".join(str(item.get("title", "")).split())
     date = item.get("date") or item.get("fetched_at") or ""
-    facts = [f"**{title}**" if title else "", date, ", ".join(item.get("engines", []))]
+    facts = [f"**{title}**" if title else "", date, item.get("author", ""), item.get("license", "")]
+    facts.append(", ".join(item.get("engines", [])))
     body = escape_borders(item.get("text") or item.get("snippet") or "")
     failed = f"(page not read: {item['error']})" if "error" in item else ""
     blocks = [f"## {item['url']}", " · ".join(fact for fact in facts if fact), body, failed]

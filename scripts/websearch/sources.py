@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 import time
 
-from websearch.common import SearchError, drop_empty
-from websearch.engines import ENGINES, is_storable
+from websearch.common import SearchError, drop_empty, may_fall_back
+from websearch.engines import ENGINES, focused_filters, is_storable, stand_ins
 from websearch.fusion import fuse, same_texts
 from websearch.results import MIN_TIMEOUT, Question, answer_question
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from websearch.common import Document, ProgressCallback
 
 MAX_AT_ONCE = 8  # questions that are asked at the same time
-MAX_KEYLESS_AT_ONCE = 4  # of them at keyless engines, whose pace lets more only wait
+MAX_KEYLESS_AT_ONCE = 4  # of them at each keyless engine, whose pace lets more only wait
 SPARE_SOURCES = 4  # more pages are read than wanted: some turn out to hold the same text
 DAY = 86_400.0  # seconds
 
@@ -75,26 +75,62 @@ def ask_all(
 ) -> list[Outcome]:
     """Ask every question at every engine at the same time; return the outcomes in that order.
 
-    engines: names, or ["auto"]. params: those of one search. A question that fails costs no other
-    one. Ends at the deadline of params.
+    engines: names; "auto" stands for the first configured engine that answers. If auto alone is
+    asked and fails for a question, the sources that stand in for it are asked. params: those of one
+    search. A question that fails costs no other one. Ends at the deadline of params.
     """
-    import threading
-
+    deadline = time.monotonic() + float(params["timeout"])
     outcomes = [
         Outcome(number, query, engine)
         for number, query in enumerate(queries, 1)
         for engine in engines
     ]
-    deadline = time.monotonic() + float(params["timeout"])
+    ask_together(outcomes, params, deadline, report)
+    failed = [one for one in outcomes if one.error and needs_stand_ins(one.engine, one.error)]
+    if engines != ["auto"] or not failed:
+        return outcomes
+    others = [Outcome(one.number, one.query, engine) for one in failed for engine in stand_ins()]
+    ask_together(others, params, deadline, report)
+    if note := stand_in_note(others):
+        others[0].warnings.append(note)
+    return sorted([*outcomes, *others], key=lambda outcome: outcome.number)
+
+
+def needs_stand_ins(engine: str, error: SearchError) -> bool:
+    """Return whether open sources may answer in place of auto after its error.
+
+    That the web holds nothing is an answer.
+    """
+    return engine == "auto" and error.kind != "no_results" and may_fall_back(error.kind)
+
+
+def stand_in_note(outcomes: list[Outcome]) -> str:
+    """Return the sentence that says which sources have answered in place of auto, or ""."""
+    answered = dict.fromkeys(ENGINES[one.engine]["title"] for one in outcomes if one.content)
+    if not answered:
+        return ""
+    return f"No search engine answered, so these results are those of {', '.join(answered)} alone."
+
+
+def ask_together(
+    outcomes: list[Outcome],
+    params: dict[str, Any],
+    deadline: float,
+    report: ProgressCallback = None,
+) -> None:
+    """Fill outcomes with what their engines answer, all asked at the same time."""
+    import threading
+
     all_slots = threading.Semaphore(MAX_AT_ONCE)
-    keyless_slots = threading.Semaphore(MAX_KEYLESS_AT_ONCE)
+    keyless_slots = {one.engine: threading.Semaphore(MAX_KEYLESS_AT_ONCE) for one in outcomes}
 
     def work(outcome: Outcome) -> None:
         entry = ENGINES.get(outcome.engine, {})
         keyless = "module" in entry and "function" not in entry and "own_server" not in entry
-        with keyless_slots if keyless else all_slots:
+        with keyless_slots[outcome.engine] if keyless else all_slots:
             left = max(MIN_TIMEOUT, deadline - time.monotonic())
-            ask_one(outcome, {**params, "timeout": left})
+            filters = focused_filters(params, outcome.engine)
+            ask_one(outcome, {**params, **filters, "timeout": left})
 
     threads = [threading.Thread(target=work, args=(one,), daemon=True) for one in outcomes]
     for thread in threads:
@@ -107,7 +143,6 @@ def ask_all(
         if not outcome.content and outcome.error is None:
             hint = "Raise timeout, or ask fewer questions."
             outcome.error = SearchError("timeout", "There was no answer in time.", hint)
-    return outcomes
 
 
 def ask_one(outcome: Outcome, params: dict[str, Any]) -> None:

@@ -299,8 +299,12 @@ def chosen_engines(named: list[str], focus: str = "general") -> list[str]:
         names = [name for name, entry in ENGINES.items() if entry["auto"] and is_configured(name)]
     if names == ["auto"] and focus in WITHOUT_GENERAL_ENGINE:
         names = []
-    sources = [name for name, entry in ENGINES.items() if focus in entry["sources"]]
-    return list(dict.fromkeys([*sources, *names]))
+    return list(dict.fromkeys([*focus_sources(focus), *names]))
+
+
+def focus_sources(focus: str) -> list[str]:
+    """Return the engines that a focus asks beside the general engine."""
+    return [name for name, entry in ENGINES.items() if focus in entry["sources"]]
 
 
 def stand_ins() -> list[str]:

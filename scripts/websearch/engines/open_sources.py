@@ -61,8 +61,8 @@ _FILLING_WORDS = frozenset(
 def key_words(query: str, most: int = MOST_WORDS) -> str:
     """Return the most telling words of a query in their order; qualifiers such as repo:a/b stay.
 
-    A query with a quoted phrase stays as it is. Telling are names with digits, signs or capitals
-    inside, then long words.
+    A query with a quoted phrase stays as it is. The most telling are names with digits, signs or
+    capitals inside, then long words.
     """
     if '"' in query:
         return query
@@ -72,7 +72,7 @@ def key_words(query: str, most: int = MOST_WORDS) -> str:
     plain = [word for word in telling if not is_qualifier(word)]
 
     def rank(word: str) -> tuple[bool, int]:
-        return bool(re.search(r"[\d_.#+/-]|\w[A-Z]", word)), len(word)
+        return bool(re.search(r"[a-zA-Z].*[\d_.#+/-]|\w[A-Z]", word)), len(word)
 
     kept = {*sorted(plain, key=rank, reverse=True)[:most]}
     return " ".join(word for word in telling if is_qualifier(word) or word in kept)

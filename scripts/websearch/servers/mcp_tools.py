@@ -64,10 +64,11 @@ TOOLS: dict[str, dict[str, Any]] = {
         "description": "Search the web and read the pages found: ranked results with page text, "
         "cached. Start here. Needs no key.",
         "arguments": [
-            "query", "count", "force", "engine", "since", "country", "language", "site",
+            "query", "count", "force", "engine", "focus", "since", "country", "language", "site",
             "exclude_site",
         ],
         "help": {
+            "focus": "also ask Stack Overflow and GitHub (code), paper indexes, forums, Wikipedia",
             "force": "search anew instead of using the cache",
             "engine": "engine to ask; auto: the first configured one that answers",
         },
@@ -154,7 +155,7 @@ BRIEF_HELP = {
     "exclude_site": "",
     "count": "",
 }
-LONG_LIST = 12  # choices
+LONG_LIST = 16  # choices
 
 
 def tool_parameters(name: str) -> dict[str, dict[str, Any]]:
