@@ -97,14 +97,13 @@ def read_answer(request: dict[str, Any], response: Response) -> dict[str, Any]:
 
 def paper_result(entry: str) -> dict[str, Any]:
     """Return an entry of the feed as a result: the page of the paper's newest version."""
-    found = re.match(r"https?://arxiv\.org/(abs/\S+?)(?:v\d+)?$", element_text(entry, "id"))
-    if not found:
-        return {}
+    links = (one for one in re.findall(r"<link\s[^<>]*>", entry) if 'rel="alternate"' in one)
+    url = re.search(r'href="([^"]*)"', next(links, ""))
     kind = re.search(_CATEGORY, entry)
     facts = [raw_text(unescape(kind[1])) if kind else "", element_text(entry, "summary")]
     return source_result(
         element_text(entry, "title"),
-        f"https://arxiv.org/{found[1]}",
+        re.sub(r"v\d+$", "", unescape(url[1])) if url else "",
         facts,
         date=element_text(entry, "published")[:10],
         author=named_authors([raw_text(unescape(one)) for one in re.findall(_NAME, entry)]),
