@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import time
 
 from websearch.common import (
-    DEFAULT_MAX_CHARS,
     DEFAULT_TIMEOUT,
     DryRun,
     SearchError,
@@ -20,31 +20,35 @@ from websearch.common import (
     shorten,
 )
 from websearch.engines import chosen_engines
-from websearch.results import MIN_TIMEOUT, SEARCH_SHARE, Question, error_of
-from websearch.search import COMMANDS as SEARCH_COMMANDS
-from websearch.search import escape_borders, planned_request
-from websearch.sources import (
-    Outcome,
-    Source,
+from websearch.ledger import budget_warnings
+from websearch.outcomes import (
+    all_warnings,
+    answered,
     ask_all,
     failed_attempts,
-    gather_sources,
+    failure_of,
     query_state,
     total_billed,
-    utc_day,
-    year_warning,
 )
+from websearch.results import MIN_TIMEOUT, SEARCH_SHARE, Question
+from websearch.search import COMMANDS as SEARCH_COMMANDS
+from websearch.search import escape_borders, planned_requests
+from websearch.sources import gather_sources, utc_day, year_warning
 
 TYPE_CHECKING = False  # typing.TYPE_CHECKING without its import, which costs 5 ms
 if TYPE_CHECKING:
     from typing import Any
 
     from websearch.common import Document, ProgressCallback
+    from websearch.outcomes import Outcome
+    from websearch.sources import Source
+    from websearch.store import PageStore
 
-MAX_QUESTIONS = 8
+MIN_QUESTIONS, MAX_QUESTIONS = 2, 8
 DEFAULT_SOURCES, MAX_SOURCES = 8, 20
 RESULTS_OF_A_QUESTION = 10  # one result page of every engine: it costs one request
 MIN_PASSAGE = 250  # characters of JSON: a source with less room for its text says nothing
+NO_LIMIT = 1_000_000_000  # characters: more than all pages of a brief have
 SNIPPET_CHARS = 300  # of a source whose page could not be read
 INPUT_HINT = "Name a file with one question a line, or @- for standard input."
 CUT_HINT = "Texts are the passages that answer; read_page gives a whole page."
@@ -54,12 +58,13 @@ CUT_HINT = "Texts are the passages that answer; read_page gives a whole page."
 _OF_SEARCH = {one["name"]: one for one in SEARCH_COMMANDS["search"]["params"]}
 # fmt: off
 COMMANDS: dict[str, dict[str, Any]] = {"brief": {
-    "help": "several questions, one document: fused sources with the passages that answer",
+    "help": "several questions, one document: numbered sources with the passages that answer",
     "expendable": ("attempts",),
     "params": [
         {"name": "queries", "type": "list", "positional": True, "aliases": ["query", "q"],
-         "flags": ["-q"], "help": f"the questions, 2 to {MAX_QUESTIONS}; repeat it"},
-        {"name": "input", "type": "str", "verbatim": True,
+         "flags": ["-q"], "help": f"the questions, {MIN_QUESTIONS} to {MAX_QUESTIONS}",
+         "min_items": MIN_QUESTIONS, "max_items": MAX_QUESTIONS},
+        {"name": "input", "type": "str", "verbatim": True, "local": True,
          "help": "file with one question a line; @- is standard input"},
         {**_OF_SEARCH["count"], "max": MAX_SOURCES, "default": DEFAULT_SOURCES,
          "help": f"sources, 1 to {MAX_SOURCES} (default: {DEFAULT_SOURCES})"},
@@ -75,18 +80,26 @@ COMMANDS: dict[str, dict[str, Any]] = {"brief": {
 def run_brief(params: dict[str, Any], report: ProgressCallback = None) -> Document:
     """Answer several questions with one list of sources. Never raises.
 
-    params: those of COMMANDS["brief"]. Returns {ok, today, queries: [{query, engine, found} or
-    {query, error, kind}], sources: [{number, title, url, date?, queries, text or error, also?}],
-    from_cache: the numbers of the questions that cost no request, ...}, or an error document.
+    params: those of COMMANDS["brief"] without input. Returns {ok, today, queries: [{query, engine,
+    found} or {query, error, kind}], sources: [{number, title, url, date?, queries, text or error,
+    also?}], from_cache: numbers of the questions that cost no request, ...}, or an error document.
     """
 
     def operation(params: dict[str, Any]) -> Document:
+        from websearch.store import PageStore
+
         refuse_input(params)
-        queries = check_queries(params.get("queries", []))
+        queries = distinct_queries(params.get("queries", []))
         params = {"timeout": DEFAULT_TIMEOUT, **params}
         if params.get("dry_run"):
-            raise DryRun({"requests": planned_requests(queries, params)})
-        return brief(queries, params, report)
+            asked = {**params, "count": RESULTS_OF_A_QUESTION}
+            engines = chosen_engines(params["engine"], params["focus"])
+            raise DryRun(planned_requests(queries, engines, asked))
+        store = PageStore()
+        try:
+            return brief(queries, params, store, report)
+        finally:
+            store.close()
 
     return run_operation("web_search.brief", COMMANDS["brief"], params, operation)
 
@@ -96,90 +109,74 @@ def run_brief_file(params: dict[str, Any], report: ProgressCallback = None) -> D
     return run_brief(read_queries(params, INPUT_HINT), report)
 
 
-def check_queries(queries: list[str]) -> list[str]:
+def distinct_queries(queries: list[str]) -> list[str]:
     """Return the questions, each once; raises SearchError (invalid_input) for too few or many."""
-    distinct = list({query.strip().lower(): query.strip() for query in queries}.values())
-    if 2 <= len(distinct) <= MAX_QUESTIONS:
-        return distinct
-    message = f"A brief takes 2 to {MAX_QUESTIONS} different questions, not {len(distinct)}."
-    few = len(distinct) < 2
-    hint = "Ask a single question with search." if few else "Ask the others in a second brief."
-    raise SearchError("invalid_input", message, hint)
-
-
-def planned_requests(queries: list[str], params: dict[str, Any]) -> list[Any]:
-    """Return the request that each question would send first to each engine."""
-    asked = {**params, "count": RESULTS_OF_A_QUESTION}
-    documents = [
-        planned_request({**asked, "query": query, "engine": engine})
-        for query in queries
-        for engine in chosen_engines(params["engine"], params["focus"])
-    ]
-    planned = [document["request"] for document in documents if document["ok"]]
-    if not planned:
-        raise error_of(documents[0])
-    return planned
+    if not MIN_QUESTIONS <= len(queries) <= MAX_QUESTIONS:
+        limits = f"{MIN_QUESTIONS} to {MAX_QUESTIONS}"
+        message = f"A brief takes {limits} questions in queries, not {len(queries)}."
+        few = "Ask a single question as query of a search."
+        many = "Ask the others in a second brief."
+        hint = few if len(queries) < MIN_QUESTIONS else many
+        raise SearchError("invalid_input", message, hint)
+    distinct: dict[str, str] = {}
+    for query in queries:
+        distinct.setdefault(query.strip().lower(), query.strip())
+    return list(distinct.values())
 
 
 # ===== one brief ==================================================================================
 
 
-def brief(queries: list[str], params: dict[str, Any], report: ProgressCallback) -> Document:
+def brief(
+    queries: list[str], params: dict[str, Any], store: PageStore, report: ProgressCallback
+) -> Document:
     """Return the document of a brief; raises the first question's SearchError if all failed."""
-    from websearch.store import PageStore
-
     deadline = time.monotonic() + float(params["timeout"])
     timeout = params["timeout"] * SEARCH_SHARE
     asked = {**params, "count": RESULTS_OF_A_QUESTION, "timeout": timeout}
     engines = chosen_engines(params["engine"], params["focus"])
     outcomes = ask_all(queries, engines, asked, report)
-    if not any(outcome.content for outcome in outcomes):
-        raise all_failed(queries, outcomes)
-    store = PageStore()
+    if not answered(outcomes):
+        error = failure_of(of_question(outcomes, 1))
+        error.details["queries"] = states(queries, outcomes)
+        raise error
     left = max(MIN_TIMEOUT, deadline - time.monotonic())
-    question = Question({**asked, "query": queries[0], "timeout": left}, store, report)
-    try:
-        sources = gather_sources(question, outcomes, params["count"])
-    finally:
-        store.close()
-    document = brief_head(queries, outcomes, [*question.warnings, *store.warnings])
-    fill_brief(document, sources, queries, params.get("max_chars", DEFAULT_MAX_CHARS))
+    reading = Question({**params, "query": "\n".join(queries), "timeout": left}, store, report)
+    sources = gather_sources(reading, outcomes, params["count"])
+    document = brief_head(queries, outcomes)
+    warnings = [*all_warnings(outcomes), *(year_warning(one, document["today"]) for one in queries)]
+    warnings += [*reading.warnings, *budget_warnings(total_billed(outcomes), store)]
+    warnings = [text for text in dict.fromkeys([*warnings, *store.warnings]) if text]
+    document |= drop_empty({"warnings": warnings})
+    fill_brief(document, sources, queries, reading.max_chars)
     return document
 
 
-def all_failed(queries: list[str], outcomes: list[Outcome]) -> SearchError:
-    """Return the first question's error, with what became of the others."""
-    error = outcomes[0].error or SearchError("internal", "A question has no outcome.")
-    error.details["queries"] = states(queries, outcomes)
-    return error
+def of_question(outcomes: list[Outcome], number: int) -> list[Outcome]:
+    """Return the outcomes of one question, at every engine."""
+    return [outcome for outcome in outcomes if outcome.number == number]
 
 
 def states(queries: list[str], outcomes: list[Outcome]) -> list[dict[str, Any]]:
     """Return what became of each question, in their order."""
-    numbers = range(1, len(queries) + 1)
-    return [query_state([one for one in outcomes if one.number == number]) for number in numbers]
+    return [query_state(of_question(outcomes, number)) for number in range(1, len(queries) + 1)]
 
 
-def brief_head(queries: list[str], outcomes: list[Outcome], warnings: list[str]) -> Document:
-    """Return a brief's document without its sources."""
-    today = utc_day(time.time())
-    fresh = {one.number for one in outcomes if not one.from_cache}
-    notes = [text for outcome in outcomes for text in outcome.warnings]
-    notes += [*(year_warning(query, today) for query in queries), *warnings]
+def brief_head(queries: list[str], outcomes: list[Outcome]) -> Document:
+    """Return a brief's document without its warnings and sources."""
+    fresh = {outcome.number for outcome in outcomes if not outcome.from_cache}
+    notes = {
+        "from_cache": sorted({outcome.number for outcome in outcomes} - fresh),
+        "attempts": failed_attempts(outcomes),
+        "billed": total_billed(outcomes),
+    }
     return {
         "ok": True,
         "provider": "web_search",
-        "today": today,
+        "today": utc_day(time.time()),
         "queries": states(queries, outcomes),
         "sources": [],
-        **drop_empty(
-            {
-                "from_cache": sorted({one.number for one in outcomes} - fresh),
-                "attempts": failed_attempts(outcomes),
-                "billed": total_billed(outcomes),
-                "warnings": [text for text in dict.fromkeys(notes) if text],
-            }
-        ),
+        **drop_empty(notes),
     }
 
 
@@ -194,54 +191,49 @@ def fill_brief(
     from websearch.pages.passages import fill_texts
 
     names_engines = any("engines" in state for state in document["queries"])
-    document["sources"] = shown = [shown_source(one, names_engines) for one in sources]
-    texts = [source.text for source in sources]
-    asked = ["\n".join(queries[number - 1] for number in sorted(one.questions)) for one in sources]
-    if not max_chars:
-        for item, text in zip(shown, texts, strict=True):
-            item.update(drop_empty({"text": text}))
-    else:
-        hint = {"truncated": {"hint": CUT_HINT}}
-        marks = len(shown) * len(',"number":20,"text":,"truncated":true')
-        room = max_chars - len(dump_json({**document, **hint})) - marks
-        while len(shown) > 1 and room < MIN_PASSAGE * len(shown):
-            place = last_to_spare(shown)
-            room += len(dump_json(shown.pop(place))) + marks // len(sources)
-            texts.pop(place)
-            asked.pop(place)
-        if fill_texts(shown, texts, asked, max(0, room)) or len(shown) < len(sources):
-            document |= hint
+    kept = list(sources)
+    document["sources"] = shown = [shown_source(source, names_engines) for source in kept]
+    document["truncated"] = {"hint": CUT_HINT}  # its room is kept free
+
+    def room() -> int:
+        return max_chars - len(dump_json(document)) - len(shown) * len(',"text":,"truncated":true')
+
+    while max_chars and len(shown) > 1 and room() < MIN_PASSAGE * len(shown):
+        place = last_to_spare(shown)
+        del shown[place], kept[place]
+        document["truncated"]["items_dropped"] = {"sources": len(sources) - len(kept)}
+    texts = [source.text for source in kept]
+    asked = ["\n".join(queries[number - 1] for number in sorted(one.questions)) for one in kept]
+    is_cut = fill_texts(shown, texts, asked, max(0, room()) if max_chars else NO_LIMIT)
+    if not is_cut and len(kept) == len(sources):
+        del document["truncated"]
     for number, item in enumerate(shown, 1):
-        shown[number - 1] = {"number": number, **item}
+        item["number"] = number
 
 
 def last_to_spare(shown: list[dict[str, Any]]) -> int:
     """Return the place of the last source that is not the only one of a question, else the last."""
     for place in range(len(shown) - 1, -1, -1):
-        others = {
-            number for index, one in enumerate(shown) if index != place for number in one["queries"]
-        }
-        if set(shown[place]["queries"]) <= others:
+        others = [one["queries"] for index, one in enumerate(shown) if index != place]
+        if set(shown[place]["queries"]) <= {number for numbers in others for number in numbers}:
             return place
     return len(shown) - 1
 
 
 def shown_source(source: Source, names_engines: bool) -> dict[str, Any]:
-    """Return a source as it stands in a document, without its number and text."""
+    """Return a source as it stands in a document, without its text; its number comes later."""
     result = source.result
     shown = {
+        "number": MAX_SOURCES,
         "title": result.get("title"),
         "url": result["url"],
-        "date": result.get("date"),
-        "author": result.get("author"),
-        "license": result.get("license"),
+        **{name: result.get(name) for name in ("date", "author", "license")},
         "queries": sorted(source.questions),
         "engines": sorted(source.engines) if names_engines else None,
         "also": source.also,
         "error": source.error,
+        "snippet": "" if source.text else shorten(result.get("snippet", ""), SNIPPET_CHARS),
     }
-    if not source.text:
-        shown["snippet"] = shorten(result.get("snippet", ""), SNIPPET_CHARS)
     return drop_empty(shown)
 
 
@@ -264,17 +256,21 @@ def to_markdown(document: Document) -> str:
 
 
 def source_markdown(source: dict[str, Any]) -> str:
-    """Return one source's section: its number, link and date, then its passages."""
+    """Return one source's section: its number, link and date, then its passages.
+
+    No line of a page can look like the heading of a source: such a line gets a backslash.
+    """
     link = markdown_link(str(source.get("title") or source["url"]), source["url"])
-    answers = ", ".join(map(str, source["queries"]))
-    facts = [source.get(name, "") for name in ("date", "author", "license")]
-    facts += [f"questions {answers}", ", ".join(source.get("engines", []))]
-    failed = f"(page not read: {source['error']})" if "error" in source else ""
-    body = escape_borders(source.get("text") or source.get("snippet") or "")
+    numbers = source["queries"]
+    answers = f"question{'s' if len(numbers) > 1 else ''} {', '.join(map(str, numbers))}"
+    facts = [*(source.get(name, "") for name in ("date", "author", "license")), answers]
+    facts += source.get("engines", [])
+    text = escape_borders(source.get("text") or source.get("snippet") or "")
     blocks = [
         f"[{source['number']}] {link}",
         " · ".join(fact for fact in facts if fact),
-        body,
-        failed,
+        re.sub(r"(?m)^(?=[ \t]*\[\d+\][ \t]*\[)", r"\\", text),
+        f"(the same text: {', '.join(source['also'])})" if "also" in source else "",
+        f"(page not read: {source['error']})" if "error" in source else "",
     ]
     return "\n\n".join(block for block in blocks if block)

@@ -16,17 +16,18 @@ if TYPE_CHECKING:
 # Cormack, Clarke and Büttcher (2009) chose 60 for reciprocal rank fusion; later work kept it.
 RANK_CONSTANT = 60
 SHINGLE_WORDS = 5  # words in a row that are compared: a shorter run stands in unrelated texts
-SAME_TEXT = 0.8  # share of the smaller text's shingles that makes two texts the same
+SAME_TEXT = 0.8  # share of the shingles of two texts that stand in both if the texts are the same
 MIN_SHINGLES = 20  # a shorter text (an error page, a notice) says nothing about sameness
-MAX_SHINGLES = 2_000  # of one text: some 2,000 words tell articles apart
+MAX_SHINGLES = 2_000  # of one text: the first 2,000 words tell articles apart
 
 
 def fuse(lists: list[list[dict[str, Any]]]) -> list[dict[str, Any]]:
     """Return the results of several ranked lists as one, the best first.
 
-    Each is {result, lists, score}: the result as the list that ranks it best has it, the indexes of
-    all lists that hold it, and the sum of 1 / (RANK_CONSTANT + rank) over them. Equal scores keep
-    the order of the lists. An address counts once in each list.
+    Each is {result, lists}: the result as the list that ranks it best has it, with the fields that
+    only others have (such as a date), and the indexes of all lists that hold it. A result scores
+    the sum of 1 / (RANK_CONSTANT + rank) over the lists; an address counts once in each. Equal
+    scores keep the order of the lists.
     """
     found: dict[str, dict[str, Any]] = {}
     for index, results in enumerate(lists):
@@ -36,46 +37,48 @@ def fuse(lists: list[list[dict[str, Any]]]) -> list[dict[str, Any]]:
             if key in seen:
                 continue
             seen.add(key)
-            entry = found.setdefault(key, {"result": result, "rank": rank, "lists": [], "score": 0})
+            new = {"result": result, "rank": rank, "lists": [], "score": 0.0}
+            entry = found.setdefault(key, new)
             entry["lists"].append(index)
             entry["score"] += 1 / (RANK_CONSTANT + rank)
             if rank < entry["rank"]:
-                entry["result"], entry["rank"] = result, rank
-            add_missing(entry, result)
+                entry["rank"], entry["result"] = rank, completed(result, entry["result"])
+            else:
+                entry["result"] = completed(entry["result"], result)
     ranked = sorted(found.values(), key=lambda entry: -entry["score"])
-    return [{name: entry[name] for name in ("result", "lists", "score")} for entry in ranked]
+    return [{name: entry[name] for name in ("result", "lists")} for entry in ranked]
 
 
-def add_missing(entry: dict[str, Any], other: dict[str, Any]) -> None:
-    """Give an entry's result the fields that only another list has, such as a date."""
-    missing = {name: value for name, value in other.items() if name not in entry["result"]}
-    if missing:
-        entry["result"] = {**entry["result"], **missing}
+def completed(result: dict[str, Any], other: dict[str, Any]) -> dict[str, Any]:
+    """Return a result with the fields that only another one of the same page has.
 
-
-def shingles(text: str) -> frozenset[int]:
-    """Return the runs of SHINGLE_WORDS words of a text, as hashes of this process."""
-    words = re.findall(r"\w+", text[: 20 * MAX_SHINGLES].lower())[:MAX_SHINGLES]
-    runs = range(len(words) - SHINGLE_WORDS + 1)
-    return frozenset(hash(tuple(words[place : place + SHINGLE_WORDS])) for place in runs)
+    An error belongs to one address and is not taken over.
+    """
+    return {**{name: value for name, value in other.items() if name != "error"}, **result}
 
 
 def same_texts(texts: list[str]) -> list[int]:
     """Return for each text the index of the first text that is the same, its own if there is none.
 
-    Two texts are the same if SAME_TEXT of the smaller one's shingles stand in the other: syndicated
-    articles differ in what surrounds them.
+    Two texts are the same if more than SAME_TEXT of their shingles stand in both: syndicated
+    articles differ in a few lines only. A teaser and its article are two texts.
     """
     sets = [shingles(text) for text in texts]
     first: list[int] = []
     for index, own in enumerate(sets):
-        same = index
-        for earlier in range(index):
-            smaller = min(len(own), len(sets[earlier]))
-            if first[earlier] != earlier or smaller < MIN_SHINGLES:
-                continue
-            if len(own & sets[earlier]) >= SAME_TEXT * smaller:
-                same = earlier
-                break
-        first.append(same)
+        same = (
+            earlier
+            for earlier in range(index)
+            if first[earlier] == earlier
+            and min(len(own), len(sets[earlier])) >= MIN_SHINGLES
+            and len(own & sets[earlier]) > SAME_TEXT * len(own | sets[earlier])
+        )
+        first.append(next(same, index))
     return first
+
+
+def shingles(text: str) -> frozenset[int]:
+    """Return the runs of SHINGLE_WORDS terms of a text, as hashes of this process."""
+    words = re.findall(r"\w+", text[: 20 * MAX_SHINGLES].lower())[:MAX_SHINGLES]
+    runs = range(len(words) - SHINGLE_WORDS + 1)
+    return frozenset(hash(tuple(words[place : place + SHINGLE_WORDS])) for place in runs)

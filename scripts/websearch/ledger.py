@@ -1,7 +1,8 @@
 """What was spent: requests to engines that cost money, by engine and month, and their budgets.
 
-The store counts every request that a paid engine has answered. WEB_SEARCH_BUDGET (such as
-brave:900,serper:2000) names the requests that an engine may answer in a month (UTC).
+The store counts every request to a paid engine; one that the provider refused is not counted.
+WEB_SEARCH_BUDGET (such as brave:900,serper:2000) names how many requests each engine may answer in
+a month (UTC). Serper's are credits.
 """
 
 from __future__ import annotations
@@ -14,11 +15,13 @@ from websearch.engines import ENGINES
 
 TYPE_CHECKING = False  # typing.TYPE_CHECKING without its import, which costs 5 ms
 if TYPE_CHECKING:
+    from collections.abc import Callable, Collection
+
     from websearch.common import Document
     from websearch.store import PageStore
 
 BUDGET_VARIABLE = "WEB_SEARCH_BUDGET"
-WARN_FROM = 0.8  # share of a budget from which a warning says what is left
+WARN_FROM = 0.8  # share of a budget from which a warning says how much of it is used
 
 
 def this_month() -> str:
@@ -26,50 +29,78 @@ def this_month() -> str:
     return time.strftime("%Y-%m", time.gmtime())
 
 
+def paid_engines() -> list[str]:
+    """Return the names of the engines that cost money."""
+    return [name for name, entry in ENGINES.items() if entry["paid"]]
+
+
 def budgets() -> dict[str, int]:
     """Return engine -> requests a month, from WEB_SEARCH_BUDGET; raises SearchError."""
-    text = os.environ.get(BUDGET_VARIABLE, "").strip()
+    items = os.environ.get(BUDGET_VARIABLE, "").split(",")
     found: dict[str, int] = {}
-    paid = [name for name, entry in ENGINES.items() if entry["paid"]]
-    for part in filter(None, (one.strip() for one in text.split(","))):
-        name, _, number = part.partition(":")
-        name = name.strip().lower()
-        if name not in paid or not number.strip().isdecimal():
-            message = (
-                f"{BUDGET_VARIABLE} must be such as brave:900,serper:2000, not {quoted(part)}."
-            )
-            hint = nearest(name, paid, "engine") or f"Engines that cost money: {', '.join(paid)}."
+    for item in filter(None, map(str.strip, items)):
+        name, _, number = item.partition(":")
+        name, number = name.strip().lower(), number.strip()
+        if name not in paid_engines() or not (number.isascii() and number.isdecimal()):
+            example = "engines and numbers such as brave:900,serper:2000"
+            message = f"{BUDGET_VARIABLE} must be {example}, not {quoted(item)}."
+            listed = f"The engines that cost money are {', '.join(paid_engines())}."
+            hint = nearest(name, paid_engines(), "engine") or listed
             raise SearchError("invalid_input", message, hint)
         found[name] = int(number)
     return found
 
 
-def check_budget(engine: str, store: PageStore) -> str:
-    """Return a warning if an engine's budget for the month is nearly used up, else "".
+def ask_metered(
+    engine: str, ask: Callable[[], Document], store: PageStore
+) -> tuple[Document, dict[str, int]]:
+    """Return what ask() returns, and engine -> requests that it cost ({} for none).
 
-    Raises SearchError (quota) if it is used up, (invalid_input) for a malformed budget.
+    The request is counted before it is sent, so that processes that ask at the same time keep a
+    budget together, and is taken back if the provider refuses it. Raises SearchError (quota) if the
+    budget is used up, (invalid_input) for a malformed budget.
     """
-    budget = budgets().get(engine)
-    if budget is None:
-        return ""
-    spent = store.spent(this_month()).get(engine, 0)
-    title = ENGINES[engine]["title"]
-    state = f"{spent} of the {budget} requests that {BUDGET_VARIABLE} allows this month are used"
-    if spent >= budget:
-        hint = f"Raise {BUDGET_VARIABLE}, use another engine, or wait for the next month."
-        raise SearchError("quota", f"{title} is not asked: {state}.", hint, unsent=True)
-    return f"{title}: {state}." if spent >= WARN_FROM * budget else ""
+    if not ENGINES[engine]["paid"]:
+        return ask(), {}
+    month, budget = this_month(), budgets().get(engine)
+    spent = store.add_spent(month, engine, 1)
+    if budget is not None and spent > budget:
+        store.add_spent(month, engine, -1)
+        title = ENGINES[engine]["title"]
+        message = f"{title} is not asked: the {budget} requests of {BUDGET_VARIABLE} are used up."
+        hint = f"Use another engine, raise {BUDGET_VARIABLE}, or wait for the next month."
+        raise SearchError("quota", message, hint)
+    document = ask()
+    requests = billed_requests(document)
+    if requests != 1:
+        store.add_spent(month, engine, requests - 1)
+    return document, {engine: requests} if requests else {}
 
 
-def count_requests(engine: str, document: Document, store: PageStore) -> int:
-    """Count the requests that an engine has answered with a document; return how many.
+def billed_requests(document: Document) -> int:
+    """Return how many requests a document of a paid engine has cost.
 
-    A request that the provider refused is not counted. Serper says how many credits it took.
+    Serper says how many credits it took. A request whose answer did not come in time counts,
+    because the provider may have answered it.
     """
-    answered = document["ok"] or document["details"]["kind"] == "no_results"
-    if not ENGINES[engine]["paid"] or not answered or "dry_run" in document:
+    if not document["ok"] and document["details"]["kind"] not in ("no_results", "timeout"):
         return 0
-    credits_used = document.get("credits")
-    requests = int(credits_used) if isinstance(credits_used, (int, float)) else 1
-    store.add_spent(this_month(), engine, max(1, requests))
-    return max(1, requests)
+    taken = document.get("credits")
+    return max(1, int(taken)) if isinstance(taken, (int, float)) else 1
+
+
+def budget_warnings(engines: Collection[str], store: PageStore) -> list[str]:
+    """Return a warning for each of the engines whose budget is nearly used up.
+
+    engines: some that have just been asked, so that the budgets are known to be well formed.
+    """
+    limits = (
+        {name: limit for name, limit in budgets().items() if name in engines} if engines else {}
+    )
+    spent = store.spent(this_month()) if limits else {}
+    return [
+        f"{ENGINES[name]['title']}: {spent.get(name, 0)} of the {limit} requests of "
+        f"{BUDGET_VARIABLE} are used this month."
+        for name, limit in limits.items()
+        if spent.get(name, 0) >= WARN_FROM * limit
+    ]

@@ -17,18 +17,18 @@ from websearch.common import (
     quoted,
 )
 from websearch.engines import (
-    ENGINES,
     FILTERS,
     ask_engine,
     engine_order,
     is_storable,
     results_of,
 )
-from websearch.ledger import check_budget, count_requests
+from websearch.ledger import ask_metered
 
 TYPE_CHECKING = False  # typing.TYPE_CHECKING without its import, which costs 5 ms
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from threading import Semaphore
     from typing import Any
 
     from websearch.common import Document, ProgressCallback
@@ -41,13 +41,18 @@ SEARCH_SHARE = 0.7  # of the time that is left: the engine's, if pages are to be
 FIRST_SHARE = 0.6  # of the time that is left: one engine's, if another one may follow
 MIN_TIMEOUT = 0.1  # seconds: the shortest timeout that the commands accept
 LOOK_SECONDS = 0.1  # a process that waits for another one's answer looks this often
+STORE_NOTE = (
+    "Brave's results are asked for each time, because its terms forbid storing them; pages are "
+    "stored (WEB_SEARCH_STORE=brave, if your plan has storage rights, stores both)."
+)
 
 
 class Question:
     """One question on its way: its checked parameters, the store, the deadline, what was tried.
 
     reads_pages: whether time must be left for the pages. unstored: what is not stored, but serves
-    the processes that have waited for it. billed: engine -> requests that cost money.
+    the processes that have waited for it. billed: engine -> requests that cost money. slots: how
+    many questions of a call may be asked at once, for each engine that has such a limit.
     """
 
     def __init__(
@@ -64,6 +69,7 @@ class Question:
         self.failures: list[tuple[str, SearchError]] = []
         self.unstored: dict[str, Any] | None = None
         self.billed: dict[str, int] = {}
+        self.slots: dict[str, Semaphore] = {}
         self.fetched_pages = False  # whether a page came from the web
 
     def time_left(self) -> float:
@@ -96,14 +102,15 @@ def duration(name: str, text: str) -> float:
 
 
 def storage_key(engine: str, params: dict[str, Any]) -> str:
-    """Return the key of an answer in the store: SHA-256 over query, engine, count and filters.
+    """Return the key of an answer in the store: SHA-256 over query, engine and filters.
 
-    The query counts trimmed and in lower case.
+    The query counts trimmed and in lower case. The answer itself says for how many results its
+    engine was asked: it serves every question that wants as many or fewer.
     """
     import hashlib
 
     filters = {name: params[name] for name in FILTERS if name in params}
-    asked = [params["query"].strip().lower(), engine, params["count"], sorted(filters.items())]
+    asked = [params["query"].strip().lower(), engine, sorted(filters.items())]
     return hashlib.sha256(dump_json(asked).encode("utf-8", "replace")).hexdigest()
 
 
@@ -140,7 +147,8 @@ def engine_answer(
     if question.params["force"] or not is_storable(engine):
         content = ask_for_results(question, engine, last, is_named)
         return complete(question, key, content, False)
-    stored = stored_content(question, key, question.max_age) or wait_for_turn(question, key)
+    claim = f"{key} {question.params['count']}"  # who wants more results does not wait for fewer
+    stored = stored_content(question, key, question.max_age) or wait_for_turn(question, key, claim)
     if stored:
         return complete(question, key, stored, True)
     question.unstored = None  # an engine that was asked before may have left something
@@ -152,20 +160,21 @@ def engine_answer(
             question.unstored = {"failure": error_document(error)}
         raise
     finally:
-        question.store.release(key, question.unstored)
+        question.store.release(claim, question.unstored)
 
 
-def wait_for_turn(question: Question, key: str) -> dict[str, Any] | None:
+def wait_for_turn(question: Question, key: str, claim: str) -> dict[str, Any] | None:
     """Return another process's answer to the same question; None if it is this one's turn to ask.
 
-    An answer that is not stored (a page failed that may work the next time) serves the processes
-    that have waited, and so does a failure. Raises SearchError.
+    key: of the answer; claim: of the work. An answer that is not stored (a page failed that may
+    work the next time) serves the processes that have waited, and so does a failure. Raises
+    SearchError.
     """
     begin = time.time()
-    while not question.store.claim(key, question.time_left(), begin):
+    while not question.store.claim(claim, question.time_left(), begin):
         time.sleep(min(LOOK_SECONDS, max(0.0, question.time_left())))
         content = stored_content(question, key, question.max_age)
-        content = content or question.store.outcome(key, begin)
+        content = content or question.store.outcome(claim, begin)
         if content and "failure" in content:
             raise error_of(content["failure"])
         if content:
@@ -176,14 +185,15 @@ def wait_for_turn(question: Question, key: str) -> dict[str, Any] | None:
             raise SearchError("timeout", message, hint, retryable=True)
     content = stored_content(question, key, question.max_age)  # it may have ended before the claim
     if content:
-        question.store.release(key)
+        question.store.release(claim)
     return content
 
 
 def ask_for_results(question: Question, engine: str, last: bool, is_named: bool) -> Document:
     """Ask an engine; return the content of an answer. Raises SearchError.
 
-    Content, as it is stored: query, engine, results, fetched_at (UTC), urls.
+    Content, as it is stored: query, engine, count (the results asked for), results, fetched_at
+    (UTC), urls.
     """
     from websearch.store import utc_time
 
@@ -192,24 +202,45 @@ def ask_for_results(question: Question, engine: str, last: bool, is_named: bool)
         check_capable(engine, params)
     share = (SEARCH_SHARE if question.reads_pages else 1.0) * (1.0 if last else FIRST_SHARE)
     question.progress(f"asking {engine}", 0, params["count"] + 1)
-    timeout = max(MIN_TIMEOUT, question.time_left() * share)
-    paid = ENGINES[engine]["paid"]
-    if paid and (warning := check_budget(engine, question.store)):
-        question.warnings.append(warning)
-    document = ask_engine(engine, {**params, "timeout": timeout})
-    if paid and (requests := count_requests(engine, document, question.store)):
-        question.billed[engine] = question.billed.get(engine, 0) + requests
+
+    def ask() -> Document:
+        timeout = max(MIN_TIMEOUT, question.time_left() * share)
+        return ask_engine(engine, {**params, "timeout": timeout})
+
+    slots = take_slot(question, engine)
+    try:
+        document, billed = ask_metered(engine, ask, question.store)
+    finally:
+        if slots:
+            slots.release()
+    for name, requests in billed.items():
+        question.billed[name] = question.billed.get(name, 0) + requests
     if not document["ok"]:
         raise error_of(document)
     results = results_of(engine, document, params["count"])
+    if not is_storable(engine):
+        question.warnings.append(STORE_NOTE)
     question.warnings += document.get("warnings", [])
     return {
         "query": params["query"],
         "engine": engine,
+        "count": params["count"],
         "results": results,
         "fetched_at": utc_time(time.time()),
         "urls": [item["url"] for item in results],
     }
+
+
+def take_slot(question: Question, engine: str) -> Semaphore | None:
+    """Wait until an engine may be asked; return what is to be released, None without a limit.
+
+    Raises SearchError (timeout).
+    """
+    slots = question.slots.get(engine)
+    if slots and not slots.acquire(timeout=max(0.0, question.time_left())):
+        message = f"The questions before this one took all the time of {engine}."
+        raise SearchError("timeout", message, "Raise timeout, or ask fewer questions.")
+    return slots
 
 
 def check_capable(engine: str, params: dict[str, Any]) -> None:
@@ -228,15 +259,19 @@ def check_capable(engine: str, params: dict[str, Any]) -> None:
 
 
 def stored_content(question: Question, key: str, max_age: float | None) -> Document | None:
-    """Return the content of a stored answer; None if there is none in the form used here.
+    """Return the content of a stored answer; None if there is none that serves the question.
 
-    Another version of this program may have written it.
+    It holds as many results as the question wants. Another version of this program may have
+    written it in another form.
     """
     stored = question.store.get_answer(key, max_age)
     content: Document = stored["content"] if stored else {}
     fields = object_field(object_field(content, "document"), "fields")
+    count = content.get("count")
     usable = (
-        all(isinstance(content.get(name), str) for name in ("query", "engine", "fetched_at"))
+        isinstance(count, int)
+        and count >= question.params["count"]
+        and all(isinstance(content.get(name), str) for name in ("query", "engine", "fetched_at"))
         and isinstance(content.get("urls"), list)
         and all(isinstance(url, str) for url in content["urls"])
         and are_results(content.get("results"))

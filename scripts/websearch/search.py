@@ -30,27 +30,32 @@ from websearch.engines import (
     is_storable,
     stand_ins,
 )
-from websearch.ledger import this_month
+from websearch.ledger import budget_warnings, budgets, this_month
+from websearch.outcomes import (
+    all_warnings,
+    answered,
+    ask_all,
+    failed_attempts,
+    failure_of,
+    needs_stand_ins,
+    stand_in_note,
+    total_billed,
+)
 from websearch.results import (
     MIN_TIMEOUT,
     SEARCH_SHARE,
     Question,
     answer_question,
     duration,
-    no_engine_answered,
+    error_of,
     storage_key,
     stored_content,
 )
 from websearch.sources import (
-    Outcome,
-    ask_all,
+    NO_PAGES_NOTE,
     dated,
-    failed_attempts,
     gather_sources,
-    needs_stand_ins,
     read_sources,
-    stand_in_note,
-    total_billed,
     utc_day,
     year_warning,
 )
@@ -61,18 +66,18 @@ if TYPE_CHECKING:
     from typing import Any
 
     from websearch.common import Document, ProgressCallback
+    from websearch.outcomes import Outcome
+    from websearch.sources import Source
+    from websearch.store import PageStore
 
 DEFAULT_COUNT = 5  # pages that are read
 MAX_COUNT = 20  # Brave's limit; nobody reads more pages than that
 PAGE_TIMEOUT = 3.0  # seconds for one page, redirects included
 DEFAULT_TTL = "24h"
 SNIPPET_BESIDE_TEXT = 200  # characters: beside page text, the snippet says little more
+STALE_HINT = "Name one engine and no focus, or leave out stale."
 EXCERPT_HINT = (
     "Texts are the passages that answer; read_page gives a whole page, max_chars 0 all of them."
-)
-STORE_NOTE = (
-    "Brave's results are asked for each time, because its terms forbid storing them; pages are "
-    "stored (WEB_SEARCH_STORE=brave, if your plan has storage rights, stores both)."
 )
 
 # ===== commands and their parameters ==============================================================
@@ -161,8 +166,12 @@ def run_search(params: dict[str, Any], report: ProgressCallback = None) -> Docum
         from websearch.store import PageStore
 
         engines = chosen_engines(params["engine"], params["focus"])
+        if len(engines) > 1 and params.get("stale"):
+            raise SearchError("invalid_input", "stale asks one engine, or auto.", STALE_HINT)
         if params.get("dry_run"):
-            return planned_requests(engines, params)
+            if len(engines) > 1:
+                raise DryRun(planned_requests([params["query"]], engines, params))
+            return planned_request({**params, "engine": engines[0]})
         store = PageStore()
         try:
             if len(engines) > 1:
@@ -174,23 +183,44 @@ def run_search(params: dict[str, Any], report: ProgressCallback = None) -> Docum
     return run_operation("web_search.search", COMMANDS["search"], params, operation)
 
 
-def planned_requests(engines: list[str], params: dict[str, Any]) -> Document:
-    """Return what a dry run shows: the request, or those to several engines."""
-    documents = [planned_request({**params, "engine": engine}) for engine in engines]
-    requests = [document["request"] for document in documents if document["ok"]]
-    if len(documents) == 1 or not requests:
-        return documents[0]
-    return {"ok": True, "dry_run": True, "request": {"requests": requests}}
+def planned_requests(
+    queries: list[str], engines: list[str], params: dict[str, Any]
+) -> dict[str, Any]:
+    """Return the first request of each question to each engine, and which of them cost money.
+
+    {requests: [{query, engine, method, url, ...} or {query, engine, error}], billed: {engine:
+    requests}}. Raises SearchError if no request can be sent.
+    """
+    requests: list[dict[str, Any]] = []
+    billed: dict[str, int] = {}
+    failures: list[SearchError] = []
+    for query in queries:
+        for engine in engines:
+            document = planned_request({**params, "query": query, "engine": engine})
+            planned = {"query": query, "engine": document.get("engine", engine)}
+            if not document["ok"]:
+                failures.append(error_of(document))
+            for name, number in document.get("billed", {}).items():
+                billed[name] = billed.get(name, 0) + number
+            requests.append(
+                {**planned, **document.get("request", {"error": document.get("error")})}
+            )
+    if len(failures) == len(requests):
+        raise failures[0]
+    return {"requests": requests, **drop_empty({"billed": billed})}
 
 
 def planned_request(params: dict[str, Any]) -> Document:
     """Return what a dry run shows: the request of the first engine that can do what is asked."""
     duration("ttl", params["ttl"])
-    asked = {**params, **focused_filters(params, params["engine"])}
     order = engine_order(params["engine"])
+    asked = {**params, **focused_filters(params, params["engine"])}
     documents = [(engine, ask_engine(engine, asked)) for engine in order]
     engine, document = next((one for one in documents if one[1]["ok"]), documents[0])
-    return {**document, "engine": engine} if document["ok"] else document
+    if not document["ok"]:
+        return document
+    billed = {engine: 1} if ENGINES[engine]["paid"] else {}
+    return {**document, "engine": engine, **drop_empty({"billed": billed})}
 
 
 def search(question: Question) -> Document:
@@ -208,29 +238,14 @@ def search(question: Question) -> Document:
             stored = next(filter(None, (stored_content(question, key, None) for key in keys)), None)
             if stored and question.params.get("stale"):
                 return stale_answer(question, stored, error)
-            if document := stand_in_answer(question, error):
-                return document
             if stored:
                 hint = f"An answer of {stored['fetched_at']} is stored: stale gives it."
                 error.details["hint"] = f"{error.details['hint']} {hint}".strip()
+                question.warnings.append(hint)
+            if document := stand_in_answer(question, error):
+                return document
         error.details |= drop_empty({"warnings": question.store.warnings})
         raise
-
-
-def stand_in_answer(question: Question, error: SearchError) -> Document | None:
-    """Return the answer of the sources that stand in for auto after its error, or None.
-
-    If none of them answers, the error stays: they do not hold the web. Its details list them.
-    """
-    if not needs_stand_ins(question.params["engine"], error):
-        return None
-    outcomes = ask_engines(question, stand_ins())
-    if note := stand_in_note(outcomes):
-        question.warnings.append(note)
-        return fused_answer(question, outcomes)
-    failures = [*question.failures, *((one.engine, one.error) for one in outcomes if one.error)]
-    error.details["attempts"] = [{"engine": name, "kind": fault.kind} for name, fault in failures]
-    return None
 
 
 def fused_search(question: Question, engines: list[str]) -> Document:
@@ -239,10 +254,25 @@ def fused_search(question: Question, engines: list[str]) -> Document:
     Raises SearchError if no engine answers.
     """
     outcomes = ask_engines(question, engines)
-    if not any(outcome.content for outcome in outcomes):
-        failures = [(outcome.engine, outcome.error) for outcome in outcomes if outcome.error]
-        raise no_engine_answered(failures)
+    if not answered(outcomes):
+        raise failure_of(outcomes)
     return fused_answer(question, outcomes)
+
+
+def stand_in_answer(question: Question, error: SearchError) -> Document | None:
+    """Return the answer of the sources that stand in for auto after its error, or None.
+
+    If none of them answers, the error stays, because they do not hold the web; it lists them.
+    """
+    if not needs_stand_ins(question.params["engine"], error):
+        return None
+    outcomes = ask_engines(question, stand_ins())
+    if answered(outcomes):
+        question.warnings.append(stand_in_note(outcomes))
+        return fused_answer(question, outcomes)
+    failures = [*question.failures, *((one.engine, one.error) for one in outcomes if one.error)]
+    error.details["attempts"] = [{"engine": name, "kind": fault.kind} for name, fault in failures]
+    return None
 
 
 def ask_engines(question: Question, engines: list[str]) -> list[Outcome]:
@@ -254,36 +284,36 @@ def ask_engines(question: Question, engines: list[str]) -> list[Outcome]:
 
 def fused_answer(question: Question, outcomes: list[Outcome]) -> Document:
     """Return the document of what several engines have answered."""
-    params = question.params
+    params, good = question.params, answered(outcomes)
     sources = gather_sources(question, outcomes, params["count"])
-    answered = [outcome for outcome in outcomes if outcome.content]
-    question.warnings += [text for outcome in outcomes for text in outcome.warnings]
+    question.warnings += all_warnings(outcomes)
     question.billed = total_billed(outcomes)
-    results = [
-        {
-            "position": position,
-            **source.result,
-            "engines": sorted(source.engines),
-            **drop_empty({"also": source.also, "error": source.error}),
-        }
-        for position, source in enumerate(sources, 1)
-    ]
-    cached = all(outcome.from_cache for outcome in answered) and not question.fetched_pages
     document = {
         "ok": True,
         "provider": "web_search",
         "today": utc_day(time.time()),
         "query": params["query"],
-        "engines": [outcome.engine for outcome in answered],
-        "results": results,
-        "from_cache": cached,
-        "fetched_at": min(outcome.content["fetched_at"] for outcome in answered),
+        "engines": [outcome.content["engine"] for outcome in good],
+        "results": [
+            {**source.result, "position": position, **fused_fields(source)}
+            for position, source in enumerate(sources, 1)
+        ],
+        "from_cache": all(one.from_cache for one in good) and not question.fetched_pages,
+        "fetched_at": min(outcome.content["fetched_at"] for outcome in good),
+        **drop_empty({"attempts": failed_attempts(outcomes)}),
     }
-    notes = with_notes(question, document)
-    notes |= drop_empty({"attempts": [*question.attempts(), *failed_attempts(outcomes)]})
+    document = with_notes(question, document)
     texts = {source.result["url"]: source.text for source in sources}
-    fill_results(notes, texts, question.max_chars)
-    return notes
+    fill_results(document, texts, question.max_chars)
+    return document
+
+
+def fused_fields(source: Source) -> dict[str, Any]:
+    """Return what the result of several engines says beside an engine's own fields."""
+    return {
+        "engines": sorted(source.engines),
+        **drop_empty({"also": source.also, "error": source.error}),
+    }
 
 
 def complete_answer(question: Question, key: str, content: Document, from_cache: bool) -> Document:
@@ -292,31 +322,31 @@ def complete_answer(question: Question, key: str, content: Document, from_cache:
     A page that failed for good (404, a wall) is part of a whole answer; a page that may work the
     next time is not. A finished document of the same size is stored with the answer and used again.
     """
+    size = {"count": question.params["count"], "max_chars": question.max_chars}
     finished = object_field(content, "document")
-    if from_cache and finished.get("max_chars") == question.max_chars and question.reads_pages:
-        document = {**answer_head(content, True), **finished["fields"]}
+    if from_cache and question.reads_pages and size.items() <= finished.items():
+        document = {**answer_head(question, content, True), **finished["fields"]}
         return with_notes(question, document)
-    document = answer_head(content, from_cache)
+    document = answer_head(question, content, from_cache)
     is_whole = True
     texts: dict[str, str] = {}
     if question.reads_pages:
-        pages, errors, fetched = read_sources(question, content["results"])
+        wanted = content["results"][: question.params["count"]]
+        pages, errors, fetched = read_sources(question, wanted)
         texts = {url: page["text"] for url, page in pages.items()}
         document["from_cache"] = from_cache and not fetched
         is_whole = not any(error.get("retryable") for error in errors.values())
-        for stored in content["results"]:
+        for stored in wanted:
             if stored["url"] in errors:
                 stored["error"] = errors[stored["url"]]["message"]
-        document["results"] = with_pages(content["results"], pages)
+        document["results"] = with_pages(wanted, pages)
         if errors and not texts:
-            question.warnings.append("No page could be read: results and snippets only.")
-    if not is_storable(content["engine"]):
-        question.warnings.append(STORE_NOTE)
+            question.warnings.append(NO_PAGES_NOTE)
     document = with_notes(question, document)
     if question.reads_pages:
         fill_results(document, texts, question.max_chars)
         fields = {name: document[name] for name in ("results", "truncated") if name in document}
-        content["document"] = {"max_chars": question.max_chars, "fields": fields}
+        content["document"] = {**size, "fields": fields}
     if is_storable(content["engine"]) and not is_whole:
         question.unstored = {**content, "is_partial": True}
     elif is_storable(content["engine"]) and "is_partial" not in content:
@@ -339,7 +369,7 @@ def with_pages(
 def stale_answer(question: Question, content: Document, reason: SearchError) -> Document:
     """Return the document of a stored answer of any age, marked stale; nothing is fetched."""
     question.warnings.append(f"From an earlier search, because now: {reason.message}")
-    document = with_notes(question, {**answer_head(content, True), "stale": True})
+    document = with_notes(question, {**answer_head(question, content, True), "stale": True})
     if question.reads_pages:
         pages = question.store.get_pages(content["urls"], None)
         document["results"] = with_pages(document["results"], pages)
@@ -348,8 +378,8 @@ def stale_answer(question: Question, content: Document, reason: SearchError) -> 
     return document
 
 
-def answer_head(content: Document, from_cache: bool) -> Document:
-    """Return the document of an answer without page texts."""
+def answer_head(question: Question, content: Document, from_cache: bool) -> Document:
+    """Return the document of an answer without page texts: as many results as are wanted."""
     return {
         "ok": True,
         "provider": "web_search",
@@ -358,7 +388,7 @@ def answer_head(content: Document, from_cache: bool) -> Document:
         "engine": content["engine"],
         "results": [
             {name: value for name, value in item.items() if name != "error"}
-            for item in content["results"]
+            for item in content["results"][: question.params["count"]]
         ],
         "from_cache": from_cache,
         "fetched_at": content["fetched_at"],
@@ -367,14 +397,14 @@ def answer_head(content: Document, from_cache: bool) -> Document:
 
 def with_notes(question: Question, document: Document) -> Document:
     """Return a document with its question's attempts and warnings, each warning once."""
-    attempts = question.attempts()
+    attempts = [*question.attempts(), *document.get("attempts", [])]
     if "engine" in document and not document["from_cache"] and "stale" not in document:
         attempts.append({"engine": document["engine"]})
-    year = year_warning(document["query"], document["today"])
-    warnings = list(dict.fromkeys([*question.warnings, year, *question.store.warnings]))
+    warnings = [*question.warnings, year_warning(document["query"], document["today"])]
+    warnings += budget_warnings(question.billed, question.store)
     notes = {
         "attempts": attempts,
-        "warnings": [text for text in warnings if text],
+        "warnings": [text for text in dict.fromkeys([*warnings, *question.store.warnings]) if text],
         "billed": question.billed,
     }
     return {**document, **drop_empty(notes)}
@@ -464,21 +494,29 @@ def run_cache(params: dict[str, Any], report: ProgressCallback = None) -> Docume
             asked = {"action": "clear", "query": query, "path": store.path}
             raise DryRun(drop_empty(asked))
         try:
-            found = store.clear(query) if params["action"] == "clear" else store.stats()
-            spent = store.spent(this_month())
+            stats = params["action"] == "stats"
+            found = {**store.stats(), **spending(store)} if stats else store.clear(query)
         finally:
             store.close()
         if store.warnings and params["action"] == "clear":
             hint = "The action stats shows the file; GLSI_DB_PATH names another one."
             message = f"Nothing was cleared. {store.warnings[0]}"
             raise SearchError("invalid_input", message, hint)
-        if params["action"] == "stats":
-            found |= drop_empty({"spent": {this_month(): spent}} if spent else {})
         head = {"ok": True, "provider": "web_search", "action": params["action"]}
         notes = drop_empty({"query": query, "warnings": store.warnings})
         return {**head, **notes, **found}
 
     return run_operation("web_search.cache", COMMANDS["cache"], params, operation)
+
+
+def spending(store: PageStore) -> dict[str, Any]:
+    """Return spent (month -> engine -> requests) and budgets, as far as there are some."""
+    spent, limits = store.spent(this_month()), {}
+    try:
+        limits = budgets()
+    except SearchError as error:
+        store.warnings.append(error.message)
+    return drop_empty({"spent": {this_month(): spent} if spent else {}, "budgets": limits})
 
 
 RUN: dict[str, Callable[..., Document]] = {
@@ -522,6 +560,8 @@ def to_markdown(document: Document) -> str:
     """Return a document as Markdown for a person or a model, text from the web fenced."""
     if "action" in document:
         return cache_markdown(document)
+    if "request" in document and "billed" in document:
+        return f"{frame_markdown(document)}\n\nThis costs money: {', '.join(document['billed'])}."
     sections = "\n\n---\n\n".join(map(result_markdown, document.get("results", [])))
     facts = [
         f"Results from {document['engine']}" if "engine" in document else "",
@@ -552,6 +592,10 @@ def result_markdown(item: dict[str, Any]) -> str:
 def cache_markdown(document: Document) -> str:
     """Return what `cache` did or found as Markdown."""
     left_out = ("ok", "provider", "action", "warnings")
-    facts = [f"- {name}: {value}" for name, value in document.items() if name not in left_out]
+    facts = [
+        f"- {name}: {dump_json(value) if isinstance(value, dict) else value}"
+        for name, value in document.items()
+        if name not in left_out
+    ]
     title = "Removed from the cache:" if document["action"] == "clear" else "The cache:"
     return "\n".join([*(f"> {text}" for text in document.get("warnings", [])), title, *facts])

@@ -1,24 +1,27 @@
-"""From ranked results to sources: several lists at once, fused; pages read once; dates settled."""
+"""From ranked results to sources: lists fused, each page and each text once, dates settled."""
 
 from __future__ import annotations
 
 import re
 import time
 
-from websearch.common import SearchError, drop_empty, may_fall_back
-from websearch.engines import ENGINES, focused_filters, is_storable, stand_ins
+from websearch.common import drop_empty
+from websearch.engines import is_storable
 from websearch.fusion import fuse, same_texts
-from websearch.results import MIN_TIMEOUT, Question, answer_question
+from websearch.outcomes import answered
+from websearch.results import MIN_TIMEOUT
 
 TYPE_CHECKING = False  # typing.TYPE_CHECKING without its import, which costs 5 ms
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from typing import Any
 
-    from websearch.common import Document, ProgressCallback
+    from websearch.common import Document
+    from websearch.outcomes import Outcome
+    from websearch.results import Question
 
-MAX_AT_ONCE = 8  # questions that are asked at the same time
-MAX_KEYLESS_AT_ONCE = 4  # of them at each keyless engine, whose pace lets more only wait
-SPARE_SOURCES = 4  # more pages are read than wanted: some turn out to hold the same text
+LEAST_SECONDS = 1.0  # that must be left to read further pages in place of those that failed
+NO_PAGES_NOTE = "No page could be read: results and snippets only."
 DAY = 86_400.0  # seconds
 
 # Words for "newest" and "now" in the languages of most queries: with a past year they ask for what
@@ -29,148 +32,6 @@ _NOW_WORDS = (
     r"|atual|hoje|laatste|nieuwste|vandaag|najnowsz\w*|aktualn\w*|dzisiaj|последн\w*|сегодня"
     r"|son|güncel|bugün)\b|最新|今日|今天|현재|오늘|最近"
 )
-
-
-def utc_day(moment: float) -> str:
-    """Return the day of a time (seconds since 1970) as YYYY-MM-DD."""
-    return time.strftime("%Y-%m-%d", time.gmtime(moment))
-
-
-def year_warning(query: str, today: str) -> str:
-    """Return a warning if a query asks for the latest of a past year, else "".
-
-    Models search for the "latest" of the year that their training ended in.
-    """
-    years = [int(year) for year in re.findall(r"(?<!\d)(?:19|20)\d\d(?!\d)", query)]
-    this_year = int(today[:4])
-    if not years or max(years) >= this_year or not re.search(_NOW_WORDS, query):
-        return ""
-    return f"The query names {max(years)} and asks for the latest: it is {this_year} now."
-
-
-# ===== several questions or engines at the same time ==============================================
-
-
-class Outcome:
-    """What became of one question at one engine (or at auto): its content, or its error.
-
-    number: of the question, from 1. content: as the store holds it. failures: engines that were
-    asked before. asked: engines that cost money and have answered a request.
-    """
-
-    def __init__(self, number: int, query: str, engine: str) -> None:
-        self.number = number
-        self.query = query
-        self.engine = engine
-        self.content: Document = {}
-        self.error: SearchError | None = None
-        self.from_cache = False
-        self.attempts: list[dict[str, Any]] = []
-        self.warnings: list[str] = []
-        self.billed: dict[str, int] = {}
-
-
-def ask_all(
-    queries: list[str], engines: list[str], params: dict[str, Any], report: ProgressCallback = None
-) -> list[Outcome]:
-    """Ask every question at every engine at the same time; return the outcomes in that order.
-
-    engines: names; "auto" stands for the first configured engine that answers. If auto alone is
-    asked and fails for a question, the sources that stand in for it are asked. params: those of one
-    search. A question that fails costs no other one. Ends at the deadline of params.
-    """
-    deadline = time.monotonic() + float(params["timeout"])
-    outcomes = [
-        Outcome(number, query, engine)
-        for number, query in enumerate(queries, 1)
-        for engine in engines
-    ]
-    ask_together(outcomes, params, deadline, report)
-    failed = [one for one in outcomes if one.error and needs_stand_ins(one.engine, one.error)]
-    if engines != ["auto"] or not failed:
-        return outcomes
-    others = [Outcome(one.number, one.query, engine) for one in failed for engine in stand_ins()]
-    ask_together(others, params, deadline, report)
-    if note := stand_in_note(others):
-        others[0].warnings.append(note)
-    return sorted([*outcomes, *others], key=lambda outcome: outcome.number)
-
-
-def needs_stand_ins(engine: str, error: SearchError) -> bool:
-    """Return whether open sources may answer in place of auto after its error.
-
-    That the web holds nothing is an answer.
-    """
-    return engine == "auto" and error.kind != "no_results" and may_fall_back(error.kind)
-
-
-def stand_in_note(outcomes: list[Outcome]) -> str:
-    """Return the sentence that says which sources have answered in place of auto, or ""."""
-    answered = dict.fromkeys(ENGINES[one.engine]["title"] for one in outcomes if one.content)
-    if not answered:
-        return ""
-    return f"No search engine answered, so these results are those of {', '.join(answered)} alone."
-
-
-def ask_together(
-    outcomes: list[Outcome],
-    params: dict[str, Any],
-    deadline: float,
-    report: ProgressCallback = None,
-) -> None:
-    """Fill outcomes with what their engines answer, all asked at the same time."""
-    import threading
-
-    all_slots = threading.Semaphore(MAX_AT_ONCE)
-    keyless_slots = {one.engine: threading.Semaphore(MAX_KEYLESS_AT_ONCE) for one in outcomes}
-
-    def work(outcome: Outcome) -> None:
-        entry = ENGINES.get(outcome.engine, {})
-        keyless = "module" in entry and "function" not in entry and "own_server" not in entry
-        with keyless_slots[outcome.engine] if keyless else all_slots:
-            left = max(MIN_TIMEOUT, deadline - time.monotonic())
-            filters = focused_filters(params, outcome.engine)
-            ask_one(outcome, {**params, **filters, "timeout": left})
-
-    threads = [threading.Thread(target=work, args=(one,), daemon=True) for one in outcomes]
-    for thread in threads:
-        thread.start()
-    for done, thread in enumerate(threads, 1):
-        thread.join(max(0.0, deadline - time.monotonic()) + 1)  # a little late: each ends by itself
-        if report:
-            report("questions answered", done, len(threads))
-    for outcome in outcomes:
-        if not outcome.content and outcome.error is None:
-            hint = "Raise timeout, or ask fewer questions."
-            outcome.error = SearchError("timeout", "There was no answer in time.", hint)
-
-
-def ask_one(outcome: Outcome, params: dict[str, Any]) -> None:
-    """Find the results of one question, and store them as a search does."""
-    from websearch.store import PageStore
-
-    store = PageStore()
-    question = Question(
-        {**params, "query": outcome.query, "engine": outcome.engine, "no_pages": True}, store
-    )
-    try:
-        found = answer_question(question, keep_results)
-        outcome.content, outcome.from_cache = found["content"], found["from_cache"]
-    except SearchError as error:
-        outcome.error = error
-    finally:
-        outcome.attempts = question.attempts()
-        outcome.billed = question.billed
-        outcome.warnings = [*question.warnings, *store.warnings]
-        store.close()
-
-
-def keep_results(question: Question, key: str, content: Document, from_cache: bool) -> Document:
-    """Store an engine's results if that is allowed; return them."""
-    if not from_cache and is_storable(content["engine"]):
-        question.store.put_answer(key, content)
-    return {"content": content, "from_cache": from_cache}
-
 
 # ===== from lists to sources ======================================================================
 
@@ -191,13 +52,36 @@ class Source:
 
 
 def gather_sources(question: Question, outcomes: list[Outcome], count: int) -> list[Source]:
-    """Return up to count sources of all outcomes in order of rank, each page read once.
+    """Return up to count sources of outcomes in order of rank, each page read once.
 
-    A question's best source is among them. Pages that hold the same text become one source.
-    question: whose store, deadline and parameters the reading takes.
+    A question's best source is among them, and what cannot be read comes only if nothing else is
+    there. Pages that hold the same text become one source. question: whose store, deadline and
+    parameters the reading takes.
     """
-    found = [outcome for outcome in outcomes if outcome.content]
-    candidates = [
+    candidates = rank_sources(outcomes)
+    chosen = with_best(candidates, count)
+    if not question.reads_pages:
+        return chosen
+    errors = read_pages_of(question, chosen)
+    missing = count - len(with_distinct_texts(chosen))
+    rest = [source for source in candidates if source not in chosen]
+    if rest and missing and question.time_left() > LEAST_SECONDS:
+        numbers = {number for source in chosen if source.text for number in source.questions}
+        others = with_best(rest, missing, numbers)
+        errors |= read_pages_of(question, others)
+        chosen = [source for source in candidates if source in chosen or source in others]
+    keep_failures(question, outcomes, errors)
+    if chosen and not any(source.text for source in chosen):
+        question.warnings.append(NO_PAGES_NOTE)
+    sources = merge_same_texts(chosen)
+    kept = with_best(sorted(sources, key=lambda source: not source.text), count)
+    return [source for source in sources if source in kept]
+
+
+def rank_sources(outcomes: list[Outcome]) -> list[Source]:
+    """Return the sources that outcomes hold, the best first, nothing read yet."""
+    found = answered(outcomes)
+    return [
         Source(
             one["result"],
             {found[place].number for place in one["lists"]},
@@ -205,37 +89,30 @@ def gather_sources(question: Question, outcomes: list[Outcome], count: int) -> l
         )
         for one in fuse([outcome.content["results"] for outcome in found])
     ]
-    candidates = with_best(candidates, count + SPARE_SOURCES)
-    if question.reads_pages:
-        read_candidates(question, candidates)
-        candidates = merge_same_texts(candidates)
-    return with_best(candidates, count)
 
 
-def with_best(sources: list[Source], count: int) -> list[Source]:
-    """Return the first count sources; a question's best source takes the place of the last ones."""
+def with_best(sources: list[Source], count: int, numbers: Iterable[int] = ()) -> list[Source]:
+    """Return the first count sources; a question's best source takes the place of the last ones.
+
+    numbers: of the questions that have a source already.
+    """
     best: list[Source] = []
-    answered: set[int] = set()
+    done = set(numbers)
     for source in sources:
-        if not source.questions <= answered:
+        if not source.questions <= done:
             best.append(source)
-            answered |= source.questions
+            done |= source.questions
     others = [source for source in sources if source not in best]
     chosen = best[:count] + others[: max(0, count - len(best))]
     return [source for source in sources if source in chosen]
 
 
-def read_candidates(question: Question, candidates: list[Source]) -> None:
-    """Read the pages of candidates and settle their dates."""
-    today = utc_day(time.time())
-    results = [source.result for source in candidates]
-    pages, errors, fetched = read_sources(question, results)
-    question.fetched_pages = fetched
-    for source in candidates:
-        page = pages.get(source.result["url"], {})
-        source.text = str(page.get("text", ""))
-        source.error = str(errors.get(source.result["url"], {}).get("message", ""))
-        source.result = dated(source.result, page, today)
+def with_distinct_texts(sources: list[Source]) -> list[Source]:
+    """Return the sources that have a text, each text once."""
+    first = same_texts([source.text for source in sources])
+    return [
+        one for place, one in zip(first, sources, strict=True) if sources[place] is one and one.text
+    ]
 
 
 def merge_same_texts(sources: list[Source]) -> list[Source]:
@@ -247,10 +124,46 @@ def merge_same_texts(sources: list[Source]) -> list[Source]:
             keeper.also.append(source.result["url"])
             keeper.questions |= source.questions
             keeper.engines |= source.engines
-    return [source for place, source in enumerate(sources) if first[place] == place]
+    return [one for place, one in zip(first, sources, strict=True) if sources[place] is one]
+
+
+def keep_failures(
+    question: Question, outcomes: list[Outcome], errors: dict[str, dict[str, Any]]
+) -> None:
+    """Store with the answers which of their pages failed for good, so that none is asked again."""
+    final = {url: error["message"] for url, error in errors.items() if not error.get("retryable")}
+    for outcome in answered(outcomes):
+        failed = [
+            result
+            for result in outcome.content["results"]
+            if result["url"] in final and "error" not in result
+        ]
+        for result in failed:
+            result["error"] = final[result["url"]]
+        if (
+            failed
+            and is_storable(outcome.content["engine"])
+            and "is_partial" not in outcome.content
+        ):
+            question.store.put_answer(outcome.key, outcome.content)
 
 
 # ===== pages ======================================================================================
+
+
+def read_pages_of(question: Question, sources: list[Source]) -> dict[str, dict[str, Any]]:
+    """Read the pages of sources and settle their dates; return the errors as read_sources does."""
+    today = utc_day(time.time())
+    pages, errors, fetched = read_sources(question, [source.result for source in sources])
+    question.fetched_pages = question.fetched_pages or fetched
+    for source in sources:
+        url = source.result["url"]
+        page = pages.get(url, {})
+        source.text = str(page.get("text", ""))
+        source.error = str(errors.get(url, {}).get("message", ""))
+        result = {name: value for name, value in source.result.items() if name != "error"}
+        source.result = dated(result, page, today)
+    return errors
 
 
 def read_sources(
@@ -311,6 +224,23 @@ def read_and_store(question: Question, urls: list[str], done: int, total: int) -
 # ===== dates ======================================================================================
 
 
+def utc_day(moment: float) -> str:
+    """Return the day of a time (seconds since 1970) as YYYY-MM-DD."""
+    return time.strftime("%Y-%m-%d", time.gmtime(moment))
+
+
+def year_warning(query: str, today: str) -> str:
+    """Return a warning if a query asks for the latest of a past year, else "".
+
+    Models search for the "latest" of the year that their training ended in.
+    """
+    years = [int(year) for year in re.findall(r"(?<!\d)(?:19|20)\d\d(?!\d)", query)]
+    this_year = int(today[:4])
+    if not years or max(years) >= this_year or not re.search(_NOW_WORDS, query):
+        return ""
+    return f"The query names {max(years)} and asks for the latest: it is {this_year} now."
+
+
 def settled_date(found: str, published: str, today: str) -> str:
     """Return the date of a result: the engine's, or the page's if the engine has none.
 
@@ -364,41 +294,3 @@ def dated(item: dict[str, Any], page: dict[str, Any], today: str) -> dict[str, A
     """Return a result with its date settled by its page."""
     date = settled_date(str(item.get("date", "")), str(page.get("published") or ""), today)
     return {**item, **drop_empty({"date": date})}
-
-
-def query_state(outcomes: list[Outcome]) -> dict[str, Any]:
-    """Return how a document tells what became of one question, of which these are the outcomes.
-
-    {query, engine or engines, found} or {query, error, kind}.
-    """
-    answered = [outcome for outcome in outcomes if outcome.content]
-    if not answered:
-        error = outcomes[0].error or SearchError("internal", "There is no outcome.")
-        return {"query": outcomes[0].query, "error": error.message, "kind": error.kind}
-    engines = [outcome.content["engine"] for outcome in answered]
-    named = {"engine": engines[0]} if len(outcomes) == 1 else {"engines": engines}
-    results = sum(len(outcome.content["results"]) for outcome in answered)
-    return {"query": outcomes[0].query, **named, "found": results}
-
-
-def failed_attempts(outcomes: list[Outcome]) -> list[dict[str, Any]]:
-    """Return the engines that failed, with the number of the question if there are several."""
-    several = len({outcome.number for outcome in outcomes}) > 1
-    failures = []
-    for outcome in outcomes:
-        failed = list(outcome.attempts)
-        if outcome.error and not failed:
-            error = outcome.error
-            failed = [{"engine": outcome.engine, "kind": error.kind, "error": error.message}]
-        number = {"query": outcome.number} if several else {}
-        failures += [{**number, **one} for one in failed]
-    return failures
-
-
-def total_billed(outcomes: list[Outcome]) -> dict[str, int]:
-    """Return the requests by engine that cost money, of all outcomes together."""
-    billed: dict[str, int] = {}
-    for outcome in outcomes:
-        for engine, requests in outcome.billed.items():
-            billed[engine] = billed.get(engine, 0) + requests
-    return billed

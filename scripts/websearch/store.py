@@ -24,7 +24,14 @@ from websearch.full_text import (
     merge_index,
     unindex_page,
 )
-from websearch.store_file import StoreFile, file_bytes, release_bytes, shrink_file, size_on_disk
+from websearch.store_file import (
+    SPENDING,
+    StoreFile,
+    file_bytes,
+    release_bytes,
+    shrink_file,
+    size_on_disk,
+)
 
 TYPE_CHECKING = False  # typing.TYPE_CHECKING without its import, which costs 5 ms
 if TYPE_CHECKING:
@@ -82,12 +89,17 @@ class PageStore(StoreFile):
         return {"content": content, "updated_at": row[1]}
 
     def put_answer(self, key: str, content: dict[str, Any]) -> None:
-        """Keep an answer; content has "query" (as asked) and "urls" (a list)."""
+        """Keep an answer; content has "query" (as asked) and "urls" (a list).
+
+        Its age counts from "fetched_at" (UTC), if content has it, else from now: an answer that is
+        completed later does not become younger.
+        """
         text = storable(json.dumps(content, ensure_ascii=False, separators=(",", ":")))
 
         def write(db: sqlite3.Connection) -> None:
-            statement = f"INSERT OR REPLACE INTO cache VALUES (?, ?, {_TIMESTAMP})"  # noqa: S608
-            db.execute(statement, (key, text, time.time()))
+            moment = f"ifnull(strftime('%Y-%m-%d %H:%M:%f', ?), {_TIMESTAMP})"
+            statement = f"INSERT OR REPLACE INTO cache VALUES (?, ?, {moment})"  # noqa: S608
+            db.execute(statement, (key, text, content.get("fetched_at"), time.time()))
             remove_expired(db)
 
         self.use(write, None, writing=True)
@@ -214,26 +226,38 @@ class PageStore(StoreFile):
 
     # ----- requests that cost money
 
-    def add_spent(self, month: str, engine: str, requests: int) -> None:
-        """Count requests that a paid engine has answered in a month (YYYY-MM)."""
+    def add_spent(self, month: str, engine: str, requests: int) -> int:
+        """Count requests to a paid engine in a month (YYYY-MM); return how many it has had then.
 
-        def write(db: sqlite3.Connection) -> None:
+        A negative number takes requests back. 0 if the store cannot be used.
+        """
+
+        def write(db: sqlite3.Connection) -> int:
+            db.execute(SPENDING)  # a file of an earlier version lacks the table
             statement = (
                 "INSERT INTO spending VALUES (?, ?, ?) ON CONFLICT (month, engine) "
                 "DO UPDATE SET requests = requests + excluded.requests"
             )
             db.execute(statement, (month, engine, requests))
+            query = "SELECT requests FROM spending WHERE month = ? AND engine = ?"
+            return int(db.execute(query, (month, engine)).fetchone()[0])
 
-        self.use(write, None, writing=True)
+        return int(self.use(write, 0, writing=True))
 
     def spent(self, month: str) -> dict[str, int]:
-        """Return engine -> requests that it has answered in a month (YYYY-MM)."""
+        """Return engine -> requests to it in a month (YYYY-MM); engines without any are left out.
+
+        SQLite keeps any type in any column, so a damaged file may hold another type than ours.
+        """
 
         def read(db: sqlite3.Connection) -> list[Any]:
-            query = "SELECT engine, requests FROM spending WHERE month = ? ORDER BY engine"
+            if not db.execute("SELECT 1 FROM sqlite_master WHERE name = 'spending'").fetchone():
+                return []
+            columns = "CAST(engine AS TEXT), CAST(requests AS INTEGER)"
+            query = f"SELECT {columns} FROM spending WHERE month = ? ORDER BY engine"  # noqa: S608
             return db.execute(query, (month,)).fetchall()
 
-        return dict(self.use(read, []))
+        return {engine: requests for engine, requests in self.use(read, []) if requests}
 
     # ----- housekeeping
 

@@ -33,10 +33,13 @@ CREATE TABLE IF NOT EXISTS pages (
     fetched_at REAL, indexed INTEGER DEFAULT 0, published TEXT, title TEXT, text TEXT);
 CREATE INDEX IF NOT EXISTS pages_fetched ON pages (fetched_at);
 CREATE INDEX IF NOT EXISTS pages_unindexed ON pages (id) WHERE indexed = 0;
-CREATE TABLE IF NOT EXISTS searches (key TEXT PRIMARY KEY, owner TEXT, expires REAL, outcome TEXT);
-CREATE TABLE IF NOT EXISTS spending (
-    month TEXT, engine TEXT, requests INTEGER, PRIMARY KEY (month, engine))
+CREATE TABLE IF NOT EXISTS searches (key TEXT PRIMARY KEY, owner TEXT, expires REAL, outcome TEXT)
 """
+# Made when it is first needed: a file that an earlier version made does not have it.
+SPENDING = (
+    "CREATE TABLE IF NOT EXISTS spending "
+    "(month TEXT, engine TEXT, requests INTEGER, PRIMARY KEY (month, engine))"
+)
 _ADD_PUBLISHED = "ALTER TABLE pages ADD COLUMN published TEXT"
 
 
