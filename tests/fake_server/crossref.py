@@ -48,7 +48,7 @@ def answer_works(request: RecordedRequest, state: ServerState) -> Answer:
     start, end = filters.get("from-pub-date", ""), filters.get("until-pub-date", "9999")
     found = [
         one
-        for one in matching(query, documents_on("doi.org"))
+        for one in matching(query, documents_on("doi.org"), any_word=True)
         if start <= utc(created(one))[:10] <= end
     ]
     shown = [work(one) for one in found[: int(fields.get("rows", 20))]]

@@ -3,7 +3,7 @@
 Their documents stand in open_documents.json: questions of Stack Exchange sites, GitHub's
 repositories, issues and pull requests, works with a DOI, papers of arXiv, and threads of Hacker
 News, whose stories also lead to the pages of documents.json. A search finds the documents that hold
-every word: a whole question finds nothing.
+every word, so a whole question finds nothing; Crossref's those that hold any.
 
 Limits count only where the server was told so (FakeServer(limits=True)): each API refuses what
 comes faster than its own rules say, by the server's clock.
@@ -34,14 +34,15 @@ def documents_on(*hosts: str) -> list[Document]:
     return [document for document in DOCUMENTS if document.host in hosts]
 
 
-def matching(query: str, documents: Iterable[Document]) -> list[Document]:
-    """The documents that hold every word of a query, those with the most of them first."""
+def matching(query: str, documents: Iterable[Document], any_word: bool = False) -> list[Document]:
+    """The documents that hold every (or any) word of a query, those with the most of them first."""
     terms = parse_query(searched_words(query)).terms
     found = []
     for document in documents:
         counts = Counter(term for text in document.text for term, _, _ in tokens(text))
         counts.update(term for term, _, _ in tokens(document.title))
-        if terms and all(term in counts for term in terms):
+        held = [term in counts for term in terms]
+        if held and (any(held) if any_word else all(held)):
             found.append((-sum(counts[term] for term in terms), document))
     return [document for _, document in sorted(found, key=lambda one: one[0])]
 
