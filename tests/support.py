@@ -52,7 +52,7 @@ keeper = capture.start(KEPT, CANARY) if KEPT else None
 # What the user's own environment could change in a test.
 _PRIVATE = re.compile(
     r"WEB_SEARCH_.*|GLSI_.*|.*_API_KEY|.*_ACCESS_TOKEN|.*_BASE_URL|.*_proxy|XDG_CONFIG_HOME"
-    r"|GEMINI_MODEL|GEMINI_PROVIDERS|GOOGLE_CLOUD_.*"
+    r"|GITHUB_TOKEN|GEMINI_MODEL|GEMINI_PROVIDERS|GOOGLE_CLOUD_.*"
     r"|PYTHON.*|SSL_CERT_.*",
     re.IGNORECASE,
 )
@@ -194,7 +194,7 @@ def small_web_environment(url: str) -> dict[str, str]:
     it to "" where another one is to answer first.
     """
     engines = load_script("websearch.engines").ENGINES
-    others = "SERPER_SCRAPE GEMINI VERTEX CODE_ASSIST".split()
+    others = "SERPER_SCRAPE GEMINI VERTEX CODE_ASSIST GITHUB_RAW WAYBACK".split()
     return {
         **{entry["address"][0]: url for entry in engines.values()},
         **{f"{name}_BASE_URL": url for name in others},

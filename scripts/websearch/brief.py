@@ -70,8 +70,8 @@ COMMANDS: dict[str, dict[str, Any]] = {"brief": {
         {**_OF_SEARCH["count"], "max": MAX_SOURCES, "default": DEFAULT_SOURCES,
          "help": f"sources, 1 to {MAX_SOURCES} (default: {DEFAULT_SOURCES})"},
         *(_OF_SEARCH[name] for name in (
-            "force", "engine", "since", "country", "language", "site", "exclude_site", "safe",
-            "page_timeout", "ttl",
+            "force", "engine", "focus", "since", "country", "language", "site", "exclude_site",
+            "safe", "page_timeout", "ttl",
         )),
     ],
 }}
@@ -94,7 +94,8 @@ def run_brief(params: dict[str, Any], report: ProgressCallback = None) -> Docume
         params = {"timeout": DEFAULT_TIMEOUT, **params}
         if params.get("dry_run"):
             asked = {**params, "count": RESULTS_OF_A_QUESTION}
-            raise DryRun(planned_requests(queries, chosen_engines(params["engine"]), asked))
+            engines = chosen_engines(params["engine"], params["focus"])
+            raise DryRun(planned_requests(queries, engines, asked))
         store = PageStore()
         try:
             return brief(queries, params, store, report)
@@ -134,7 +135,8 @@ def brief(
     deadline = time.monotonic() + float(params["timeout"])
     timeout = params["timeout"] * SEARCH_SHARE
     asked = {**params, "count": RESULTS_OF_A_QUESTION, "timeout": timeout}
-    outcomes = ask_all(queries, chosen_engines(params["engine"]), asked, report)
+    engines = chosen_engines(params["engine"], params["focus"])
+    outcomes = ask_all(queries, engines, asked, report)
     if not answered(outcomes):
         error = failure_of(of_question(outcomes, 1))
         error.details["queries"] = states(queries, outcomes)
@@ -226,7 +228,7 @@ def shown_source(source: Source, names_engines: bool) -> dict[str, Any]:
         "number": MAX_SOURCES,
         "title": result.get("title"),
         "url": result["url"],
-        "date": result.get("date"),
+        **{name: result.get(name) for name in ("date", "author", "license")},
         "queries": sorted(source.questions),
         "engines": sorted(source.engines) if names_engines else None,
         "also": source.also,
@@ -267,7 +269,8 @@ def source_markdown(source: dict[str, Any]) -> str:
     link = markdown_link(str(source.get("title") or source["url"]), source["url"])
     numbers = source["queries"]
     answers = f"question{'s' if len(numbers) > 1 else ''} {', '.join(map(str, numbers))}"
-    facts = [source.get("date", ""), answers, *source.get("engines", [])]
+    facts = [*(source.get(name, "") for name in ("date", "author", "license")), answers]
+    facts += source.get("engines", [])
     text = escape_borders(source.get("text") or source.get("snippet") or "")
     blocks = [
         f"[{source['number']}] {link}",

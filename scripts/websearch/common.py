@@ -848,7 +848,7 @@ def help_text(script: dict[str, Any], command: str) -> str:
     for same in flags.values():
         parameter = table[same[0]]
         listed = parameter.get("choices", ()) if parameter["type"] != "since" else ()
-        choices = f" ({', '.join(listed)})" if 0 < len(listed) <= 12 else ""
+        choices = f" ({', '.join(listed)})" if 0 < len(listed) <= 16 else ""
         unsent = None if "default" in parameter else parameter.get("api_default")
         default = "" if unsent is None else f" (API default: {unsent})"
         lines.append(f"  {', '.join(same)}:  {parameter['help']}{choices}{default}")

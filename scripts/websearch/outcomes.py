@@ -4,9 +4,15 @@ from __future__ import annotations
 
 import time
 
-from websearch.common import SearchError, internal_error
-from websearch.engines import is_storable, keyless_engines
-from websearch.results import Question, answer_question, error_of, no_engine_answered
+from websearch.common import SearchError, internal_error, may_fall_back
+from websearch.engines import ENGINES, focused_filters, is_storable, keyless_engines, stand_ins
+from websearch.results import (
+    MIN_TIMEOUT,
+    Question,
+    answer_question,
+    error_of,
+    no_engine_answered,
+)
 
 TYPE_CHECKING = False  # typing.TYPE_CHECKING without its import, which costs 5 ms
 if TYPE_CHECKING:
@@ -44,18 +50,50 @@ def ask_all(
 ) -> list[Outcome]:
     """Ask every question at every engine at the same time; return the outcomes in that order.
 
-    engines: names, or ["auto"]. params: those of a search; its timeout is that of all together. A
-    question that fails costs no other one.
+    engines: names; "auto" stands for the first configured engine that answers. If auto alone is
+    asked and fails for a question, the sources that stand in for it are asked. params: those of a
+    search; its timeout is that of all together. A question that fails costs no other one.
     """
-    import queue
-    import threading
-
-    give_up = time.monotonic() + float(params["timeout"]) + LATE_SECONDS
+    deadline = time.monotonic() + float(params["timeout"])
     asked = [
         Outcome(number, query, engine)
         for number, query in enumerate(queries, 1)
         for engine in engines
     ]
+    outcomes = ask_together(asked, params, deadline, report)
+    failed = [one for one in outcomes if one.error and needs_stand_ins(one.engine, one.error)]
+    if engines != ["auto"] or not failed:
+        return outcomes
+    asked = [Outcome(one.number, one.query, engine) for one in failed for engine in stand_ins()]
+    others = ask_together(asked, params, deadline, report)
+    for outcome in answered(others):
+        outcome.warnings.append(stand_in_note(others))
+    return sorted([*outcomes, *others], key=lambda outcome: outcome.number)
+
+
+def needs_stand_ins(engine: str, error: SearchError) -> bool:
+    """Return whether open sources may answer in place of auto after its error.
+
+    That the web holds nothing is an answer.
+    """
+    return engine == "auto" and error.kind != "no_results" and may_fall_back(error.kind)
+
+
+def stand_in_note(outcomes: list[Outcome]) -> str:
+    """Return the sentence that says which sources have answered in place of auto."""
+    titles = dict.fromkeys(ENGINES[outcome.engine]["title"] for outcome in answered(outcomes))
+    return f"No search engine answered: these results are from {', '.join(titles)} alone."
+
+
+def ask_together(
+    asked: list[Outcome], params: dict[str, Any], deadline: float, report: ProgressCallback
+) -> list[Outcome]:
+    """Fill outcomes with what their engines answer; return them, those that are late replaced."""
+    import queue
+    import threading
+
+    give_up = deadline + LATE_SECONDS
+    params = {**params, "timeout": max(MIN_TIMEOUT, deadline - time.monotonic())}
     slots = {name: threading.Semaphore(MAX_KEYLESS_AT_ONCE) for name in keyless_engines()}
     done: queue.Queue[int] = queue.Queue()
 
@@ -92,7 +130,8 @@ def ask_one(outcome: Outcome, params: dict[str, Any], slots: dict[str, Semaphore
     from websearch.store import PageStore
 
     store = PageStore()
-    asked = {**params, "query": outcome.query, "engine": outcome.engine, "no_pages": True}
+    own = {"query": outcome.query, "engine": outcome.engine, "no_pages": True}
+    asked = {**params, **focused_filters(params, outcome.engine), **own}
 
     def keep(question: Question, key: str, content: Document, from_cache: bool) -> Document:
         if not from_cache and is_storable(content["engine"]):
@@ -126,8 +165,19 @@ def answered(outcomes: list[Outcome]) -> list[Outcome]:
 
 
 def failure_of(outcomes: list[Outcome]) -> SearchError:
-    """Return the error of one question that no engine has answered, as a search gives it."""
+    """Return the error of one question that no engine has answered, as a search gives it.
+
+    If auto could not search the web, it is that error, whatever the sources beside it lack.
+    """
     failures = [(outcome.engine, outcome.error) for outcome in outcomes if outcome.error]
+    general = next((error for name, error in failures if needs_stand_ins(name, error)), None)
+    if general and len(failures) > 1:
+        named = {"engine": general.details.get("engine", "auto"), "kind": general.kind}
+        others = [
+            {"engine": name, "kind": one.kind} for name, one in failures if one is not general
+        ]
+        general.details["attempts"] = [*general.details.get("attempts", [named]), *others]
+        return general
     return failures[0][1] if len(failures) == 1 else no_engine_answered(failures)
 
 

@@ -284,7 +284,7 @@ def stored_content(question: Question, key: str, max_age: float | None) -> Docum
 
 def are_results(value: Any) -> bool:
     """Return whether a value is a list of results: objects with a URL whose fields are texts."""
-    texts = ("title", "url", "snippet", "date", "text", "error")
+    texts = ("title", "url", "snippet", "date", "author", "license", "text", "error")
     return isinstance(value, list) and all(
         isinstance(item, dict)
         and item.get("url")

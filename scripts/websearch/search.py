@@ -20,11 +20,15 @@ from websearch.common import (
 )
 from websearch.engines import (
     ENGINES,
+    FOCUSES,
     SPELLINGS,
     ask_engine,
     chosen_engines,
     engine_order,
+    focus_sources,
+    focused_filters,
     is_storable,
+    stand_ins,
 )
 from websearch.ledger import budget_warnings, budgets, this_month
 from websearch.outcomes import (
@@ -33,9 +37,12 @@ from websearch.outcomes import (
     ask_all,
     failed_attempts,
     failure_of,
+    needs_stand_ins,
+    stand_in_note,
     total_billed,
 )
 from websearch.results import (
+    MIN_TIMEOUT,
     SEARCH_SHARE,
     Question,
     answer_question,
@@ -59,6 +66,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from websearch.common import Document, ProgressCallback
+    from websearch.outcomes import Outcome
     from websearch.sources import Source
     from websearch.store import PageStore
 
@@ -67,7 +75,7 @@ MAX_COUNT = 20  # Brave's limit; nobody reads more pages than that
 PAGE_TIMEOUT = 3.0  # seconds for one page, redirects included
 DEFAULT_TTL = "24h"
 SNIPPET_BESIDE_TEXT = 200  # characters: beside page text, the snippet says little more
-STALE_HINT = "Name one engine, or leave out stale."
+STALE_HINT = "Name one engine and no focus, or leave out stale."
 EXCERPT_HINT = (
     "Texts are the passages that answer; read_page gives a whole page, max_chars 0 all of them."
 )
@@ -100,6 +108,9 @@ COMMANDS: dict[str, dict[str, Any]] = {
              "default": ["auto"], "values": SPELLINGS,
              "help": "auto (default) goes on to the next engine if one fails; a named engine "
                      "answers or the call fails; all, or several names: asked at once, fused"},
+            {"name": "focus", "type": "str", "choices": list(FOCUSES), "default": "general",
+             "help": "sources to ask beside the engine (papers: in place of auto): " + "; ".join(
+                 f"{focus}: {', '.join(focus_sources(focus))}" for focus in FOCUSES[1:])},
             {"name": "since", "type": "since",
              "choices": ["hour", "day", "week", "month", "year"],
              "values": {"h": "hour", "d": "day", "w": "week", "m": "month", "y": "year"},
@@ -154,7 +165,7 @@ def run_search(params: dict[str, Any], report: ProgressCallback = None) -> Docum
     def operation(params: dict[str, Any]) -> Document:
         from websearch.store import PageStore
 
-        engines = chosen_engines(params["engine"])
+        engines = chosen_engines(params["engine"], params["focus"])
         if len(engines) > 1 and params.get("stale"):
             raise SearchError("invalid_input", "stale asks one engine, or auto.", STALE_HINT)
         if params.get("dry_run"):
@@ -203,7 +214,8 @@ def planned_request(params: dict[str, Any]) -> Document:
     """Return what a dry run shows: the request of the first engine that can do what is asked."""
     duration("ttl", params["ttl"])
     order = engine_order(params["engine"])
-    documents = [(engine, ask_engine(engine, params)) for engine in order]
+    asked = {**params, **focused_filters(params, params["engine"])}
+    documents = [(engine, ask_engine(engine, asked)) for engine in order]
     engine, document = next((one for one in documents if one[1]["ok"]), documents[0])
     if not document["ok"]:
         return document
@@ -214,7 +226,8 @@ def planned_request(params: dict[str, Any]) -> Document:
 def search(question: Question) -> Document:
     """Return the document of a question; raises SearchError if no engine answers.
 
-    With stale, a stored answer of any age stands in for an engine that does not answer.
+    With stale, a stored answer of any age stands in for an engine that does not answer; else open
+    sources stand in for auto.
     """
     try:
         return answer_question(question, complete_answer)
@@ -228,6 +241,9 @@ def search(question: Question) -> Document:
             if stored:
                 hint = f"An answer of {stored['fetched_at']} is stored: stale gives it."
                 error.details["hint"] = f"{error.details['hint']} {hint}".strip()
+                question.warnings.append(hint)
+            if document := stand_in_answer(question, error):
+                return document
         error.details |= drop_empty({"warnings": question.store.warnings})
         raise
 
@@ -237,13 +253,38 @@ def fused_search(question: Question, engines: list[str]) -> Document:
 
     Raises SearchError if no engine answers.
     """
-    params = question.params
-    share = SEARCH_SHARE if question.reads_pages else 1.0
-    asked = {**params, "timeout": question.time_left() * share}
-    outcomes = ask_all([params["query"]], engines, asked, question.report)
-    good = answered(outcomes)
-    if not good:
+    outcomes = ask_engines(question, engines)
+    if not answered(outcomes):
         raise failure_of(outcomes)
+    return fused_answer(question, outcomes)
+
+
+def stand_in_answer(question: Question, error: SearchError) -> Document | None:
+    """Return the answer of the sources that stand in for auto after its error, or None.
+
+    If none of them answers, the error stays, because they do not hold the web; it lists them.
+    """
+    if not needs_stand_ins(question.params["engine"], error):
+        return None
+    outcomes = ask_engines(question, stand_ins())
+    if answered(outcomes):
+        question.warnings.append(stand_in_note(outcomes))
+        return fused_answer(question, outcomes)
+    failures = [*question.failures, *((one.engine, one.error) for one in outcomes if one.error)]
+    error.details["attempts"] = [{"engine": name, "kind": fault.kind} for name, fault in failures]
+    return None
+
+
+def ask_engines(question: Question, engines: list[str]) -> list[Outcome]:
+    """Ask several engines at the same time, so that time is left to read the pages."""
+    share = SEARCH_SHARE if question.reads_pages else 1.0
+    asked = {**question.params, "timeout": max(MIN_TIMEOUT, question.time_left() * share)}
+    return ask_all([question.params["query"]], engines, asked, question.report)
+
+
+def fused_answer(question: Question, outcomes: list[Outcome]) -> Document:
+    """Return the document of what several engines have answered."""
+    params, good = question.params, answered(outcomes)
     sources = gather_sources(question, outcomes, params["count"])
     question.warnings += all_warnings(outcomes)
     question.billed = total_billed(outcomes)
@@ -356,7 +397,7 @@ def answer_head(question: Question, content: Document, from_cache: bool) -> Docu
 
 def with_notes(question: Question, document: Document) -> Document:
     """Return a document with its question's attempts and warnings, each warning once."""
-    attempts = question.attempts()
+    attempts = [*question.attempts(), *document.get("attempts", [])]
     if "engine" in document and not document["from_cache"] and "stale" not in document:
         attempts.append({"engine": document["engine"]})
     warnings = [*question.warnings, year_warning(document["query"], document["today"])]
@@ -488,8 +529,8 @@ RUN: dict[str, Callable[..., Document]] = {
 
 
 def as_results(document: Document) -> list[dict[str, Any]]:
-    """Return a document's results as [{title, url, snippet, date?}]."""
-    names = ("title", "url", "snippet", "date")
+    """Return a document's results as [{title, url, snippet, date?, author?, license?}]."""
+    names = ("title", "url", "snippet", "date", "author", "license")
     return [
         {
             "title": item["url"],
@@ -540,7 +581,8 @@ def result_markdown(item: dict[str, Any]) -> str:
     """Return one result's section: its URL, title and date, then its text or snippet."""
     title = " ".join(str(item.get("title", "")).split())
     date = item.get("date") or item.get("fetched_at") or ""
-    facts = [f"**{title}**" if title else "", date, ", ".join(item.get("engines", []))]
+    facts = [f"**{title}**" if title else "", date, item.get("author", ""), item.get("license", "")]
+    facts.append(", ".join(item.get("engines", [])))
     body = escape_borders(item.get("text") or item.get("snippet") or "")
     failed = f"(page not read: {item['error']})" if "error" in item else ""
     blocks = [f"## {item['url']}", " · ".join(fact for fact in facts if fact), body, failed]

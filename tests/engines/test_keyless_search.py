@@ -582,7 +582,7 @@ class ResultsTest(KeylessCase):
             self.assertEqual(len(found), len(document["results"]))
             for item in found:
                 self.assertLessEqual({"title", "url", "snippet"}, item.keys())
-                self.assertLessEqual(item.keys(), {"title", "url", "snippet", "date"})
+                self.assertLessEqual(item.keys(), {"title", "url", "snippet", "date", "license"})
         self.assertEqual(keyless.as_results(keyless.run_search({"query": "zzzqqq"})), [])
 
     def test_progress_is_reported_for_further_pages_and_for_waiting(self) -> None:
@@ -1120,7 +1120,7 @@ class PacingRules(unittest.TestCase):
 
     def reserve(self, of: dict[str, Any], now: float, interval: float, left: float) -> float:
         pacing.follow_clock(of, now)
-        wait: float = pacing.reserve_slot(of, now, "duckduckgo", interval, left)
+        wait: float = pacing.reserve_slot(of, now, "duckduckgo", (interval, 1), left)
         return wait
 
     def test_callers_get_slots_one_interval_apart(self) -> None:
@@ -1176,9 +1176,9 @@ class PacingRules(unittest.TestCase):
     def test_a_good_answer_resets_the_growth_but_ends_no_rest(self) -> None:
         of = state()
         pacing.note_block(of, 100.0, "sign", 0)
-        pacing.note_answer(of, 150.0)  # sent before the block
+        pacing.note_answer(of, 150.0, {})  # sent before the block
         self.assertEqual((of["blocks"], of["rest_until"]), (1, 700.0))
-        pacing.note_answer(of, 800.0)
+        pacing.note_answer(of, 800.0, {})
         self.assertEqual((of["blocks"], of["signal"]), (0, ""))
         self.assertEqual(pacing.note_block(of, 900.0, "sign", 0), 600)
 
@@ -1303,7 +1303,7 @@ class PacingTest(KeylessCase):
 
     def test_engine_state_tells_who_rests_for_how_long_and_why(self) -> None:
         calm = pacing.engine_states()
-        self.assertEqual(calm, {engine: {"resting": False} for engine in ENGINES})
+        self.assertEqual(calm, {engine: {"resting": False} for engine in engines.keyless_engines()})
         self.assertFalse((self.folder / "glsi").exists())  # looking leaves no file
         self.search("faultblocked")
         self.set_environment(**self.variables, GLSI_RATE_LIMIT="2m")

@@ -228,9 +228,9 @@ def of_kind(hits: Iterable[Hit], kind: str) -> list[Document]:
     return [hit.document for hit in hits if kind in hit.document.kinds]
 
 
-def load_documents() -> list[Document]:
-    """The documents of documents.json."""
-    text = Path(__file__).with_name("documents.json").read_text("utf-8")
+def load_documents(name: str = "documents.json") -> list[Document]:
+    """The documents of a file of this folder."""
+    text = Path(__file__).with_name(name).read_text("utf-8")
     return [Document(**entry) for entry in json.loads(text)]
 
 

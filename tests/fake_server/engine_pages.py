@@ -1,7 +1,8 @@
 """What the engines that need no key share: faults by a word in the query, and ranked documents.
 
-A word of the query that begins with "fault" asks for a fault and is not searched for. Every engine
-knows these (NAME stands for the word faultNAME):
+A word of the query that begins with "fault" asks for a fault and is not searched for. A number at
+its end tells queries apart: faultflaky7. Every engine knows these (NAME stands for the word
+faultNAME):
   blocked     the engine's own bot wall
   empty       the engine's own page for "nothing found"
   layout      200 with a page in a markup that nobody knows
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 
 HTML_TYPE = "text/html; charset=UTF-8"
 MAX_AGE_DAYS = {"hour": 1 / 24, "day": 1.0, "week": 7.0, "month": 31.0, "year": 366.0}
-_FAULT = re.compile(r"\bfault([a-z]+)")
+_FAULT = re.compile(r"\bfault([a-z]+)\d*")
 
 
 def html_reply(html: str, status: int = HTTPStatus.OK) -> Reply:
@@ -72,6 +73,11 @@ def fault_word(query: str) -> str:
     return found[1] if found else ""
 
 
+def searched_words(query: str) -> str:
+    """A query without the words that ask for a fault."""
+    return _FAULT.sub(" ", query)
+
+
 def query_fault(
     query: str,
     request: RecordedRequest,
@@ -89,7 +95,7 @@ def ranked(
     query: str, language: str = "", period: str = "", mature: bool = False
 ) -> tuple[list[Document], frozenset[str]]:
     """The pages that match a query, best first, and the terms that were searched for."""
-    words = re.sub(r"[()]|\bOR\b", " ", _FAULT.sub(" ", query))
+    words = re.sub(r"[()]|\bOR\b", " ", searched_words(query))
     parsed = parse_query(words)
     documents = of_kind(CORPUS.rank(parsed, language), "web")
     limit = MAX_AGE_DAYS.get(period)

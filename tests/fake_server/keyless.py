@@ -2,12 +2,13 @@
 
 DuckDuckGo lives at /html/ and Wikipedia at /w/api.php; Google and SearXNG share GET /search as
 they do in the real world, and are told apart by Google's hl parameter. SearXNG is at
-/searxng/search, too, for a server that lives below a path.
+/searxng/search, too, for a server that lives below a path. The paths of the open sources are their
+own.
 """
 
 from __future__ import annotations
 
-from . import duckduckgo, google, searxng, wikipedia
+from . import arxiv, crossref, duckduckgo, github, google, hackernews, searxng, wikipedia
 from .messages import Answer, RecordedRequest, Route, ServerState, route
 
 
@@ -21,6 +22,10 @@ def answer_search(request: RecordedRequest, state: ServerState) -> Answer:
 ROUTES: tuple[Route, ...] = (
     *duckduckgo.ROUTES,
     *wikipedia.ROUTES,
+    *hackernews.ROUTES,
+    *github.ROUTES,
+    *crossref.ROUTES,
+    *arxiv.ROUTES,
     route("/search", ("GET",), answer_search),
     route("/searxng/search", ("GET",), searxng.answer_search),
 )

@@ -1,9 +1,10 @@
 """Makes the results of the search providers lead to pages of the same server (small_web.py).
 
 Where it is switched on (FakeServer(local_links=True), server.py --local-links), the absolute
-address of a document of the corpus in an answer of Brave, Serper, DuckDuckGo, Google or SearXNG,
-plain or percent-encoded, is http://127.0.0.1:PORT/web/HOST/PATH instead. Wikipedia's answers name
-titles, of which its clients make http://127.0.0.1:PORT/wiki/TITLE. Streams stay as they are.
+address of a document of the corpus in an answer of Brave, Serper, DuckDuckGo, Google, SearXNG or an
+open source, plain or percent-encoded, is http://127.0.0.1:PORT/web/HOST/PATH instead. Wikipedia's
+answers name titles, of which its clients make http://127.0.0.1:PORT/wiki/TITLE. Streams stay as
+they are.
 
 A word of the query makes pages of its results fail; the results and their order stay the same:
   pagefault:NAME        the pages of results 2, 4, 6, ...
@@ -98,4 +99,6 @@ def query_of(request: RecordedRequest) -> str:
     """The query in a request's address, form or JSON; of several in an array the first."""
     body = request.body.decode("utf-8", "replace")
     found = _JSON_QUERY.search(body)
-    return found[1] if found else dict([*request.query_pairs, *parse_qsl(body)]).get("q", "")
+    fields = dict([*request.query_pairs, *parse_qsl(body)])
+    names = ("q", "query", "search_query")
+    return found[1] if found else next((fields[name] for name in names if name in fields), "")

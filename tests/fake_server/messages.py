@@ -92,19 +92,28 @@ Answer = Reply | Stream | Behaviour
 class ServerState:
     """What one server remembers between requests; safe to use from every thread."""
 
-    def __init__(self, foreign_url: str, local_links: bool = False) -> None:
+    def __init__(self, foreign_url: str, local_links: bool = False, limits: bool = False) -> None:
         self.foreign_url = foreign_url
         self.local_links = local_links
+        self.limits = limits
         self._lock = threading.Lock()
         self._counts: dict[str, int] = {}
         self._notes: dict[str, str] = {}
         self._lists: dict[str, list[str]] = {}
+        self._times: dict[str, list[float]] = {}
 
     def count(self, name: str) -> int:
         """Count one more event of this name and return how many there were."""
         with self._lock:
             self._counts[name] = self._counts.get(name, 0) + 1
             return self._counts[name]
+
+    def rate(self, name: str, moment: float, seconds: float) -> int:
+        """How many events of this name there were in the seconds before a moment, this one too."""
+        with self._lock:
+            earlier = [one for one in self._times.get(name, []) if one > moment - seconds]
+            self._times[name] = [*earlier, moment]
+            return len(earlier) + 1
 
     def note(self, name: str, text: str) -> None:
         """Remember a text under a name, and count the events of this name from zero again."""

@@ -10,7 +10,8 @@ second port, the foreign one, takes part in the fault `redirect`: it records and
 
 With local_links results lead to pages on the same server instead of hosts that do not exist:
 local_links.py says how, and how a query makes some of these pages fail; small_web.py serves them.
-The variables that the scripts need for this: small_web_environment in tests/support.py.
+The variables that the scripts need for this: small_web_environment in tests/support.py. With limits
+the engines refuse what comes faster than their own rules say (open_sources.py).
 """
 
 import runpy
@@ -33,7 +34,7 @@ from collections.abc import Callable
 from http import HTTPStatus
 from types import TracebackType
 
-from . import brave, gemini, keyless, serper, small_web, website
+from . import brave, gemini, keyless, serper, small_web, stackexchange, website
 from .connection import BadRequestError, Connection
 from .local_links import leading_here
 from .messages import Answer, RecordedRequest, Reply, Route, ServerState, Stream, json_reply
@@ -49,6 +50,7 @@ ROUTES: tuple[Route, ...] = (
     *gemini.ROUTES,
     *map(leading_here, keyless.ROUTES),
     *map(leading_here, serper.ROUTES),
+    *stackexchange.ROUTES,  # it compresses its answers itself, so its results lead here before
     *small_web.ROUTES,
     *website.ROUTES,
 )
@@ -139,9 +141,9 @@ class Listener:
 class FakeServer:
     """The double of the outside world on two loopback ports; it listens once constructed."""
 
-    def __init__(self, port: int = 0, local_links: bool = False) -> None:
+    def __init__(self, port: int = 0, local_links: bool = False, limits: bool = False) -> None:
         self._other = Listener("other", 0, _foreign_answer)
-        self._state = ServerState(self._other.url, local_links)
+        self._state = ServerState(self._other.url, local_links, limits)
         self._main = Listener("main", port, self._answer)
 
     @property

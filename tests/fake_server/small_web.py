@@ -24,6 +24,7 @@ Faults of pages (others are refused with 400, so that a misspelt name is seen):
 from __future__ import annotations
 
 import json
+import re
 import zlib
 from dataclasses import replace
 from html import escape
@@ -32,7 +33,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from . import website
-from .corpus import CORPUS, Document
+from .corpus import CORPUS, Document, load_documents
 from .engine_pages import html_reply, published, status_page
 from .faults import fault_answer
 from .messages import Answer, RecordedRequest, Reply, Route, ServerState, route
@@ -41,7 +42,16 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 FAULT_PREFIX = "fault-"
-DOCUMENTS = {f"{document.host}{document.path}": document for document in CORPUS.documents}
+DOCUMENTS = {
+    f"{document.host}{document.path}": document
+    for document in (*CORPUS.documents, *load_documents("open_documents.json"))
+}
+# Clients leave out the version of a paper: arxiv.org/abs/2401.00101v2.
+DOCUMENTS |= {
+    re.sub(r"v\d+$", "", address): document
+    for address, document in DOCUMENTS.items()
+    if document.host == "arxiv.org"
+}
 ARTICLES = {document.title.replace(" ", "_"): document for document in CORPUS.documents}
 TEXTS: dict[str, Any] = json.loads(Path(__file__).with_name("page_texts.json").read_text("utf-8"))
 # Fewest paragraphs of page_texts.json in a page, where its language has more to choose from.

@@ -2,7 +2,8 @@
 
 Faults beside those of engine_pages.py (denied is how it answers a client without a name):
   error        200 with an error object; ratelimited: the same with that code
-There is no bot wall: blocked stands for denied.
+There is no bot wall: blocked stands for denied. Callers that name a contact may ask 200 times a
+minute, others ten times.
 
 Titles carry the fault of their page (local_links.py), since clients make its address of the title.
 """
@@ -17,9 +18,11 @@ from .corpus import correct_spelling
 from .engine_pages import highlighted, published, query_fault, ranked, snippet, status_page
 from .local_links import page_fault
 from .messages import Answer, RecordedRequest, Reply, Route, ServerState, json_reply, route
+from .open_sources import has_contact, is_too_fast
 from .small_web import FAULT_PREFIX
 
 LONGEST_QUERY = 300
+EACH_MINUTE, EACH_MINUTE_WITH_CONTACT = 10, 200  # requests
 MAX_RESULTS = 500
 FIELDS = {
     "action": "query",
@@ -47,6 +50,9 @@ def answer_api(request: RecordedRequest, state: ServerState) -> Answer:
     fault = query_fault(query, request, state, FAULTS)
     if fault is not None:
         return fault
+    most = EACH_MINUTE_WITH_CONTACT if has_contact(request) else EACH_MINUTE
+    if is_too_fast("wikipedia", request, state, most, 60.0):
+        return status_page(HTTPStatus.TOO_MANY_REQUESTS, "60")
     offset = int(fields.get("sroffset", 0))
     answer = search_answer(query, int(fields["srlimit"]), offset)
     if state.local_links:

@@ -39,6 +39,12 @@ QUESTION = "python asyncio"
 BRAVE = {"BRAVE_SEARCH_API_KEY": "good-" + CANARY}
 SERPER = {"SERPER_API_KEY": "good-" + CANARY}
 KEYLESS = {"SEARXNG_BASE_URL": ""}
+# Addresses of the engines that need no key, at which nobody listens.
+NO_NETWORK = {
+    engines.ENGINES[name]["address"][0]: "http://127.0.0.1:9"
+    for name in engines.keyless_engines()
+    if name != "searxng"
+}
 
 
 class WebSearchCase(SmallWebCase):
@@ -274,7 +280,7 @@ class Cache(WebSearchCase):
     def test_stale_answers_where_the_network_has_gone(self) -> None:
         first = self.search()
         self.expire()
-        self.use(DUCKDUCKGO_BASE_URL="http://127.0.0.1:9", GLSI_RATE_LIMIT="0s")
+        self.use(**NO_NETWORK, GLSI_RATE_LIMIT="0s")
         failed = self.search(timeout=5)
         self.assertEqual(failed["details"]["kind"], "network")
         self.assertIn(f"{first['fetched_at']} is stored: stale", failed["details"]["hint"])
@@ -446,7 +452,9 @@ class Engines(WebSearchCase):
             ({"ttl": "soon"}, "30m, 24h or 7d"),
             ({"safe": "very"}, "strict"),
             ({"page_timeout": 0}, "0.1"),
-            ({"focus": "code"}, "focus"),
+            ({"topic": "code"}, "topic"),
+            ({"focus": "cooking"}, "papers, discussions"),
+            ({"focus": "code", "stale": True}, "no focus"),
         ]
         for params, named in table:
             with self.subTest(params):
@@ -763,13 +771,13 @@ class KeysStaySecret(FakeServerCase):
         environment = {
             **small_web_environment(self.server.url), **KEYLESS,
             "BRAVE_SEARCH_API_KEY": "bad-" + CANARY, "SERPER_API_KEY": "bad-" + CANARY,
-            "DUCKDUCKGO_BASE_URL": "http://127.0.0.1:9",
+            **NO_NETWORK,
         }  # fmt: skip
         run = run_script(
             "web_search.py", "sourdough", "--timeout", "5", "--verbose", env=environment
         )
         self.assertEqual(run.code, 3)
-        self.assertEqual(len(run.document["details"]["attempts"]), 3)
+        self.assertEqual(len(run.document["details"]["attempts"]), 3 + len(engines.stand_ins()))
         self.assertNotIn(CANARY, run.stdout.decode() + run.stderr)
 
 

@@ -34,6 +34,7 @@ import sys
 import tempfile
 import threading
 import time
+import zlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlencode
@@ -41,15 +42,20 @@ from urllib.parse import urlencode
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from tests.fake_server import (
+    arxiv,
     brave,
+    crossref,
     duckduckgo,
     engine_pages,
     faults,
     gemini,
+    github,
     google,
+    hackernews,
     searxng,
     serper,
     small_web,
+    stackexchange,
     wikipedia,
 )
 from tests.fake_server.corpus import CORPUS
@@ -183,6 +189,35 @@ EXPECTED: dict[str, dict[str, str]] = {
         "busy": "ok",
         "error": "provider",
     },
+    # Open sources: what names a time is waited for, another refusal is a block.
+    "stackexchange": {
+        **ENGINE,
+        **dict.fromkeys(("busy", "backoff", "spent", "unsaid"), "ok"),
+        **dict.fromkeys(("throttled", "violation"), "rate_limit"),
+        "broken": "provider",
+    },
+    "hackernews": {**ENGINE, "busy": "ok"},
+    "github": {
+        **ENGINE,
+        "busy": "ok",
+        **dict.fromkeys(("spent", "secondary"), "rate_limit"),
+        "abuse": "blocked",
+        "unfinished": "provider",
+        "unknown": "invalid_input",
+    },
+    "crossref": {
+        **ENGINE,
+        "busy": "ok",
+        "limit": "rate_limit",
+        "invalid": "invalid_input",
+        "lost": "provider",
+    },
+    "arxiv": {
+        **ENGINE,
+        **dict.fromkeys(("busy", "exceeded", "overloaded"), "blocked"),
+        "vanished": "ok",
+        "malformed": "invalid_input",
+    },
     # A page's server: what it answers instead of a page is "http"; a page is cut, not refused.
     "pages": {
         **dict.fromkeys(
@@ -212,6 +247,8 @@ MORE_FAULTS = {
     "duckduckgo": {"accepted", "second", "ends"},
     "google": {"old", "classic"},
     "searxng": {"failed", "partly", "answers", "nojson", "empty"},
+    "stackexchange": {*stackexchange.OTHER_FAULTS},
+    "arxiv": {*arxiv.OTHER_FAULTS},
 }
 TRANSPORT_FAULTS = {*faults._BEHAVIOURS, "html", "garbage", "redirect", "bomb"}
 SERVER_FAULTS: dict[str, set[str]] = {
@@ -224,8 +261,14 @@ SERVER_FAULTS: dict[str, set[str]] = {
     "searxng": {*TRANSPORT_FAULTS, *engine_pages.COMMON_FAULTS, *searxng.FAULTS}
     | {*searxng.JSON_FAULTS},
     "wikipedia": {*TRANSPORT_FAULTS, *engine_pages.COMMON_FAULTS, *wikipedia.FAULTS},
+    **{
+        module.__name__.rpartition(".")[2]: {
+            *TRANSPORT_FAULTS, *engine_pages.COMMON_FAULTS, *module.FAULTS,
+        }
+        for module in (stackexchange, hackernews, github, crossref, arxiv)
+    },
     "pages": {*small_web.FAULTS, *small_web.OTHER_FAULTS},
-}
+}  # fmt: skip
 
 # ----- what is tried
 
@@ -266,7 +309,7 @@ SAMPLES: dict[tuple[str, str], dict[str, Any]] = {
     ("web_search", "search"): {"query": REST_OF_QUERY, "count": 3, "force": True},
 }
 # Commands and scripts that ask no provider, or that are a way in themselves.
-LOCAL = {("web_search", "recall"), ("web_search", "cache")}
+LOCAL = {("web_search", "recall"), ("web_search", "cache"), ("web_search", "brief")}
 NOT_TRIED = {
     "http_server",
     "doctor",
@@ -349,6 +392,8 @@ def subjects_of(module: Any) -> Iterator[Subject]:
             continue
         bare = {"no_pages": True} if script == "web_search" else {}
         for engine in engines[0]["choices"]:
+            if engine == "all":  # its engines are subjects of their own
+                continue
             # auto goes on to an engine that answers, whatever befell the first one: Brave.
             provider = "brave" if engine == "auto" else engine
             if provider not in EXPECTED:
@@ -482,7 +527,7 @@ def params_of(cell: Cell, url: str) -> dict[str, Any]:
     subject, fault = cell.subject, cell.fault
     params = dict(subject.params)
     if subject.provider in KEYLESS:
-        params["query"] = f"{params['query']} fault{fault} {own_word(cell)}"
+        params["query"] = f"{params['query']} fault{fault}{own_number(cell)}"
     elif subject.note == "pages":
         params["query"] = f"{params['query']} pagefault:{fault}:all {own_word(cell)}"
     elif subject.script == "read_page":
@@ -498,6 +543,11 @@ def params_of(cell: Cell, url: str) -> dict[str, Any]:
 def own_word(cell: Cell) -> str:
     """A word of a query that no other cell has: a passing fault passes for each query."""
     return re.sub(r"\W|_", "", f"{cell.way}{cell.subject.name}")
+
+
+def own_number(cell: Cell) -> int:
+    """The same for a word that asks for a fault; engines that want every word find no other one."""
+    return zlib.crc32(own_word(cell).encode())
 
 
 def pages_for(way: str) -> list[str]:

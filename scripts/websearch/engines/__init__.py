@@ -5,11 +5,15 @@ tools, the order in which `auto` asks, the checks of doctor.py, the fault matrix
 the tables in references/. To add an engine, write its module and one entry here (CONTRIBUTING.md).
 
 An engine with a script of its own names the function that searches. Every other engine is a module
-of this package with three functions, which keyless.py runs within the engine's pace:
+of this package with these functions, which keyless.py runs within the engine's pace:
 
 - first_request(params, warnings) -> request (method, url, headers; what the next page needs)
-- next_request(params, request, result_page, number) -> request, or None if there is no more
 - read_answer(request, response) -> result page; raises SearchError
+- next_request(params, request, result_page, number) -> request, or None if there is no more; only
+  if the results come in several pages
+
+A request may hold others: otherwise (sent if this one is answered with 403), if_empty (sent if this
+one finds nothing), also (sent in any case, for results of another kind).
 """
 
 from __future__ import annotations
@@ -41,8 +45,13 @@ USE_ANOTHER = "Leave it out, or use another engine."
 #            without which it cannot be asked
 # paid       each request costs money: it is never asked in the place of an engine without a key
 # stored     "always", or "if allowed": its terms forbid storing results (WEB_SEARCH_STORE)
-# sources    what it finds: web, reference
+# sources    what it finds: web, code, discussions, papers, reference; except for web this is the
+#            focus that asks it
+# stands_in  it answers a question of no focus if the engines of `auto` do not
 # auto       whether `auto` asks it by itself if it is configured
+# interval   seconds between two requests, if its own limit asks for more than GLSI_RATE_LIMIT;
+#            burst: requests that may come at once; faster: (variable, interval if that is set)
+# serial     it takes one request at a time
 # filters    filter -> the values it takes, or None for every value; absent: it cannot
 # instead    filter -> what to do instead
 # max_query  characters of a query, operators included: an engine cuts a longer one or refuses it
@@ -54,7 +63,7 @@ ENGINES: dict[str, dict[str, Any]] = {
         "keys": ("BRAVE_SEARCH_API_KEY", "BRAVE_API_KEY"),
         "key_site": "https://api-dashboard.search.brave.com",
         "address": ("BRAVE_SEARCH_BASE_URL", "https://api.search.brave.com"),
-        "paid": True, "stored": "if allowed", "sources": "web", "auto": True,
+        "paid": True, "stored": "if allowed", "sources": ("web",), "auto": True,
         "filters": {
             "since": (*DAYS, "range"), "country": None, "language": None, "site": None,
             "exclude_site": None, "safe": SAFE,
@@ -66,7 +75,7 @@ ENGINES: dict[str, dict[str, Any]] = {
         "title": "Google (Serper)", "module": "serper_search", "function": "run_search",
         "given": {}, "keys": ("SERPER_API_KEY",), "key_site": "https://serper.dev",
         "address": ("SERPER_BASE_URL", "https://google.serper.dev"),
-        "paid": True, "stored": "always", "sources": "web", "auto": True,
+        "paid": True, "stored": "always", "sources": ("web",), "auto": True,
         "filters": {
             "since": (*HOURS, "range"), "country": None, "language": None, "site": None,
             "exclude_site": None,
@@ -77,7 +86,7 @@ ENGINES: dict[str, dict[str, Any]] = {
     "searxng": {
         "title": "SearXNG", "module": "websearch.engines.searxng", "own_server": True,
         "address": ("SEARXNG_BASE_URL", ""),
-        "paid": False, "stored": "always", "sources": "web", "auto": True,
+        "paid": False, "stored": "always", "sources": ("web",), "auto": True,
         "filters": {
             "since": DAYS, "country": None, "language": None, "site": None,
             "exclude_site": None, "safe": SAFE,
@@ -88,7 +97,7 @@ ENGINES: dict[str, dict[str, Any]] = {
     "duckduckgo": {
         "title": "DuckDuckGo", "module": "websearch.engines.duckduckgo",
         "address": ("DUCKDUCKGO_BASE_URL", "https://html.duckduckgo.com"),
-        "paid": False, "stored": "always", "sources": "web", "auto": True,
+        "paid": False, "stored": "always", "sources": ("web",), "auto": True,
         "filters": {
             "since": DAYS, "country": None, "language": None, "site": None,
             "exclude_site": None, "safe": SAFE,
@@ -99,7 +108,7 @@ ENGINES: dict[str, dict[str, Any]] = {
     "google": {
         "title": "Google", "module": "websearch.engines.google",
         "address": ("GOOGLE_BASE_URL", "https://www.google.com"),
-        "paid": False, "stored": "always", "sources": "web", "auto": False,
+        "paid": False, "stored": "always", "sources": ("web",), "auto": False,
         "filters": {
             "since": (*HOURS, "range"), "country": None, "language": None, "site": None,
             "exclude_site": None, "safe": ("off", "strict"),
@@ -110,7 +119,10 @@ ENGINES: dict[str, dict[str, Any]] = {
     "wikipedia": {
         "title": "Wikipedia", "module": "websearch.engines.wikipedia",
         "address": ("WIKIPEDIA_BASE_URL", "https://{language}.wikipedia.org"),
-        "paid": False, "stored": "always", "sources": "reference", "auto": False,
+        "paid": False, "stored": "always", "sources": ("reference",), "auto": False,
+        "stands_in": True,
+        # Ten requests a minute, or two hundred with a contact in the User-Agent.
+        "interval": 7.5, "burst": 2, "faster": ("WEB_SEARCH_CONTACT", 0.4),
         "filters": {"language": None},
         "instead": {
             "since": "Leave it out: articles are always of today.",
@@ -118,8 +130,69 @@ ENGINES: dict[str, dict[str, Any]] = {
         },
         "max_query": 300, "max_count": 50,
     },
+    "stackexchange": {
+        "title": "Stack Exchange", "module": "websearch.engines.stackexchange",
+        "address": ("STACKEXCHANGE_BASE_URL", "https://api.stackexchange.com"),
+        "paid": False, "stored": "always", "sources": ("code", "discussions"), "auto": False,
+        "stands_in": True,
+        "filters": {"since": (*HOURS, "range"), "site": None},
+        "instead": {
+            "language": "Give site: for example es.stackoverflow.com is in Spanish.",
+            "exclude_site": "Give site: one site of the network is asked at a time.",
+        },
+        "max_query": 300, "max_count": 50,
+    },
+    "hackernews": {
+        "title": "Hacker News", "module": "websearch.engines.hackernews",
+        "address": ("HACKERNEWS_BASE_URL", "https://hn.algolia.com"),
+        "paid": False, "stored": "always", "sources": ("discussions",), "auto": False,
+        "stands_in": True,
+        "filters": {"since": (*HOURS, "range")},
+        "instead": {"site": "Write the site's name among the words of the query."},
+        "max_query": 500, "max_count": 50,
+    },
+    "github": {
+        "title": "GitHub", "module": "websearch.engines.github",
+        "address": ("GITHUB_BASE_URL", "https://api.github.com"),
+        "paid": False, "stored": "always", "sources": ("code",), "auto": False,
+        # Ten searches a minute, thirty with a token; in 60 seconds come 60 / interval + burst.
+        "interval": 7.5, "burst": 2, "faster": ("GITHUB_TOKEN", 2.2), "serial": True,
+        "filters": {"since": (*HOURS, "range"), "site": None},
+        "instead": {"language": "Write language:python and the like into the query."},
+        "max_query": 256, "max_count": 50,
+    },
+    "crossref": {
+        "title": "Crossref", "module": "websearch.engines.crossref",
+        "address": ("CROSSREF_BASE_URL", "https://api.crossref.org"),
+        "paid": False, "stored": "always", "sources": ("papers",), "auto": False, "serial": True,
+        "filters": {"since": (*DAYS, "range")},
+        "instead": {"since": "Give day, week, month, year or a range of dates."},
+        "max_query": 1_000, "max_count": 50,
+    },
+    "arxiv": {
+        "title": "arXiv", "module": "websearch.engines.arxiv",
+        "address": ("ARXIV_BASE_URL", "https://export.arxiv.org"),
+        "paid": False, "stored": "always", "sources": ("papers",), "auto": False,
+        # Its terms: one request in three seconds, one at a time. The tenth is for the way there.
+        "interval": 3.1, "serial": True,
+        "filters": {"since": (*DAYS, "range")},
+        "instead": {"since": "Give day, week, month, year or a range of dates."},
+        "max_query": 500, "max_count": 50,
+    },
 }  # fmt: skip
-SPELLINGS = {"ddg": "duckduckgo", "searx": "searxng", "wiki": "wikipedia"}  # what people write
+# Addresses of hosts that are read, not searched: (variable, default address).
+GITHUB_RAW = ("GITHUB_RAW_BASE_URL", "https://raw.githubusercontent.com")
+WAYBACK = ("WAYBACK_BASE_URL", "https://web.archive.org")
+SPELLINGS = {  # what people write
+    "ddg": "duckduckgo", "searx": "searxng", "wiki": "wikipedia", "stackoverflow": "stackexchange",
+    "hn": "hackernews",
+}  # fmt: skip
+# What a question is about. The engines whose sources hold that word are asked beside the general
+# engine, which is what the parameter engine says.
+FOCUSES = ("general", "code", "papers", "discussions", "reference")
+WITHOUT_GENERAL_ENGINE = ("papers",)  # result pages for people hold few papers
+# Where the general engine looks for discussions, beside the sources that are asked themselves.
+FORUM_SITES = ["reddit.com", "lobste.rs", "quora.com", "stackexchange.com"]
 # Parameters that a search passes on to its engine, and that tell one stored answer from another.
 FILTERS = ("since", "country", "language", "site", "exclude_site", "safe")
 
@@ -213,19 +286,39 @@ def engine_order(engine: str) -> list[str]:
     return list(dict.fromkeys([preferred, *others]))
 
 
-def chosen_engines(named: list[str]) -> list[str]:
-    """Return the engines that a value of the parameter engine means, or ["auto"].
+def chosen_engines(named: list[str], focus: str = "general") -> list[str]:
+    """Return the engines that the parameters engine and focus mean; "auto" stands for itself.
 
-    all: the engines of the table that search the whole web and can be asked. Raises SearchError
-    (invalid_input) if auto or all stands beside others.
+    The sources of the focus come first. all: the engines of the table that search the whole web and
+    can be asked. Raises SearchError (invalid_input) if auto or all stands beside others.
     """
     names = list(dict.fromkeys(named))
     if len(names) > 1 and not {"auto", "all"}.isdisjoint(names):
         message = f"engine must be auto, all, or names of engines, not {quoted(','.join(names))}."
         raise SearchError("invalid_input", message, "Name the engines alone.")
     if names == ["all"]:
-        return [name for name, entry in ENGINES.items() if entry["auto"] and is_configured(name)]
-    return names
+        names = [name for name, entry in ENGINES.items() if entry["auto"] and is_configured(name)]
+    if names == ["auto"] and focus in WITHOUT_GENERAL_ENGINE:
+        names = []
+    return list(dict.fromkeys([*focus_sources(focus), *names]))
+
+
+def focus_sources(focus: str) -> list[str]:
+    """Return the engines that a focus asks beside the general engine."""
+    return [name for name, entry in ENGINES.items() if focus in entry["sources"]]
+
+
+def stand_ins() -> list[str]:
+    """Return the engines that answer a question of no focus if those of `auto` do not."""
+    return [name for name, entry in ENGINES.items() if entry.get("stands_in")]
+
+
+def focused_filters(params: dict[str, Any], engine: str) -> dict[str, Any]:
+    """Return the filters that the focus of params adds for an engine (or auto)."""
+    is_general = engine == "auto" or "web" in ENGINES[engine]["sources"]
+    if params.get("focus") == "discussions" and is_general and "site" not in params:
+        return {"site": FORUM_SITES}
+    return {}
 
 
 def is_storable(name: str) -> bool:
@@ -277,14 +370,18 @@ def ask_engine(name: str, params: dict[str, Any], report: ProgressCallback = Non
 
 
 def results_of(name: str, document: Document, count: int) -> list[dict[str, Any]]:
-    """Return an engine's results: position, title, url, snippet, date; empty fields left out."""
+    """Return an engine's results; empty fields are left out.
+
+    Fields: position, title, url, snippet, date, and author and license if the terms of the source
+    ask to show them.
+    """
     if "function" in ENGINES[name]:
         found = load_module(name).as_results(document)
     else:
         from websearch.engines import keyless
 
         found = keyless.as_results(document)
-    names = ("title", "url", "snippet", "date")
+    names = ("title", "url", "snippet", "date", "author", "license")
     return [
         {"position": place, **drop_empty({key: item.get(key) for key in names})}
         for place, item in enumerate(found[:count], 1)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from websearch.common import (
+    KEY_HEADERS,
     DryRun,
     SearchError,
     deadline_of,
@@ -49,17 +50,18 @@ COMMANDS: dict[str, dict[str, Any]] = {
             {"name": "since", "type": "since",
              "choices": ["hour", "day", "week", "month", "year"],
              "values": {"h": "hour", "d": "day", "w": "week", "m": "month", "y": "year"},
-             "help": "age of pages: day, week, month, year; google also hour and "
-                     "YYYY-MM-DD..YYYY-MM-DD; not wikipedia"},
+             "help": "age of pages: hour, day, week, month, year or YYYY-MM-DD..YYYY-MM-DD; a "
+                     "filter that the engine lacks is refused"},
             {"name": "country", "type": "str",
-             "help": "two-letter country of the results, for example us; not wikipedia"},
+             "help": "two-letter country of the results, for example us"},
             {"name": "language", "type": "str",
              "help": "language of the results, for example en or pt-br"},
             {"name": "site", "type": "csv",
-             "help": "only these sites, for example docs.python.org,github.com; not wikipedia"},
-            {"name": "exclude_site", "type": "csv", "help": "none of these sites; not wikipedia"},
+             "help": "only these sites, for example docs.python.org,github.com; stackexchange: "
+                     "one of its sites; github: an owner or repository"},
+            {"name": "exclude_site", "type": "csv", "help": "none of these sites"},
             {"name": "safe", "type": "str", "choices": ["off", "moderate", "strict"],
-             "help": "filter for adult content; not wikipedia"},
+             "help": "filter for adult content"},
         ],
         "cannot": {"page": "Ask for more results in one call: count 30."},
     },
@@ -94,8 +96,9 @@ def run_search(params: dict[str, Any], report: ProgressCallback = None) -> Docum
 
 
 def shown_request(request: dict[str, Any]) -> dict[str, Any]:
-    """Return a request as a dry run shows it."""
-    shown = {name: request[name] for name in ("method", "url", "headers")}
+    """Return a request as a dry run shows it, without a key."""
+    headers = {k: v for k, v in request["headers"].items() if k.lower() not in KEY_HEADERS}
+    shown = {"method": request["method"], "url": request["url"], "headers": headers}
     return {**shown, "body": request["body"].decode()} if "body" in request else shown
 
 
@@ -104,35 +107,47 @@ def fetch_result_pages(
 ) -> tuple[list[dict[str, Any]], SearchError | None]:
     """Return the result pages that hold the wanted results, and the error that ended them early.
 
-    Ends when a result page brings nothing new. Raises SearchError if the first one fails.
+    Ends when a result page brings nothing new; requests that the first one holds (if_empty, also)
+    are sent first. Raises SearchError if the first one fails.
     """
-    module = load_module(engine.engine)
+    next_request = getattr(load_module(engine.engine), "next_request", lambda *_: None)
+    read_answer = load_module(engine.engine).read_answer
     pages: list[dict[str, Any]] = []
     following: dict[str, Any] | None = request
     found = 0
     while following:
         request = following
         try:
-            pages.append(engine.fetch(request, module.read_answer))
+            pages.append(engine.fetch(request, read_answer))
         except SearchError as error:
             if not pages:
                 raise
             return pages, error
         before, found = found, len(merged_results(pages))
-        if found == before or found >= params["count"]:
-            break
-        if engine.report:
+        names = ["also"] if pages[-1]["results"] else ["if_empty", "also"]
+        following = next((request[name] for name in names if name in request), None)
+        if not following and before < found < params["count"]:
+            following = next_request(params, request, pages[-1], len(pages) + 1)
+        if following and engine.report:
             engine.report(f"{ENGINES[engine.engine]['title']}: results", found, params["count"])
-        following = module.next_request(params, request, pages[-1], len(pages) + 1)
     return pages, None
 
 
 def merged_results(result_pages: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return the results of all result pages, each page of the web once."""
-    results: dict[str, dict[str, Any]] = {}
+    """Return the results of all result pages, each page of the web once.
+
+    A result page goes on with the ranking of the one before. One of another kind (is_beside) has a
+    ranking of its own: the first of each kind come first.
+    """
+    ranked: list[tuple[int, dict[str, Any]]] = []
+    before = 0  # results of the same ranking
     for result_page in result_pages:
-        for result in result_page["results"]:
-            results.setdefault(canonical_url(result["url"]), drop_empty(result))
+        before = 0 if result_page.get("is_beside") else before
+        ranked += enumerate(result_page["results"], before)
+        before += len(result_page["results"])
+    results: dict[str, dict[str, Any]] = {}
+    for _, result in sorted(ranked, key=lambda one: one[0]):
+        results.setdefault(canonical_url(result["url"]), drop_empty(result))
     return list(results.values())
 
 
@@ -178,8 +193,8 @@ RUN: dict[str, Callable[..., Document]] = {"search": run_search}
 
 
 def as_results(document: Document) -> list[dict[str, Any]]:
-    """Return a document's results as [{title, url, snippet, date?}]."""
-    names = ("title", "url", "snippet", "date")
+    """Return a document's results as [{title, url, snippet, date?, author?, license?}]."""
+    names = ("title", "url", "snippet", "date", "author", "license")
     return [
         {"snippet": "", **{name: item[name] for name in names if name in item}}
         for item in document.get("results") or []
@@ -207,5 +222,6 @@ def result_markdown(item: dict[str, Any]) -> str:
     """Return a result as a numbered list entry: linked title, date, snippet."""
     title = f"{item['title']} [{item['file_type']}]" if "file_type" in item else item["title"]
     line = f"{item['position']}. {markdown_link(title, item['url'])}"
-    line += f" · {item['date']}" if "date" in item else ""
+    facts = [item[name] for name in ("date", "author", "license") if name in item]
+    line = " · ".join([line, *facts])
     return f"{line}\n   {item['snippet']}" if "snippet" in item else line

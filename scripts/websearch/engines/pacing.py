@@ -7,11 +7,12 @@ The clock is the wall clock, because processes share it. The rules are pure func
 
 from __future__ import annotations
 
+import functools
 import os
 import re
 import time
 
-from websearch.common import FAULT_TRIES, SearchError, quoted, send_within
+from websearch.common import FAULT_TRIES, SearchError, quoted, read_secrets, send_within
 from websearch.engines import ENGINES, engine_address, has_other_address, keyless_engines
 
 TYPE_CHECKING = False  # typing.TYPE_CHECKING without its import, which costs 5 ms
@@ -29,9 +30,15 @@ FIRST_REST = 600.0  # seconds without a request after a block; doubled by each f
 LONGEST_REST = 21_600.0  # seconds: six hours, so that an engine is tried again the same day
 MOST_BLOCKS = 20  # blocks counted in a row: the rest has reached LONGEST_REST long before
 LOOK_SECONDS = 1.0  # a waiting caller looks this often whether the engine has begun to rest
+BUSY_LOOK_SECONDS = 0.2  # and this often whether an engine that takes one request is free again
 LOCK_SECONDS = 5.0  # a caller waits this long for the pacing database, then does without
 
-COLUMNS = ("last_slot", "not_before", "rest_until", "blocks", "signal", "updated")
+# busy_until: the end of another caller's turn, at the latest. remaining: requests left of the
+# engine's quota until the moment renewal; -1: not known.
+COLUMNS = (
+    "last_slot", "not_before", "rest_until", "blocks", "signal", "updated", "busy_until",
+    "remaining", "renewal",
+)  # fmt: skip
 # States of this process, for when the database cannot be used; under "" the lock that guards them.
 _LOCAL: dict[str, Any] = {}
 
@@ -40,13 +47,13 @@ _LOCAL: dict[str, Any] = {}
 
 def fresh_state() -> dict[str, Any]:
     """Return the state of an engine that was never asked; moments are seconds of the epoch."""
-    return dict(zip(COLUMNS, (0.0, 0.0, 0.0, 0, "", 0.0), strict=True))
+    return dict(zip(COLUMNS, (0.0, 0.0, 0.0, 0, "", 0.0, 0.0, -1, 0.0), strict=True))
 
 
 def follow_clock(state: dict[str, Any], now: float) -> None:
     """Move the moments of a state back if the clock was set back, so that no wait grows."""
     if state["updated"] > now:
-        for name in ("last_slot", "not_before", "rest_until"):
+        for name in ("last_slot", "not_before", "rest_until", "busy_until", "renewal"):
             state[name] -= state["updated"] - now
     state["updated"] = now
 
@@ -58,24 +65,45 @@ def check_rest(state: dict[str, Any], now: float, engine: str) -> None:
         raise blocked_error(engine, state["signal"], left, resting=True)
 
 
+def next_slot(state: dict[str, Any], pace: tuple[float, int]) -> float:
+    """Return the moment from which on the engine takes a request; it may have passed."""
+    interval, burst = pace
+    free = state["last_slot"] + interval * (2 - burst) if interval else 0.0
+    return float(max(state["not_before"], free))
+
+
 def reserve_slot(
-    state: dict[str, Any], now: float, engine: str, interval: float, left: float
+    state: dict[str, Any], now: float, engine: str, pace: tuple[float, int], left: float
 ) -> float:
     """Take the next slot of an engine; return the seconds until then.
 
-    interval: between two requests. left: until the caller's deadline. Raises SearchError: blocked
-    while the engine rests, rate_limit if the queue is longer than what is left; nothing is taken.
+    pace: see pace_of. left: until the caller's deadline. Raises SearchError: blocked
+    while the engine rests, rate_limit if the wait is longer than what is left; nothing is taken.
     """
     check_rest(state, now, engine)
-    slot = max(now, state["not_before"], state["last_slot"] + interval if interval else 0.0)
-    wait: float = slot - now
+    slot = max(now, next_slot(state, pace))
+    wait = slot - now
     if wait > 0 and wait + REQUEST_SECONDS > left:
-        queue = f"{ENGINES[engine]['title']}'s queue is {spoken(wait)} long"
-        message = f"{queue}, and {spoken(max(0.0, left))} of the call are left."
-        hint = f"Raise timeout to {min(600, int(wait) + 30)} seconds, or try later."
-        raise SearchError("rate_limit", message, hint, retryable=True, retry_after=round(wait, 1))
-    state["last_slot"] = max(slot, state["last_slot"]) if interval else state["last_slot"]
+        raise long_wait(engine, wait, left, is_pause=state["not_before"] >= slot)
+    if pace[0]:
+        state["last_slot"] = max(slot, state["last_slot"] + pace[0])
     return wait
+
+
+def long_wait(engine: str, wait: float, left: float, is_pause: bool) -> SearchError:
+    """Return the error of a wait that the caller's deadline does not allow.
+
+    is_pause: the engine has asked for it; else it is the queue of the calls before.
+    """
+    title = ENGINES[engine]["title"]
+    reason = f"{title}'s queue is {spoken(wait)} long"
+    if is_pause:
+        reason = f"{title} wants no request for {spoken(wait)}"
+    message = f"{reason}, and {spoken(max(0.0, left))} of the call are left."
+    hint = f"Raise timeout to {int(wait) + 30} seconds, or try later."
+    if wait + 30 > 600:  # the longest timeout
+        hint = f"Try later; until then use {other_engines(engine)}."
+    return SearchError("rate_limit", message, hint, retryable=True, retry_after=round(wait, 1))
 
 
 def note_block(state: dict[str, Any], now: float, signal: str, at_least: float) -> float:
@@ -93,10 +121,19 @@ def note_block(state: dict[str, Any], now: float, signal: str, at_least: float) 
     return float(state["rest_until"] - now)
 
 
-def note_answer(state: dict[str, Any], now: float) -> None:
-    """Forget earlier blocks after a good answer, unless a block came while it was on its way."""
+def note_answer(state: dict[str, Any], now: float, result_page: dict[str, Any]) -> None:
+    """Forget earlier blocks after a good answer, unless a block came while it was on its way.
+
+    What the answer says about later requests is kept: quota {remaining, seconds until it is
+    renewed} and pause (seconds).
+    """
     if state["rest_until"] <= now:
         state["blocks"], state["signal"] = 0, ""
+    quota = result_page.get("quota", {})
+    if quota:
+        state["remaining"], state["renewal"] = quota["remaining"], now + quota["seconds"]
+    spent = quota["seconds"] if quota and quota["remaining"] <= 0 else 0.0
+    note_limit(state, now, max(spent, result_page.get("pause", 0.0)))
 
 
 def note_limit(state: dict[str, Any], now: float, seconds: float) -> None:
@@ -128,6 +165,27 @@ def request_interval() -> float:
         raise SearchError("invalid_input", message, "Units are ms, s, m and h; 0s: no pause.")
     seconds = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
     return sum(float(number) * seconds[unit] for number, unit in parts)
+
+
+def pace_of(engine: str) -> tuple[float, int]:
+    """Return an engine's pace: seconds between two requests, and how many may come at once.
+
+    In any minute there are at most 60 / seconds + that many requests.
+    GLSI_RATE_LIMIT, or the engine's own interval where that is longer. At another address (a
+    mirror, a test server) GLSI_RATE_LIMIT=0s lifts that, too. Raises SearchError (invalid_input).
+    """
+    entry, general = ENGINES[engine], request_interval()
+    own: float = entry.get("interval", 0.0)
+    if "faster" in entry and is_set(entry["faster"][0]):
+        own = entry["faster"][1]
+    if own <= general or (general == 0 and has_other_address(engine)):
+        return general, 1
+    return own, entry.get("burst", 1)
+
+
+def is_set(variable: str) -> bool:
+    """Return whether the environment or secrets.yaml sets a variable."""
+    return bool(os.environ.get(variable, "").strip() or read_secrets().get(variable))
 
 
 # ===== where the states are kept ==================================================================
@@ -205,10 +263,17 @@ def change_row(path: str, key: str, change: StateChange) -> Any:
 
 
 def read_row(database: Any, key: str) -> dict[str, Any]:
-    """Return an engine's state from the database, whose table is made if it is missing."""
+    """Return an engine's state from the database, whose table is made if it is missing.
+
+    The table of version 1.1.0 is replaced: it holds nothing but some hours of pacing.
+    """
+    columns = [column[1] for column in database.execute("PRAGMA table_info(engines)")]
+    if columns == ["engine", *COLUMNS[:6]]:
+        database.execute("DROP TABLE engines")
     database.execute(
         "CREATE TABLE IF NOT EXISTS engines (engine TEXT PRIMARY KEY, last_slot REAL, "
-        "not_before REAL, rest_until REAL, blocks INTEGER, signal TEXT, updated REAL)"
+        "not_before REAL, rest_until REAL, blocks INTEGER, signal TEXT, updated REAL, "
+        "busy_until REAL, remaining INTEGER, renewal REAL)"
     )
     names = ", ".join(COLUMNS)
     query = f"SELECT {names} FROM engines WHERE engine = ?"  # noqa: S608  names of ours
@@ -251,19 +316,19 @@ def engine_states() -> dict[str, dict[str, Any]]:
     """Return how each engine's pacing stands, for all processes; never raises.
 
     engine -> resting (bool), and if they are not zero: rest_seconds, blocks (in a row), signal (of
-    the last block), queue_seconds (until the next free slot). An engine that is not configured is
-    left out.
+    the last block), queue_seconds (until the next free slot). With a quota that the engine has told
+    and not yet renewed: remaining, renewal_seconds. An engine that is not configured is left out.
     """
     states = {}
     for engine in keyless_engines():
         try:
             engine_address(engine)
-            state, interval = present_state(engine), request_interval()
+            state, pace = present_state(engine), pace_of(engine)
         except SearchError:  # it is not configured, or a variable is wrong
             continue
         now = time.time()
         rest = max(0.0, state["rest_until"] - now)
-        queue = max(state["not_before"], state["last_slot"] + interval) - now
+        queue = next_slot(state, pace) - now
         states[engine] = {"resting": rest > 0} | {
             name: value
             for name, value in (
@@ -274,6 +339,10 @@ def engine_states() -> dict[str, dict[str, Any]]:
             )
             if value
         }
+        renewal = state["renewal"] - now
+        if state["remaining"] >= 0 and renewal > 0:
+            quota = {"remaining": state["remaining"], "renewal_seconds": round(renewal)}
+            states[engine] |= quota
     return states
 
 
@@ -301,12 +370,14 @@ def blocked_error(
 def other_engines(engine: str) -> str:
     """Return the engines to use instead of one that blocks, with what configures them."""
     names = []
+    similar = {"web", *ENGINES[engine]["sources"]}
     for name, entry in ENGINES.items():
         needs = [
             *entry.get("keys", ())[:1],
             *(entry["address"][:1] if entry.get("own_server") else ()),
         ]
-        if name not in (engine, "google"):  # google blocks every plain client
+        useful = not similar.isdisjoint(entry["sources"]) or "stands_in" in entry
+        if useful and name not in (engine, "google"):  # google blocks every plain client
             names.append(f"{name} ({needs[0]})" if needs else name)
     return f"engine {', '.join(names[:-1])} or {names[-1]}"
 
@@ -324,6 +395,7 @@ class PacedEngine:
         self.deadline = deadline
         self.warnings = warnings
         self.report = report
+        self.is_serial = "serial" in ENGINES[engine]
         self.blocks = 0  # in a row, when the turn was taken
 
     def change(self, change: StateChange) -> Any:
@@ -332,22 +404,48 @@ class PacedEngine:
 
     def take_turn(self) -> None:
         """Wait for the engine's next slot. Raises SearchError (blocked, rate_limit)."""
-        interval, left = request_interval(), self.deadline - time.monotonic()
-
-        def turn(state: dict[str, Any], now: float) -> float:
-            self.blocks = state["blocks"]
-            return reserve_slot(state, now, self.engine, interval, left)
-
-        wait = self.change(turn)
-        if wait <= 0:
-            return
-        if self.report:
+        while (wait := self.change(self.reserve)) is None:
+            time.sleep(BUSY_LOOK_SECONDS)
+        if wait > 0 and self.report:
             self.report(f"{ENGINES[self.engine]['title']}: {spoken(wait)} until our turn", 0, 1)
         turn_comes = time.monotonic() + wait
         while (pause := turn_comes - time.monotonic()) > 0:
             time.sleep(min(pause, LOOK_SECONDS))
-            # Another caller may have been blocked meanwhile.
-            check_rest(present_state(self.engine), time.time(), self.engine)
+            try:  # another caller may have been blocked meanwhile
+                check_rest(present_state(self.engine), time.time(), self.engine)
+            except SearchError:
+                self.end_turn()
+                raise
+
+    def reserve(self, state: dict[str, Any], now: float) -> float | None:
+        """Return the seconds until the slot that was taken; None while the engine is busy.
+
+        An engine that takes one request at a time is busy from now on, until the turn ends or, if
+        this process is killed, until the deadline.
+        """
+        left = self.deadline - time.monotonic()
+        self.blocks = state["blocks"]
+        busy = state["busy_until"] - now if self.is_serial else 0.0
+        if busy > 0 and left > REQUEST_SECONDS:
+            return None
+        if busy > 0:
+            raise long_wait(self.engine, busy, left, is_pause=False)
+        wait = reserve_slot(state, now, self.engine, pace_of(self.engine), left)
+        if self.is_serial:
+            state["busy_until"] = now + max(0.0, left)
+        return wait
+
+    def send(self, request: dict[str, Any]) -> Response:
+        """Send a request whose turn has come; return the answer, whatever its status."""
+        try:
+            return send_within(request, self.deadline)
+        finally:
+            self.end_turn()
+
+    def end_turn(self) -> None:
+        """Let the next caller of an engine that takes one request at a time have its turn."""
+        if self.is_serial:
+            self.change(lambda state, _: state.update(busy_until=0.0))
 
     def fetch(
         self, request: dict[str, Any], read: Callable[[dict[str, Any], Response], dict[str, Any]]
@@ -364,7 +462,7 @@ class PacedEngine:
             except SearchError as error:
                 raise fault or error from None
             try:
-                response = send_within(request, self.deadline)
+                response = self.send(request)
                 if response.status == 403 and "otherwise" in request:
                     request = request["otherwise"]
                     continue
@@ -374,8 +472,8 @@ class PacedEngine:
                 if not is_passing_fault(fault):
                     raise fault from None
             else:
-                if self.blocks:
-                    self.change(note_answer)
+                if self.blocks or "quota" in result_page or "pause" in result_page:
+                    self.change(functools.partial(note_answer, result_page=result_page))
                 return result_page
         raise fault or SearchError("internal", "No request was sent.")
 

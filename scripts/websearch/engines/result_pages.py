@@ -1,8 +1,9 @@
 """What the modules of keyless engines share: result pages as trees, addresses, bot walls.
 
-A result page is a dict: results [{title, url, snippet, date?, ...}], is_empty (the engine's own
-words for "nothing found" stand in it), signal (what shows that it is a bot wall, or ""), and what
-else the engine says: next_form, suggestions, answers, unresponsive_engines, is_html.
+A result page is a dict: results [{title, url, snippet, date?, author?, license?, ...}], is_empty
+(the engine's own words for "nothing found" stand in it), signal (what shows that it is a bot wall,
+or ""), and what else the engine says: next_form, suggestions, answers, unresponsive_engines,
+is_html, is_beside (its ranking is one of its own), quota and pause (see pacing.note_answer).
 """
 
 from __future__ import annotations

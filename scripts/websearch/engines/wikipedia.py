@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from websearch.common import Response
 
 NAME = "wikipedia"
+LICENSE = "CC BY-SA 4.0"  # of the articles; it asks to be named beside them
 
 
 def first_request(params: dict[str, Any], warnings: list[str]) -> dict[str, Any]:
@@ -55,13 +56,6 @@ def first_request(params: dict[str, Any], warnings: list[str]) -> dict[str, Any]
     return get_request(url, fields, headers)
 
 
-def next_request(
-    params: dict[str, Any], request: dict[str, Any], result_page: dict[str, Any], number: int
-) -> dict[str, Any] | None:
-    """Return None: the first answer holds all results."""
-    return None
-
-
 def read_answer(request: dict[str, Any], response: Response) -> dict[str, Any]:
     """Return the result page that an answer is. Raises SearchError."""
     if response.status == 403 or header_signal(response):
@@ -79,6 +73,7 @@ def read_answer(request: dict[str, Any], response: Response) -> dict[str, Any]:
     wiki = request["url"].partition("/w/api.php")[0]
     results = [
         api_result(title, article_url(wiki, title), item.get("snippet"), item.get("timestamp"))
+        | {"license": LICENSE}
         for item in items
         if isinstance(item, dict) and (title := api_text(item.get("title")))
     ]

@@ -68,7 +68,8 @@ TOOLS: dict[str, dict[str, Any]] = {
         "cached. Start here; to research, give queries: one brief with numbered sources. Needs no "
         "key.",
         "arguments": [
-            "query", "queries", "count", "force", "engine", "since", "country", "language", "site",
+            "query", "queries", "count", "force", "engine", "focus", "since", "country", "language",
+            "site",
             "exclude_site",
         ],
         "instead": {
@@ -77,6 +78,7 @@ TOOLS: dict[str, dict[str, Any]] = {
         "help": {
             "queries": "instead of query: 2 to 8 questions, answered together",
             "count": "results; with queries: sources (default 8)",
+            "focus": "also ask Stack Overflow and GitHub (code), paper indexes, forums, Wikipedia",
             "force": "search anew instead of using the cache",
             "engine": "{choices}; several with commas, and all, are asked at once; auto: the first "
             "configured one that answers",
@@ -165,7 +167,7 @@ BRIEF_HELP = {
     "exclude_site": "",
     "count": "",
 }
-LONG_LIST = 12  # choices
+LONG_LIST = 16  # choices
 # What a table calls the bounds of a value -> what JSON Schema calls them.
 BOUNDS = {"min": "minimum", "max": "maximum", "min_items": "minItems", "max_items": "maxItems"}
 

@@ -104,9 +104,11 @@ def search_schema() -> dict[str, Any]:
         {"position": COUNT, "title": TEXT, "url": TEXT},
         snippet=TEXT,
         date=TEXT,
+        author=TEXT,
+        license=TEXT,
+        engines={**list_schema(TEXT), "description": "those that found it, if several were asked"},
         error={"description": "why the page could not be read"},
         truncated={"description": "whether content holds only a part of the page's text"},
-        engines=list_schema(TEXT),
         also={**list_schema(TEXT), "description": "other addresses of the same text"},
     )
     content = {
@@ -122,8 +124,8 @@ def search_schema() -> dict[str, Any]:
             "result_count": COUNT,
             "from_cache": FLAG,
         },
-        engine=TEXT,
-        engines={**list_schema(TEXT), "description": "in place of engine, if several were asked"},
+        engine={**TEXT, "description": "the one that answered"},
+        engines={**list_schema(TEXT), "description": "those that answered, if several were asked"},
         fetched_at={**TEXT, "format": "date-time"},
         attempts=ATTEMPTS,
         billed=BILLED,

@@ -1,0 +1,116 @@
+"""arXiv's search API, whose answers are Atom feeds."""
+
+from __future__ import annotations
+
+import re
+import time
+
+from websearch.common import SearchError
+from websearch.engines.open_sources import (
+    FEWER_WORDS,
+    api_request,
+    bad_query,
+    named_authors,
+    period,
+    raw_text,
+    refusal,
+    search_words,
+    source_result,
+    utc_time,
+)
+from websearch.engines.result_pages import layout_error, wall_error
+from websearch.html_tree import unescape
+
+TYPE_CHECKING = False  # typing.TYPE_CHECKING without its import, which costs 5 ms
+if TYPE_CHECKING:
+    from typing import Any
+
+    from websearch.common import Response
+
+NAME = "arxiv"
+_FIELD = r"-?(?:ti|au|abs|co|jr|cat|rn|all):\S+"  # a word that names a field of the API
+_NAME = r"<name>([^<]{1,500})</name>"
+_CATEGORY = r'<arxiv:primary_category[^<>]{0,200}?term="([^"<>]{1,40})"'
+_MOMENT = "%Y%m%d%H%M"
+
+# ===== requests ===================================================================================
+
+
+def first_request(params: dict[str, Any], warnings: list[str]) -> dict[str, Any]:
+    """Return the GET of a search, with a second one as "if_empty".
+
+    The second one has fewer words, if there are many: an empty answer may be a fault of arXiv's,
+    and the same search finds something later. Raises SearchError (invalid_input).
+    """
+    request = search_request(params, search_words(NAME, params["query"]))
+    fewer = search_request(params, search_words(NAME, params["query"], FEWER_WORDS))
+    return {**request, "if_empty": fewer}
+
+
+def search_request(params: dict[str, Any], words: str) -> dict[str, Any]:
+    """Return the GET of one search: every word and "phrase" must stand in the record."""
+    terms = [search_term(one) for one in re.findall(r'[\w-]+:"[^"]*"|"[^"]*"|\S+', words)]
+    known = [term for term in terms if term]
+    if not known:
+        raise SearchError(
+            "invalid_input", "arXiv finds words, and the query has none.", "Give one."
+        )
+    if "since" in params:
+        start, end = (utc_time(one, _MOMENT) for one in period(params["since"], time.time()))
+        known.append(f"submittedDate:[{start} TO {end}]")
+    fields = {
+        "search_query": " AND ".join(known),
+        "max_results": str(params["count"]),
+        "sortBy": "relevance",
+        "sortOrder": "descending",
+    }
+    return api_request(NAME, "/api/query", fields, Accept="application/atom+xml")
+
+
+def search_term(word: str) -> str:
+    """Return a word or phrase as a term of the query language; "" for signs alone."""
+    if re.fullmatch(_FIELD, word):
+        return word
+    plain = " ".join(re.findall(r"\w[\w.+-]*", word))
+    return f'all:"{plain}"' if " " in plain else plain and f"all:{plain}"
+
+
+# ===== answers ====================================================================================
+
+
+def read_answer(request: dict[str, Any], response: Response) -> dict[str, Any]:
+    """Return the result page that an answer is. Raises SearchError."""
+    text = response.text()
+    if response.status in (429, 503) and "rate exceeded" in text[:500].lower():
+        raise wall_error(NAME, response, f"HTTP {response.status} (Rate exceeded)")
+    entries = re.split(r"<entry(?:\s[^<>]*)?>", text)[1:]
+    if response.status == 400 and entries:
+        reason = element_text(entries[0], "summary")
+        raise bad_query(NAME, response, reason, "Ask in plain words.")
+    if response.status != 200:
+        raise refusal(NAME, response)
+    if "http://www.w3.org/2005/Atom" not in text[:2_000]:
+        raise layout_error(NAME, response)
+    results = map(paper_result, entries)
+    return {"results": [result for result in results if result]}
+
+
+def paper_result(entry: str) -> dict[str, Any]:
+    """Return an entry of the feed as a result: the page of the paper's newest version."""
+    links = (one for one in re.findall(r"<link\s[^<>]*>", entry) if 'rel="alternate"' in one)
+    url = re.search(r'href="([^"]*)"', next(links, ""))
+    kind = re.search(_CATEGORY, entry)
+    facts = [raw_text(unescape(kind[1])) if kind else "", element_text(entry, "summary")]
+    return source_result(
+        element_text(entry, "title"),
+        re.sub(r"v\d+$", "", unescape(url[1])) if url else "",
+        facts,
+        date=element_text(entry, "published")[:10],
+        author=named_authors([raw_text(unescape(one)) for one in re.findall(_NAME, entry)]),
+    )
+
+
+def element_text(entry: str, name: str) -> str:
+    """Return the text of an entry's first element of a name on one line; TeX stays as it is."""
+    found = re.search(rf"<{name}(?:\s[^<>]*)?>([^<]*)</{name}>", entry)
+    return raw_text(unescape(found[1])) if found else ""

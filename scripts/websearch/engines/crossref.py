@@ -1,0 +1,102 @@
+"""Crossref: papers, books and other works with a DOI."""
+
+from __future__ import annotations
+
+import time
+
+from websearch.common import object_field
+from websearch.engines.open_sources import (
+    api_request,
+    bad_query,
+    good_answer,
+    listed_items,
+    named_authors,
+    period,
+    refusal,
+    source_result,
+    text_of_html,
+    too_fast,
+    utc_time,
+)
+from websearch.engines.result_pages import within_limit
+
+TYPE_CHECKING = False  # typing.TYPE_CHECKING without its import, which costs 5 ms
+if TYPE_CHECKING:
+    from typing import Any
+
+    from websearch.common import Response, SearchError
+
+NAME = "crossref"
+FIELDS = "DOI,URL,title,container-title,author,issued,abstract,type"
+PAUSE_AFTER_LIMIT = 5.0  # seconds, if a refusal names none: the limit is one of each second
+
+
+def first_request(params: dict[str, Any], warnings: list[str]) -> dict[str, Any]:
+    """Return the GET of a search. Raises SearchError (invalid_input)."""
+    dates = ""
+    if "since" in params:
+        start, end = map(utc_time, period(params["since"], time.time()))
+        dates = f"from-pub-date:{start},until-pub-date:{end}"
+    fields = {
+        "query": within_limit(NAME, params["query"]),
+        "rows": str(params["count"]),
+        "select": FIELDS,
+        "filter": dates,
+    }
+    return api_request(NAME, "/works", fields)
+
+
+def read_answer(request: dict[str, Any], response: Response) -> dict[str, Any]:
+    """Return the result page that an answer is. Raises SearchError."""
+    if response.status != 200:
+        raise api_error(response)
+    answer = good_answer(NAME, response)
+    works = listed_items(NAME, object_field(answer, "message"), "items")
+    # Components are figures and tables of works, which have a DOI of their own.
+    results = [work_result(work) for work in works if work.get("type") != "component"]
+    return {"results": [result for result in results if result]}
+
+
+def api_error(response: Response) -> SearchError:
+    """Return what an error of the API means."""
+    error = refusal(NAME, response)
+    if response.status == 429 and error.kind == "blocked":
+        return too_fast(NAME, response.status, PAUSE_AFTER_LIMIT)
+    if response.status == 400:
+        return bad_query(NAME, response, response.excerpt(), "Ask in other words.")
+    return error
+
+
+def work_result(work: dict[str, Any]) -> dict[str, Any]:
+    """Return a work as a result."""
+    facts = [first_text(work.get("container-title")), text_of_html(work.get("abstract"))]
+    authors = work.get("author") if isinstance(work.get("author"), list) else []
+    return source_result(
+        first_text(work.get("title")) or first_text(work.get("container-title")),
+        work.get("URL"),
+        facts,
+        date=issue_date(object_field(work, "issued").get("date-parts")),
+        author=named_authors([author_name(one) for one in authors or []]),
+    )
+
+
+def first_text(texts: Any) -> str:
+    """Return the first text of a list, which may be empty or missing."""
+    return text_of_html(texts[0]) if isinstance(texts, list) and texts else ""
+
+
+def author_name(author: Any) -> str:
+    """Return a person's given and family name, or an institution's name."""
+    if not isinstance(author, dict):
+        return ""
+    names = [text_of_html(author.get(name)) for name in ("given", "family", "name")]
+    return " ".join(name for name in names if name)
+
+
+def issue_date(parts: Any) -> str:
+    """Return date-parts such as [[2022, 7, 26]] as 2022-07-26; month and day may be missing."""
+    first = parts[0] if isinstance(parts, list) and parts else None
+    if not isinstance(first, list) or not first or not isinstance(first[0], int):
+        return ""
+    rest = [number for number in first[1:3] if isinstance(number, int)]
+    return "-".join([f"{first[0]:04}", *(f"{number:02}" for number in rest)])

@@ -1,0 +1,192 @@
+"""GitHub's REST search: issues and pull requests, and repositories."""
+
+from __future__ import annotations
+
+import re
+import time
+
+from websearch.common import SearchError, configured_key, object_field, quoted, site_filter
+from websearch.engines.open_sources import (
+    FEWER_WORDS,
+    api_request,
+    bad_query,
+    counted,
+    good_answer,
+    key_words,
+    listed_items,
+    period,
+    raw_text,
+    refusal,
+    source_result,
+    too_fast,
+    utc_time,
+)
+from websearch.engines.result_pages import header_signal, within_limit
+
+TYPE_CHECKING = False  # typing.TYPE_CHECKING without its import, which costs 5 ms
+if TYPE_CHECKING:
+    from typing import Any
+
+    from websearch.common import Response
+
+NAME = "github"
+TOKEN = "GITHUB_TOKEN"  # noqa: S105  the variable's name
+ISSUES, REPOSITORIES = "/search/issues", "/search/repositories"
+# Words of a query that choose what is searched; without one, issues and repositories are.
+_IS_ISSUE = r"(?<!\S)(?:is|type):(?:issue|pr|pull-request)(?!\S)"
+_IS_REPOSITORY = r"(?<!\S)is:repo(?:sitory)?(?!\S)"
+_MOMENT = "%Y-%m-%dT%H:%M:%SZ"
+
+# ===== requests ===================================================================================
+
+
+def first_request(params: dict[str, Any], warnings: list[str]) -> dict[str, Any]:
+    """Return the GET of a search.
+
+    For issues, a search with fewer words is its "if_empty", and one for repositories its "also".
+    Raises SearchError (invalid_input, auth).
+    """
+    query = params["query"]
+    places = [place_qualifier(site) for site in params.get("site", [])]
+    if re.search(_IS_REPOSITORY, query):
+        words = re.sub(_IS_REPOSITORY, " ", query)
+        return search_request(REPOSITORIES, params, key_words(words), places)
+    kind = [] if re.search(_IS_ISSUE, query) else ["is:issue"]  # 422 without one
+    words, fewer = key_words(query), key_words(query, FEWER_WORDS)
+    # Names and descriptions of repositories are short: they hold few words of a question.
+    also = {"also": search_request(REPOSITORIES, params, fewer, places)} if kind else {}
+    request = {**search_request(ISSUES, params, words, [*kind, *places]), **also}
+    if fewer != words:
+        request["if_empty"] = {**search_request(ISSUES, params, fewer, [*kind, *places]), **also}
+    return request
+
+
+def place_qualifier(site: str) -> str:
+    """Return a site below github.com as a qualifier: repo:, user:, or "" for all of it.
+
+    Raises SearchError (invalid_input).
+    """
+    place = site_filter("site", site).removeprefix("www.")
+    host, _, path = place.partition("/")
+    owner, _, rest = path.partition("/")
+    if host.lower() != "github.com":
+        hint = "Give github.com, github.com/OWNER or github.com/OWNER/REPOSITORY."
+        raise SearchError("invalid_input", f"{quoted(place)} is not on GitHub.", hint)
+    if rest:
+        return f"repo:{owner}/{rest.partition('/')[0]}"
+    return f"user:{owner}" if owner else ""
+
+
+def search_request(
+    path: str, params: dict[str, Any], words: str, qualifiers: list[str]
+) -> dict[str, Any]:
+    """Return the GET of one search. Raises SearchError (invalid_input, auth)."""
+    dates = ""
+    if "since" in params:
+        start, end = (utc_time(one, _MOMENT) for one in period(params["since"], time.time()))
+        dates = f"{'created' if path == ISSUES else 'pushed'}:{start}..{end}"
+    query = " ".join(word for word in (words, *qualifiers, dates) if word)
+    fields = {"q": within_limit(NAME, query), "per_page": str(params["count"])}
+    headers = {
+        "Accept": "application/vnd.github.text-match+json",
+        "X-GitHub-Api-Version": "2022-11-28",
+    }
+    if token := configured_key(TOKEN)[1]:
+        headers["Authorization"] = f"Bearer {token}"
+    return api_request(NAME, path, fields, **headers)
+
+
+# ===== answers ====================================================================================
+
+
+def read_answer(request: dict[str, Any], response: Response) -> dict[str, Any]:
+    """Return the result page that an answer is. Raises SearchError.
+
+    A search that GitHub ended before it was finished, and that found nothing, is a failure.
+    """
+    if response.status != 200:
+        raise api_error(response)
+    answer = good_answer(NAME, response)
+    items = listed_items(NAME, answer, "items")
+    if not items and answer.get("incomplete_results") is True:
+        message = "GitHub's search ran out of time before it found anything."
+        raise SearchError("provider", message, "Ask in fewer words.", status=200, retryable=True)
+    is_repositories = REPOSITORIES in request["url"]
+    results = map(repository_result if is_repositories else issue_result, items)
+    result_page: dict[str, Any] = {
+        "results": [result for result in results if result],
+        "is_beside": is_repositories,
+    }
+    if quota := search_quota(response):
+        result_page["quota"] = quota
+    return result_page
+
+
+def search_quota(response: Response) -> dict[str, Any]:
+    """Return what the headers say of the allowance: {remaining, seconds until it is renewed}."""
+    names = ("x-ratelimit-remaining", "x-ratelimit-reset")
+    values = [response.headers.get(name, "") for name in names]
+    if not all(re.fullmatch(r"\d{1,11}", value) for value in values):
+        return {}
+    return {"remaining": int(values[0]), "seconds": max(1.0, int(values[1]) - time.time())}
+
+
+def api_error(response: Response) -> SearchError:
+    """Return what an error of the API means."""
+    quota = search_quota(response)
+    if (
+        response.status in (403, 429)
+        and quota.get("remaining") == 0
+        and not header_signal(response)
+    ):
+        return too_fast(NAME, response.status, quota["seconds"])
+    try:
+        answer = response.json()
+    except (ValueError, RecursionError):
+        answer = None
+    if response.status == 422 and isinstance(answer, dict):
+        errors = answer.get("errors")
+        details = [object_field({"e": one}, "e").get("message") for one in errors or []]
+        reason = next((one for one in details if isinstance(one, str)), answer.get("message"))
+        hint = "Check the qualifiers: a repository may be private, renamed or misspelt."
+        return bad_query(NAME, response, str(reason), hint)
+    error = refusal(NAME, response)
+    if response.status == 401:
+        error.details["hint"] = f"Correct {TOKEN}, or unset it: the search works without it."
+    return error
+
+
+def issue_result(item: dict[str, Any]) -> dict[str, Any]:
+    """Return an issue or pull request as a result."""
+    kind = "pull request" if "pull_request" in item else "issue"
+    facts = [
+        f"{raw_text(item.get('state'))} {kind}".strip(),
+        counted(item.get("comments"), "comment"),
+        matched_fragment(item) or raw_text(item.get("body")),
+    ]
+    day = raw_text(item.get("created_at"))[:10]
+    return source_result(raw_text(item.get("title")), item.get("html_url"), facts, date=day)
+
+
+def matched_fragment(item: dict[str, Any]) -> str:
+    """Return the piece of an item's text that holds the words of the query, or ""."""
+    matches = item.get("text_matches")
+    fragments = [
+        raw_text(match.get("fragment"))
+        for match in (matches if isinstance(matches, list) else [])
+        if isinstance(match, dict) and match.get("property") == "body"
+    ]
+    return next(filter(None, fragments), "")
+
+
+def repository_result(item: dict[str, Any]) -> dict[str, Any]:
+    """Return a repository as a result."""
+    license_name = raw_text(object_field(item, "license").get("spdx_id"))
+    facts = [
+        raw_text(item.get("description")),
+        counted(item.get("stargazers_count"), "star"),
+        raw_text(item.get("language")),
+        license_name if license_name != "NOASSERTION" else "",
+    ]
+    day = raw_text(item.get("pushed_at"))[:10]
+    return source_result(raw_text(item.get("full_name")), item.get("html_url"), facts, date=day)

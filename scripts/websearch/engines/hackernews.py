@@ -1,0 +1,71 @@
+"""Hacker News (stories and comments), through Algolia's search API."""
+
+from __future__ import annotations
+
+import re
+import time
+
+from websearch.engines.open_sources import (
+    FEWER_WORDS,
+    api_request,
+    counted,
+    day_of,
+    good_answer,
+    listed_items,
+    period,
+    search_words,
+    source_result,
+    text_of_html,
+)
+
+TYPE_CHECKING = False  # typing.TYPE_CHECKING without its import, which costs 5 ms
+if TYPE_CHECKING:
+    from typing import Any
+
+    from websearch.common import Response
+
+NAME = "hackernews"
+ITEM = "https://news.ycombinator.com/item?id="
+
+
+def first_request(params: dict[str, Any], warnings: list[str]) -> dict[str, Any]:
+    """Return the GET of a search, with that of a search with fewer words as "if_empty"."""
+    dates = ""
+    if "since" in params:
+        start, end = period(params["since"], time.time())
+        dates = f"created_at_i>={start},created_at_i<={end}"
+    fields = {
+        "query": search_words(NAME, params["query"]),
+        "tags": "(story,comment)",
+        "hitsPerPage": str(params["count"]),
+        "typoTolerance": "false",  # it brings hits on other words
+        "numericFilters": dates,
+    }
+    request = api_request(NAME, "/api/v1/search", fields)
+    fewer = search_words(NAME, params["query"], FEWER_WORDS)
+    if fewer != fields["query"]:
+        request["if_empty"] = api_request(NAME, "/api/v1/search", {**fields, "query": fewer})
+    return request
+
+
+def read_answer(request: dict[str, Any], response: Response) -> dict[str, Any]:
+    """Return the result page that an answer is. Raises SearchError."""
+    answer = good_answer(NAME, response)
+    results = map(hit_result, listed_items(NAME, answer, "hits"))
+    return {"results": [result for result in results if result]}
+
+
+def hit_result(hit: dict[str, Any]) -> dict[str, Any]:
+    """Return a story or comment as a result; without an address of its own it is its thread."""
+    number = hit.get("objectID")
+    thread = f"{ITEM}{number}" if re.fullmatch(r"\d{1,12}", str(number)) else ""
+    comment, url = text_of_html(hit.get("comment_text")), hit.get("url") or thread
+    comments = counted(hit.get("num_comments"), "comment")
+    facts = [
+        "comment" if comment else "",
+        counted(hit.get("points"), "point"),
+        f"{comments} at {thread}" if comments and url != thread else comments,
+        comment or text_of_html(hit.get("story_text")),
+    ]
+    title = text_of_html(hit.get("title")) or text_of_html(hit.get("story_title"))
+    return source_result(title, url, facts, date=day_of(hit.get("created_at_i")))

@@ -1,0 +1,153 @@
+"""Stack Exchange (Stack Overflow and its sister sites), through its API 2.3."""
+
+from __future__ import annotations
+
+import re
+import time
+
+from websearch.common import MAX_BODY, Response, SearchError, quoted, site_filter
+from websearch.engines.open_sources import (
+    FEWER_WORDS,
+    api_request,
+    bad_query,
+    counted,
+    day_of,
+    good_answer,
+    listed_items,
+    period,
+    refusal,
+    search_words,
+    source_result,
+    text_of_html,
+    too_fast,
+)
+
+TYPE_CHECKING = False  # typing.TYPE_CHECKING without its import, which costs 5 ms
+if TYPE_CHECKING:
+    from typing import Any
+
+NAME = "stackexchange"
+DEFAULT_SITE = "stackoverflow"
+QUOTA_SECONDS = 86_400  # the allowance of a network address is one of each day
+PAUSE_AFTER_THROTTLE = 60.0  # seconds, if a refusal names none
+THROTTLED, BAD_PARAMETER = 502, 400  # its error_id, which is no HTTP status
+# Hosts of the network, and its own short names of them, such as unix.
+_SITES = (
+    r"[a-z][a-z0-9]*|([a-z0-9-]+\.)+stackexchange\.com|((meta|[a-z]{2})\.)?stackoverflow(\.com)?"
+    r"|(superuser|serverfault|askubuntu|stackapps)\.com|mathoverflow\.net"
+)
+
+# ===== requests ===================================================================================
+
+
+def first_request(params: dict[str, Any], warnings: list[str]) -> dict[str, Any]:
+    """Return the GET of a search, with that of a search with fewer words as "if_empty".
+
+    Raises SearchError (invalid_input).
+    """
+    start, end = period(params["since"], time.time()) if "since" in params else (None, None)
+    fields = {
+        "site": api_site(params.get("site", [])),
+        "q": search_words(NAME, params["query"]),
+        "sort": "relevance",
+        "order": "desc",
+        "pagesize": str(params["count"]),
+        "fromdate": start,
+        "todate": end,
+    }
+    request = api_request(NAME, "/2.3/search/advanced", fields)
+    fewer = search_words(NAME, params["query"], FEWER_WORDS)
+    if fewer != fields["q"]:
+        request["if_empty"] = api_request(NAME, "/2.3/search/advanced", {**fields, "q": fewer})
+    return request
+
+
+def api_site(sites: list[str]) -> str:
+    """Return the site to search, a host or a short name; raises SearchError (invalid_input)."""
+    hint = "Give one site of the network, such as superuser.com or unix."
+    if len(sites) > 1:
+        raise SearchError("invalid_input", "Stack Exchange searches one site at a time.", hint)
+    if not sites:
+        return DEFAULT_SITE
+    site = site_filter("site", sites[0]).lower().removeprefix("www.")
+    if not re.fullmatch(_SITES, site):
+        raise SearchError("invalid_input", f"{quoted(site)} is no Stack Exchange site.", hint)
+    return site
+
+
+# ===== answers ====================================================================================
+
+
+def read_answer(request: dict[str, Any], response: Response) -> dict[str, Any]:
+    """Return the result page that an answer is. Raises SearchError."""
+    response = unpacked(response)
+    if response.status != 200:
+        raise api_error(response)
+    answer = good_answer(NAME, response)
+    results = [question_result(item) for item in listed_items(NAME, answer, "items")]
+    result_page: dict[str, Any] = {"results": [result for result in results if result]}
+    remaining, pause = answer.get("quota_remaining"), answer.get("backoff")
+    if isinstance(remaining, int):
+        result_page["quota"] = {"remaining": remaining, "seconds": QUOTA_SECONDS}
+    if isinstance(pause, (int, float)):
+        result_page["pause"] = float(pause)
+    return result_page
+
+
+def unpacked(response: Response) -> Response:
+    """Return an answer decompressed.
+
+    Its answers are compressed even if their headers do not say so, and early errors are not: the
+    first bytes tell.
+    """
+    if not response.body.startswith(b"\x1f\x8b"):
+        return response
+    import zlib
+
+    try:
+        body = zlib.decompressobj(31).decompress(response.body, MAX_BODY)
+    except zlib.error:
+        message = "Stack Exchange's answer could not be decompressed."
+        raise SearchError("provider", message, "Try again later.") from None
+    return Response(response.status, response.headers, body)
+
+
+def api_error(response: Response) -> SearchError:
+    """Return what an error of the API means; its throttle has status 400."""
+    try:
+        answer = response.json()
+    except (ValueError, RecursionError):
+        answer = None
+    if not isinstance(answer, dict) or not isinstance(answer.get("error_id"), int):
+        return refusal(NAME, response)
+    reason = str(answer.get("error_message"))
+    if answer["error_id"] == THROTTLED:
+        named = re.search(r"(\d{1,7}) seconds?", reason)
+        seconds = float(named[1]) if named else PAUSE_AFTER_THROTTLE
+        return too_fast(NAME, response.status, seconds)
+    if answer["error_id"] == BAD_PARAMETER:
+        return bad_query(NAME, response, reason, "Correct site, or ask in other words.")
+    return refusal(NAME, response)
+
+
+def question_result(item: dict[str, Any]) -> dict[str, Any]:
+    """Return a question as a result. Its licence asks to name author, licence and link."""
+    tags = item.get("tags") if isinstance(item.get("tags"), list) else []
+    answers = counted(item.get("answer_count"), "answer")
+    accepted = ", one accepted" if answers and item.get("accepted_answer_id") else ""
+    score = item.get("score")
+    facts = [
+        ", ".join(tag for tag in tags or [] if isinstance(tag, str)),
+        f"score {score}" if isinstance(score, int) else "",
+        answers + accepted,
+        "closed" if item.get("closed_date") else "",
+    ]
+    owner = item["owner"] if isinstance(item.get("owner"), dict) else {}
+    return source_result(
+        text_of_html(item.get("title")),
+        item.get("link"),
+        facts,
+        date=day_of(item.get("creation_date")),
+        author=text_of_html(text_of_html(owner.get("display_name"))),  # names are escaped twice
+        license=text_of_html(item.get("content_license")),
+    )

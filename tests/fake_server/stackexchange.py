@@ -1,0 +1,144 @@
+"""Stack Exchange's API 2.3: GET /2.3/search/advanced.
+
+Answers are gzip whatever the client asked for, and say so; early errors are plain. A day has 300
+requests, a second 30. Faults beside those of engine_pages.py (blocked stands for denied):
+  throttled   400 throttle_violation that names 82235 seconds; violation: one that names none
+  backoff     the answer, with backoff: 10; a request within that time is a violation
+  spent       the answer, with nothing left of the quota
+  unsaid      the answer, compressed without a header that says so
+  broken      400 that is no JSON
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+from html import escape
+from http import HTTPStatus
+from typing import TYPE_CHECKING, Any
+
+from .engine_pages import fault_word, query_fault, status_page
+from .local_links import leading_here
+from .messages import JSON_TYPE, Answer, RecordedRequest, Reply, Route, ServerState, route
+from .open_sources import created, documents_on, is_too_fast, matching, number_of
+
+if TYPE_CHECKING:
+    from .corpus import Document
+
+SITES = {
+    "stackoverflow": "stackoverflow.com",
+    "superuser": "superuser.com",
+    "unix": "unix.stackexchange.com",
+}
+FIELDS = {"site", "q", "sort", "order", "pagesize", "page", "fromdate", "todate", "tagged"}
+SORTS = ("activity", "votes", "creation", "relevance")
+MAX_SIZE = 100
+DAILY, EACH_SECOND = 300, 30
+BACKOFF = 10  # seconds
+THROTTLE = "too many requests from this IP, more requests available in 82235 seconds"
+VIOLATION = "Violation of backoff parameter"
+
+
+def answer_search(request: RecordedRequest, state: ServerState) -> Answer:
+    """Answer a search: fields, fault, throttle, results, in this order."""
+    fields = dict(request.query_pairs)
+    query = fields.get("q", "")
+    if refused := refusal(fields):
+        return refused
+    if fault := query_fault(query, request, state, FAULTS):
+        return fault
+    left = DAILY - state.count("stackexchange requests")
+    paused = float(state.noted("stackexchange pause") or 0)
+    if paused > request.time:
+        return error(502, "throttle_violation", VIOLATION)
+    if is_too_fast("stackexchange", request, state, EACH_SECOND, 1.0) or left < 0:
+        return error(502, "throttle_violation", THROTTLE)
+    answer = search_answer(fields, left if state.limits else DAILY - 1)
+    if fault_word(query) == "backoff":
+        state.note("stackexchange pause", str(request.time + BACKOFF))
+        answer["backoff"] = BACKOFF
+    if fault_word(query) == "spent":
+        answer["quota_remaining"] = 0
+    return Reply(HTTPStatus.OK, json.dumps(answer).encode())
+
+
+def compressed(request: RecordedRequest, state: ServerState) -> Answer:
+    """The answer to a search, compressed if it is a good one."""
+    answer = leading_here(route(".*", ("GET",), answer_search)).handler(request, state)
+    if not isinstance(answer, Reply) or answer.content_type != JSON_TYPE or answer.headers:
+        return answer
+    if answer.status != HTTPStatus.OK and b"error_id" not in answer.body:
+        return answer
+    said = fault_word(dict(request.query_pairs).get("q", "")) != "unsaid"
+    headers = (("Content-Encoding", "gzip"),) if said else ()
+    # A type that the server does not compress once more.
+    return Reply(answer.status, gzip.compress(answer.body), "application/octet-stream", headers)
+
+
+def refusal(fields: dict[str, str]) -> Reply | None:
+    """The error of a request that cannot be answered; None for a good one."""
+    site = fields.get("site", "")
+    if not site:
+        return error(400, "bad_parameter", "site is required", plain=True)
+    if site not in SITES and site not in SITES.values():
+        return error(400, "bad_parameter", f"No site found for name `{site}`")
+    wrong = [name for name in fields if name not in FIELDS]
+    wrong += ["sort"] if fields.get("sort", "activity") not in SORTS else []
+    wrong += ["order"] if fields.get("order", "desc") not in ("asc", "desc") else []
+    numbers = {name: fields[name] for name in ("pagesize", "fromdate", "todate") if name in fields}
+    wrong += [name for name, value in numbers.items() if not value.isdecimal()]
+    if not wrong and int(fields.get("pagesize", 1)) > MAX_SIZE:
+        wrong = ["pagesize"]
+    return error(400, "bad_parameter", wrong[0]) if wrong else None
+
+
+def search_answer(fields: dict[str, str], left: int) -> dict[str, Any]:
+    """The answer to a search on one site."""
+    found = matching(fields["q"], documents_on(SITES.get(fields["site"], fields["site"])))
+    start, end = float(fields.get("fromdate", 0)), float(fields.get("todate", "inf"))
+    kept = [document for document in found if start <= created(document) <= end]
+    size = int(fields.get("pagesize", 30))
+    return {
+        "items": [question(document) for document in kept[:size]],
+        "has_more": len(kept) > size,
+        "quota_max": DAILY,
+        "quota_remaining": left,
+    }
+
+
+def question(document: Document) -> dict[str, Any]:
+    """A question; its title and its author's name come escaped, the name twice."""
+    number = int(document.path.split("/")[2])
+    answers = len(document.text) - 1
+    item = {
+        "tags": [word for word in ("python", "rust", "git", "database") if word in document.path],
+        "owner": {"user_id": number % 1000, "display_name": "Ada &amp;amp; Bo"},
+        "is_answered": answers > 0,
+        "answer_count": answers,
+        "score": number_of(document),
+        "creation_date": int(created(document)),
+        "question_id": number,
+        "content_license": "CC BY-SA 4.0",
+        "link": document.url,
+        "title": escape(document.title).replace("&#x27;", "&#39;"),
+    }
+    return item | ({"accepted_answer_id": number + 1} if answers > 1 else {})
+
+
+def error(code: int, name: str, message: str, plain: bool = False) -> Reply:
+    """An error of the API, whose status is 400; an early one is plain text with a header."""
+    body = {"error_id": code, "error_message": message, "error_name": name}
+    headers = (("X-Early", "1"),) if plain else ()
+    return Reply(HTTPStatus.BAD_REQUEST, json.dumps(body).encode(), JSON_TYPE, headers)
+
+
+FAULTS = {
+    "blocked": lambda: status_page(HTTPStatus.FORBIDDEN),
+    "empty": lambda: Reply(HTTPStatus.OK, b'{"items":[],"has_more":false,"quota_remaining":9}'),
+    "throttled": lambda: error(502, "throttle_violation", THROTTLE),
+    "violation": lambda: error(502, "throttle_violation", VIOLATION),
+    "broken": lambda: Reply(HTTPStatus.BAD_REQUEST, b"Bad Request", "text/plain"),
+}
+OTHER_FAULTS = frozenset({"backoff", "spent", "unsaid"})
+
+ROUTES: tuple[Route, ...] = (route(r"/2\.3/search/advanced", ("GET",), compressed),)
