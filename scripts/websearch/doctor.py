@@ -12,7 +12,7 @@ import re
 import sys
 
 from websearch import common, doctor_live, doctor_machine
-from websearch.common import SearchError, quoted, shorten
+from websearch.common import SearchError, hide_credentials, quoted, shorten
 from websearch.doctor_live import ANSWERING
 from websearch.doctor_machine import INSTALL_HINT, MAX_NAMED, check
 from websearch.engines import (
@@ -220,7 +220,7 @@ def address_line(variable: str) -> Check:
     except SearchError:
         engines = [name for name, entry in ENGINES.items() if entry["address"][0] == variable]
         kind = "invalid_input" if engines and not works_without(engines) else ""
-        shown = doctor_machine.hide_credentials(os.environ[variable].strip())
+        shown = hide_credentials(os.environ[variable].strip())
         message = f"{variable} is {quoted(shown)}, which is no address of an API."
         hint = f"Unset {variable}, or begin it with https:// (http:// on loopback only)."
         return check(variable, "failed", message, hint, kind)
@@ -236,7 +236,7 @@ def own_server_line(variable: str, engine: str) -> Check:
     try:
         return check(variable, "ok", f"your {ENGINES[engine]['title']}: {engine_address(engine)}")
     except SearchError:
-        shown = doctor_machine.hide_credentials(os.environ[variable].strip())
+        shown = hide_credentials(os.environ[variable].strip())
         message = f"{variable} is {quoted(shown)}, which is no address."
         return check(variable, "failed", message, "For example http://localhost:8080.")
 
