@@ -83,23 +83,6 @@ def data_markdown(html: str, page: Page, base: str, keep_links: bool) -> str:
     return max(found, key=len)
 
 
-def alternate_address(page: Page, base: str) -> str:
-    """Return the address of the Markdown or print version that a page names, or ""."""
-    from urllib.parse import urljoin
-
-    found: dict[str, str] = {}
-    for node in page.nodes:
-        get = node.attributes.get
-        if node.tag == "link" and "alternate" in get("rel", "").lower().split() and get("href"):
-            kind = "text/markdown" if get("type", "").lower() == "text/markdown" else ""
-            found.setdefault(kind or get("media", "").lower(), get("href", ""))
-    target = found.get("text/markdown") or found.get("print", "")
-    try:
-        return urljoin(base, target) if target else ""
-    except ValueError:
-        return ""
-
-
 # ===== where the data stands ======================================================================
 
 
@@ -159,18 +142,31 @@ def script_text(text: str, start: int, markdown: Callable[[str], str]) -> str:
 
 def quoted_texts(script: str, start: int) -> Iterator[str]:
     """Yield the texts in double quotes of a script from start on, up to MAX_VALUES."""
-    decoder = json.JSONDecoder(strict=False)
     for _ in range(MAX_VALUES):
         start = script.find('"', start)
-        if start < 0:
+        end = closing_quote(script, start) if start >= 0 else -1
+        if end < 0:
             return
-        try:
-            value, start = decoder.raw_decode(script, start)
+        value = parse_json(script[start : end + 1])
+        if isinstance(value, str):
             yield value
-        except ValueError as error:
-            if "Unterminated" in str(error):  # no later text has an end either
-                return
-            start += 1
+        start = end + 1
+
+
+def closing_quote(script: str, start: int) -> int:
+    """Return the place of the quote that ends the text whose quote is at start; -1 without one.
+
+    A quote after an odd number of backslashes belongs to the text.
+    """
+    end = script.find('"', start + 1)
+    while end >= 0:
+        backslashes = 0
+        while script[end - 1 - backslashes] == "\\":
+            backslashes += 1
+        if backslashes % 2 == 0:
+            break
+        end = script.find('"', end + 1)
+    return end
 
 
 def is_flat(data: list[Any]) -> bool:
