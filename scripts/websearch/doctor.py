@@ -348,6 +348,17 @@ def check_store() -> list[Check]:
     return [check(name, "ok", f"{place} ({size}, {held})")]
 
 
+def asks_paid_engine() -> bool:
+    """Return whether an automatic search may ask an engine that costs money.
+
+    False also if the order of engines is invalid, which is another line's failure.
+    """
+    try:
+        return any(ENGINES[engine]["paid"] for engine in default_engines())
+    except SearchError:
+        return False
+
+
 def check_spending() -> list[Check]:
     """Return the line on requests that cost money and their budgets, if there are some."""
     from contextlib import closing
@@ -358,7 +369,8 @@ def check_spending() -> list[Check]:
     try:
         limits = budgets()
     except SearchError as error:
-        return [check(name, "failed", error.message, error.details["hint"])]
+        kind = error.kind if asks_paid_engine() else ""
+        return [check(name, "failed", error.message, error.details["hint"], kind)]
     with closing(PageStore()) as store:
         spent = store.spent(this_month())
         warnings = budget_warnings(limits, store)

@@ -6,6 +6,7 @@ question finds which page, and what each page says.
 
 from __future__ import annotations
 
+import itertools
 import json
 import re
 import tempfile
@@ -389,7 +390,11 @@ class Ways(BriefCase):
         self.expected = self.brief(OTTER, HERON, NEWT)["sources"]
 
     def test_questions_as_json_a_file_and_standard_input(self) -> None:
-        lines = "\n".join((OTTER, "", HERON, NEWT)) + "\n"
+        lines = f"{OTTER}
+
+{HERON}
+{NEWT}
+"
         path = self.folder / "questions.txt"
         path.write_text(lines, encoding="utf-8")
         queries = json.dumps({"queries": [OTTER, HERON, NEWT]})
@@ -412,9 +417,7 @@ class Ways(BriefCase):
         run = self.run_command("brief", OTTER, HERON, NEWT, "--format", "markdown")
         text = run.stdout.decode()
         headings = re.findall(r"(?m)^\[(\d+)\] \[[^\]]*\]\(([^)]*)\)$", text)
-        self.assertEqual(
-            headings, [(str(one["number"]), one["url"]) for one in self.expected]
-        )
+        self.assertEqual(headings, [(str(one["number"]), one["url"]) for one in self.expected])
         for number, question in enumerate((OTTER, HERON, NEWT), 1):
             self.assertIn(f"\n{number}. {question}\n", text)
         self.assertIn("questions 1, 2, 3", text)
@@ -481,7 +484,7 @@ class Keyless(BriefCase):
         self.use("searxng", GLSI_RATE_LIMIT="400ms")
         self.brief(*QUESTIONS)
         moments = self.web.moments
-        pauses = [late - early for early, late in zip(moments, moments[1:], strict=False)]
+        pauses = [late - early for early, late in itertools.pairwise(moments)]
         self.assertEqual(len(pauses), 3)
         # A slot is kept by the clock of the caller; on the way a request may lose some time.
         self.assertGreater(min(pauses), 0.2)
@@ -514,9 +517,7 @@ class SeveralEngines(BriefCase):
         self.assertEqual(sorted(self.web.asked), [("brave", OTTER), ("serper", OTTER)])
         first, second, third, _ = self.pages
         found = {one["url"].partition("?")[0]: one["engines"] for one in document["results"]}
-        self.assertEqual(
-            found, {second: ["brave", "serper"], first: ["brave"], third: ["serper"]}
-        )
+        self.assertEqual(found, {second: ["brave", "serper"], first: ["brave"], third: ["serper"]})
         self.assertEqual(document["results"][0]["engines"], ["brave", "serper"])
         self.assertEqual([one["position"] for one in document["results"]], [1, 2, 3])
         self.assertEqual(document["engines"], ["brave", "serper"])

@@ -1,10 +1,8 @@
-"""What was spent: requests to paid engines by engine and month, their budgets, and who shows them."""
+"""What was spent: requests to paid engines by month, their budgets, and where they are shown."""
 
 from __future__ import annotations
 
 import contextlib
-import json
-import re
 import sqlite3
 import tempfile
 import time
@@ -157,7 +155,9 @@ class Budget(LedgerCase):
         for engine in ("brave", "serper", "searxng", "searxng"):
             document = self.search()
             self.assertEqual(document["engine"], engine, document)
-        self.assertEqual([one.get("kind") for one in document["attempts"]], ["quota", "quota", None])
+        self.assertEqual(
+            [one.get("kind") for one in document["attempts"]], ["quota", "quota", None]
+        )
         self.assertEqual((self.asked("brave"), self.asked("serper")), (1, 1))
         self.assertEqual(self.spent(), {"brave": 1, "serper": 1})
 
@@ -254,7 +254,10 @@ class Months(LedgerCase):
     def test_a_request_counts_in_the_month_in_which_it_was_sent(self) -> None:
         refused = {"ok": False, "details": {"kind": "auth"}}
         for answer, spent in ((refused, {}), ({"ok": True, "credits": 2}, {"serper": 2})):
-            with self.at("2026-11-30 23:59:59"), contextlib.closing(store_module.PageStore()) as store:
+            with (
+                self.at("2026-11-30 23:59:59"),
+                contextlib.closing(store_module.PageStore()) as store,
+            ):
 
                 def ask(answer: Any = answer) -> Any:
                     ledger.time.gmtime.return_value = time.strptime("2026-12-01", "%Y-%m-%d")
@@ -275,7 +278,7 @@ class ManyProcesses(LedgerCase):
     def run_all(self) -> list[Any]:
         """The documents of a search in each of PROCESSES processes at the same time."""
         with ThreadPoolExecutor(PROCESSES) as pool:
-            return list(pool.map(lambda one: self.search(one), self.questions))
+            return list(pool.map(self.search, self.questions))
 
     def test_every_request_of_16_processes_is_counted(self) -> None:
         documents = self.run_all()
@@ -293,9 +296,10 @@ class ManyProcesses(LedgerCase):
 
 
 class Shown(LedgerCase):
-    def doctor_line(self) -> Any:
-        """The doctor's line on spending, None if there is none."""
+    def doctor_line(self, ok: bool = True) -> Any:
+        """The doctor's line on spending, None if there is none. ok: whether a search works."""
         document = run_script("doctor.py", env=self.variables).document
+        self.assertEqual(document["ok"], ok)
         lines = [one for one in document["checks"] if one["name"] == "spending"]
         self.assertLessEqual(len(lines), 1)
         return lines[0] if lines else None
@@ -318,10 +322,12 @@ class Shown(LedgerCase):
         self.assertIn("WEB_SEARCH_BUDGET", line["hint"])
 
     def test_doctor_says_that_a_budget_is_malformed(self) -> None:
-        self.use("serper", budget="serper:x")
-        line = self.doctor_line()
-        self.assertEqual(line["status"], "failed")
-        self.assertIn("WEB_SEARCH_BUDGET", line["message"])
+        for engines, ok in ((("serper",), False), (("searxng",), True)):
+            self.use(*engines, budget="serper:x")
+            line = self.doctor_line(ok)
+            self.assertEqual(line["status"], "failed")
+            self.assertIn("WEB_SEARCH_BUDGET", line["message"])
+            self.assertEqual(self.search()["ok"], ok)
 
     def test_cache_stats_as_markdown_names_month_and_engine(self) -> None:
         self.search()
