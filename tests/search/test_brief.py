@@ -15,8 +15,9 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
+from tests.bench import bench_brief
 from tests.search.scripted_web import GOOD_KEY, HANG_SECONDS, ScriptedWeb, seconds_of, story
-from tests.support import CANARY, SLACK, EnvironmentCase, Run, load_script, run_script
+from tests.support import CANARY, SLACK, EnvironmentCase, Run, SmallWebCase, load_script, run_script
 
 brief = load_script("websearch.brief")
 common = load_script("websearch.common")
@@ -181,6 +182,23 @@ class OneDocument(BriefCase):
         self.brief(OTTER, HERON, "--site", "example.org")
         asked = {query for _, query in self.web.asked}
         self.assertEqual(asked, {f"{one} site:example.org" for one in (OTTER, HERON)})
+
+
+class Economy(SmallWebCase):
+    def test_a_brief_has_at_most_half_the_characters_of_three_answers_and_all_that_answers(
+        self,
+    ) -> None:
+        brave = {"SEARXNG_BASE_URL": "", "BRAVE_SEARCH_API_KEY": GOOD_KEY}
+
+        def run(*arguments: str) -> str:
+            return self.run_script("web_search.py", *arguments, **brave).stdout.decode()
+
+        for questions in bench_brief.SETS[:2]:
+            with self.subTest(questions):
+                ours, separate, found, lost = bench_brief.compare(run, questions)
+                self.assertLessEqual(ours, bench_brief.CHARACTERS_BAR * separate)
+                self.assertGreaterEqual(len(found), 5)
+                self.assertEqual(lost, set())
 
 
 class Duplicates(BriefCase):
@@ -390,11 +408,7 @@ class Ways(BriefCase):
         self.expected = self.brief(OTTER, HERON, NEWT)["sources"]
 
     def test_questions_as_json_a_file_and_standard_input(self) -> None:
-        lines = f"{OTTER}
-
-{HERON}
-{NEWT}
-"
+        lines = f"{OTTER}\n\n{HERON}\n{NEWT}\n"
         path = self.folder / "questions.txt"
         path.write_text(lines, encoding="utf-8")
         queries = json.dumps({"queries": [OTTER, HERON, NEWT]})
