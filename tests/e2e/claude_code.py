@@ -271,7 +271,7 @@ def failing_searches() -> list[Check]:
             ),
             (
                 "Claude Code: of a blocked engine the model gets kind and another way",
-                skill.is_failure(blocked, "blocked", "brave_search.py"),
+                skill.is_failure(blocked, "blocked", "engine brave (BRAVE_SEARCH_API_KEY)"),
                 blocked.text,
             ),
             (

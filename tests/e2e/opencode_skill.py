@@ -96,7 +96,7 @@ def skill_for_the_user() -> list[Check]:
             ),
             (
                 "opencode: of a blocked engine the model gets kind and another way",
-                skill.is_failure(blocked, "blocked", "brave_search.py"),
+                skill.is_failure(blocked, "blocked", "engine brave (BRAVE_SEARCH_API_KEY)"),
                 blocked.text,
             ),
             (

@@ -63,12 +63,16 @@ class OverMcp(BriefCase):
         self.assertEqual(re.findall(r"(?m)^\[(\d+)\] \[", empty), ["1"])
 
     def test_query_or_queries_and_not_both_or_none(self) -> None:
-        for arguments in ({}, {"query": OTTER, "queries": QUESTIONS}):
+        for arguments, said in (
+            ({}, "neither is given"),
+            ({"query": "", "queries": []}, "neither is given"),
+            ({"query": OTTER, "queries": QUESTIONS}, "both are given"),
+            ({"query": " "}, "query is blank"),
+        ):
             with self.subTest(arguments):
                 result = self.client.call("web_search", **arguments)
                 self.assertTrue(result["isError"])
-                text = result["content"][0]["text"]
-                self.assertIn("either query or queries", text)
+                self.assertIn(said, result["content"][0]["text"])
         self.assertEqual(self.web.asked, [])
 
     def test_wrong_numbers_of_questions_are_refused_by_name(self) -> None:

@@ -293,14 +293,16 @@ def run_tool(name: str, arguments: Any, report: ProgressCallback = None) -> Docu
 def chosen_command(name: str, params: dict[str, Any]) -> dict[str, Any]:
     """Return a tool with the command that its arguments ask for; raises SearchError.
 
-    Of the first argument and one that stands in its place, exactly one must be given.
+    Of the first argument and one that stands in its place, exactly one must be given. A blank first
+    argument is left to its own command, which says so.
     """
     tool = TOOLS[name]
     for label, other in tool.get("instead", {}).items():
         first = tool["arguments"][0]
         given = [one for one in (first, label) if params.get(one) not in (None, "", [])]
-        if len(given) != 1:
-            message = f"{name} takes either {first} or {label}, not {'both' if given else 'none'}."
+        if len(given) != 1 and not (first in params and label not in params):
+            state = "both are" if given else "neither is"
+            message = f"{name} takes either {first} or {label}; {state} given."
             hint = f"Give {first} for one question, {label} for several."
             raise SearchError("invalid_input", message, hint)
         if given == [label]:
