@@ -9,6 +9,7 @@ from websearch.pages.content import name_set
 
 TYPE_CHECKING = False  # typing.TYPE_CHECKING without its import, which costs 5 ms
 if TYPE_CHECKING:
+    from collections import Counter
     from typing import Any
 
 # ===== passages that answer a query ===============================================================
@@ -150,18 +151,27 @@ def select_passages(markdown: str, query: str, max_chars: int) -> list[dict[str,
 
 
 def rank_passages(passages: list[dict[str, str]], query: str) -> list[float]:
-    """Return BM25 scores of passages for a query; words of the heading path count twice."""
-    import math
+    """Return scores of passages for a query: BM25; words of the heading path count twice.
+
+    A query of several lines holds a question a line: see joint_scores.
+    """
     from collections import Counter
 
-    terms = set(terms_of(query))
-    terms = terms - STOP_WORDS or terms
+    questions = [set(terms_of(line)) for line in query.split("\n")]
+    questions = [terms - STOP_WORDS or terms for terms in questions]
     counts = []
     for passage in passages:
         counted = Counter(terms_of(passage["text"]))
         for term in terms_of(passage["heading"]):
             counted[term] += 2
         counts.append(counted)
+    return joint_scores([bm25_scores(counts, terms) for terms in questions])
+
+
+def bm25_scores(counts: list[Counter[str]], terms: set[str]) -> list[float]:
+    """Return the BM25 score of each passage for terms; counts: how often it holds each term."""
+    import math
+
     lengths = [sum(counted.values()) for counted in counts]
     average = sum(lengths) / max(1, len(lengths)) or 1.0
     holding = {term: sum(term in counted for counted in counts) for term in terms}
@@ -174,6 +184,23 @@ def rank_passages(passages: list[dict[str, str]], query: str) -> list[float]:
             score += rarity * counted[term] * (TERM_SATURATION + 1) / (counted[term] + norm)
         scores.append(score)
     return scores
+
+
+def joint_scores(rankings: list[list[float]]) -> list[float]:
+    """Return one score for each passage from the scores that each of several questions gives it.
+
+    Questions take turns: the best passage of each comes first, then the second best of each, so
+    that a question of rare words does not take the room of the others.
+    """
+    if len(rankings) == 1:
+        return rankings[0]
+    joint = [0.0] * len(rankings[0])
+    for scores in rankings:
+        answering = [place for place, score in enumerate(scores) if score > 0]
+        answering.sort(key=lambda place: -scores[place])
+        for turn, place in enumerate(answering, 1):
+            joint[place] = max(joint[place], 1 / turn)
+    return joint
 
 
 # ===== texts share a document's room ==============================================================
