@@ -2006,7 +2006,8 @@ def base_url(variable: str, default: str) -> str:
     except ValueError:  # an invalid port or IPv6 address
         valid = False
     if not valid:
-        shown = re.sub(r"//.*@", "//[hidden]@", address)  # it may hold a password
+        # It may hold a password or, in the wrong place, a key.
+        shown = re.sub(r"^(\w+://)?.*@", r"\1[hidden]@", address.partition("?")[0])
         message = f"{variable} is {quoted(shown)}; an API address begins with https://."
         raise SearchError("invalid_input", message, "Plain http:// is accepted on loopback only.")
     return address
