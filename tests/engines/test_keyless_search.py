@@ -1,6 +1,6 @@
 """scripts/keyless_search.py: what it asks, what it makes of pages and walls, and its pacing.
 
-Where ENGINE_SAMPLES names a folder with saved result pages, they are read, too.
+Where ENGINE_SAMPLES names folders with saved result pages, those are read, too.
 """
 
 from __future__ import annotations
@@ -38,6 +38,7 @@ from tests.support import (
     load_script,
     mutations,
     run_script,
+    samples_folder,
 )
 
 engines: Any = load_script("websearch.engines")
@@ -1495,7 +1496,7 @@ class ReferenceTest(KeylessCase):
 
 # ----- saved pages of the real engines, where they are at hand
 
-SAMPLES = os.environ.get("ENGINE_SAMPLES", "")
+SAMPLES = samples_folder("searxng/search_hello_world.json")
 if SAMPLES:
 
     class SavedPages(unittest.TestCase):
@@ -1503,7 +1504,7 @@ if SAMPLES:
 
         def answer(self, name: str, status: int = 200) -> Any:
             """A saved page as an answer; some begin with the headers they came with."""
-            text = (Path(SAMPLES) / name).read_text(encoding="utf-8")
+            text = (SAMPLES / name).read_text(encoding="utf-8")
             if text.startswith("HTTP/"):
                 status = int(text.split()[1])
                 text = text.partition("\n\n")[2]
