@@ -125,8 +125,7 @@ class Results(OpenSourceCase):
         for query, words in (
             ("what is the best way to parse JSON in C++", "parse JSON C++"),
             ('"borrowed value does not live long enough" how to', None),
-            ("why does useEffect run twice in React 18.2 with StrictMode enabled", "useEffect run "
-             "twice React 18.2 StrictMode enabled"),
+            ("why does useEffect run twice in React 18.2", "useEffect run twice React 18.2"),
             ("the and of", "the and of"),
             ("is:pr label:bug why does the crash happen", "is:pr label:bug crash happen"),
         ):  # fmt: skip
