@@ -51,7 +51,10 @@ class KeylessSession(unittest.TestCase):
         blocker = CannedServer()
         self.addCleanup(blocker.close)
         blocker.status, blocker.body = challenge.status, challenge.body
-        with FakeServer(local_links=True, limits=True) as server, tempfile.TemporaryDirectory() as f:
+        with (
+            FakeServer(local_links=True, limits=True) as server,
+            tempfile.TemporaryDirectory() as f,
+        ):
             environment = {
                 **small_web_environment(server.url),
                 "DUCKDUCKGO_BASE_URL": blocker.url,
