@@ -316,7 +316,24 @@ def check_keyless_engines() -> list[Check]:
         message += "process only, so parallel calls may draw a block."
         hint = "Set HOME, or GLSI_DB_PATH to a file in a writable folder."
         lines.append(check(name, "warning", message, hint))
-    return lines or [check(name, "ok", f"none rests: {', '.join(states)}")]
+    ready = [
+        engine + engine_facts(state) for engine, state in states.items() if not state["resting"]
+    ]
+    rest = "none rests" if len(ready) == len(states) else "the others can be asked"
+    return [*lines, check(name, "ok", f"{rest}: {', '.join(ready)}")] if ready else lines
+
+
+def engine_facts(state: dict[str, Any]) -> str:
+    """Return what is known of an engine's quota and of the wait for its next request, or ""."""
+    from websearch.engines.pacing import spoken
+
+    facts = []
+    if "remaining" in state:
+        renewal = spoken(state["renewal_seconds"])
+        facts.append(f"{state['remaining']} requests left, renewed in {renewal}")
+    if state.get("queue_seconds"):
+        facts.append(f"next request in {spoken(state['queue_seconds'])}")
+    return f" ({'; '.join(facts)})" if facts else ""
 
 
 # ===== what is kept, logged and allowed ===========================================================
