@@ -35,6 +35,7 @@ _MARKS = (
     r"\u0bbe-\u0bcd\u0c00-\u0c04\u0c3e-\u0c56\u0c81-\u0c83\u0cbc-\u0cd6\u0d00-\u0d03\u0d3b-\u0d4d"
     r"\u200c\u200d"
 )
+_LONE_IDEOGRAPH = r"(?<![\u4e00-\u9fff])[\u4e00-\u9fff](?![\u4e00-\u9fff])"
 _WORD = rf"[{UNSPACED}]+|[^\W_{UNSPACED}]+(?:[{_MARKS}]+[^\W_{UNSPACED}]*)*"
 # A page that holds no other word of a question does not answer it.
 STOP_WORDS = (
@@ -63,13 +64,15 @@ def terms_of(text: str) -> Iterator[str]:
     """Yield the terms of a folded text.
 
     A word gives its beginnings, which do for stems in every language, and itself. Scripts without
-    spaces between words give pairs of characters, those of Southeast Asia triples.
+    spaces between words give pairs of characters, those of Southeast Asia triples; a Chinese sign
+    between Japanese ones is a word, too.
     """
     for word in re.findall(_WORD, text):
         if word[0] >= "\u0e00" and re.match(f"[{UNSPACED}]", word):
             size = 3 if re.match(f"[{PHRASED}]", word) else 2
             for place in range(max(1, len(word) - size + 1)):
                 yield word[place : place + size]
+            yield from re.findall(_LONE_IDEOGRAPH, word)
         else:
             yield word[:SHORT_BEGINNING]
             if len(word) > SHORT_BEGINNING:
@@ -97,22 +100,28 @@ def rank_windows(markdown: str, query: str) -> list[Window]:
     """Return the windows of Markdown, their scores set for a query of one line or several.
 
     Each line is a question of its own, whose best window scores 1. A window scores 0 if neither it
-    nor what stands around it holds a term.
+    nor what stands around it holds a term, or stop words only.
     """
     windows = split_windows(markdown)
+    if not windows:
+        return []
     questions = [set(terms_of(fold_text(line))) for line in query.splitlines()]
     counts = window_counts(markdown, windows, set().union(*questions))
-    telling = set().union(*counts) - {LENGTH, *terms_of(STOP_WORDS)}
-    mixed = add_neighbours(windows, counts)
     blocks: dict[int, Counts] = {}
     for window, counted in zip(windows, counts, strict=True):
         add_counts(blocks.setdefault(window.block, {}), counted)
+    mixed = add_neighbours(windows, counts)
     for terms in questions:
-        if terms & telling:
-            of_blocks = bm25(list(blocks.values()), rarities(blocks.values(), terms))
-            by_block = dict(zip(blocks, of_blocks, strict=True))
-            of_windows = bm25(mixed, rarities(counts, terms))
-            set_scores(windows, of_windows, by_block)
+        of_windows = bm25(mixed, rarities(counts, terms))
+        of_blocks = bm25(blocks.values(), rarities(blocks.values(), terms))
+        by_block = dict(zip(blocks, of_blocks, strict=True))
+        scores = [
+            score + BLOCK_WEIGHT * by_block[window.block]
+            for window, score in zip(windows, of_windows, strict=True)
+        ]
+        best = max(scores) or 1.0
+        for window, score in zip(windows, scores, strict=True):
+            window.score = max(window.score, score / best)
     return windows
 
 
@@ -154,23 +163,16 @@ def rarities(counts: Collection[Counts], terms: set[str]) -> Counts:
     }
 
 
-def bm25(counts: list[Counts], rarity: Counts) -> list[float]:
-    """Return the score of each text."""
+def bm25(counts: Collection[Counts], rarity: Counts) -> list[float]:
+    """Return the score of each text; 0 for one that holds stop words only."""
     average = sum(counted[LENGTH] for counted in counts) / len(counts)
+    telling = rarity.keys() - set(terms_of(STOP_WORDS))
     scores = []
     for counted in counts:
-        norm = SATURATION * (1 - LENGTH_WEIGHT + LENGTH_WEIGHT * counted[LENGTH] / average)
-        held = rarity.keys() & counted.keys()
-        scores.append(sum(rarity[one] * counted[one] / (counted[one] + norm) for one in held))
+        score = 0.0
+        if not telling.isdisjoint(counted):
+            norm = SATURATION * (1 - LENGTH_WEIGHT + LENGTH_WEIGHT * counted[LENGTH] / average)
+            for term in rarity.keys() & counted.keys():
+                score += rarity[term] * counted[term] / (counted[term] + norm)
+        scores.append(score)
     return scores
-
-
-def set_scores(windows: list[Window], scores: list[float], of_blocks: dict[int, float]) -> None:
-    """Raise the scores of windows to what they are for one more question."""
-    totals = [
-        score + BLOCK_WEIGHT * of_blocks[window.block]
-        for window, score in zip(windows, scores, strict=True)
-    ]
-    best = max(totals)
-    for window, total in zip(windows, totals, strict=True):
-        window.score = max(window.score, total / best)
