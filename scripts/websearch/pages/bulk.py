@@ -47,6 +47,7 @@ MAX_REST = 60.0  # seconds that a host can ask for with Retry-After
 # In memory at once. Addresses are small; pages can have 5 MB.
 MAX_ADDRESSES = 10_000
 MAX_HOST_ADDRESSES = 100  # of one host; further ones wait in a file, so that others get their turn
+MAX_IN_FILE = 100_000  # some 10 MB; if there are more, the list waits for them
 MAX_AHEAD = 200  # if ordered: pages that may be read before their turn
 MAX_UNREAD = 16  # pages that are fetched and not read yet
 MAX_ROBOTS = 1_000  # robots.txt files that are remembered; each can have 512 KB
@@ -140,14 +141,16 @@ class HostSchedule:
                 name = heappop(self.heap)[1]
                 host = self.hosts[name]
                 host.listed = False
-                if host.waiting:
+                if host.free_at > now:  # it has asked for rest since it was put into the heap
+                    self.list_host(name, host)
+                elif host.waiting:
                     host.busy += 1
                     host.free_at = now + self.pause
                     self.size -= 1
                     self.list_host(name, host)
                     item: tuple[int, str, str] = host.waiting.popleft()
                     return item
-                if not host.busy:
+                elif not host.busy:
                     del self.hosts[name]
             self.changed.notify_all()
         return None
@@ -211,19 +214,23 @@ class ListReader:
             yield from input_lines(self.params["urls_from"])
 
     def read_list(self) -> None:
-        """Put every address of the list that is not done into the schedule."""
+        """Put every address of the list that is not done into the schedule.
+
+        Those of a host that has many waiting are put into a file, and into the schedule at the end.
+        """
         import json
         import tempfile
 
-        limit = 0 if self.ordered else MAX_HOST_ADDRESSES
         try:
             with tempfile.TemporaryFile() as later:
                 number = 0
+                room = 0 if self.ordered else MAX_IN_FILE
                 for line in self.lines():
                     if hash(line) in self.done:
                         continue
-                    if not self.put(number, line, limit):
+                    if not self.put(number, line, MAX_HOST_ADDRESSES if room else 0):
                         later.write(json.dumps(line).encode() + b"\n")
+                        room -= 1
                     number += 1
                 later.seek(0)
                 for data in later:
