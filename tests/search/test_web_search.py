@@ -31,7 +31,7 @@ from tests.support import (
 web_search = load_script("websearch.search")
 command = load_script("web_search")
 results = load_script("websearch.results")
-passages = load_script("websearch.pages.passages")
+page_room = load_script("websearch.pages.room")
 engines = load_script("websearch.engines")
 common = load_script("websearch.common")
 pacing: Any = load_script("websearch.engines.pacing")
@@ -187,7 +187,7 @@ class FromQuestionToPassages(WebSearchCase):
             wanted = [generator.randint(0, 9_000) for _ in range(generator.randint(1, 20))]
             room = generator.randint(0, 9_000)
             weights = [(rank + 1) ** -0.5 for rank in range(len(wanted))]
-            shares = passages.share_room(wanted, room, weights)
+            shares = page_room.share_room(wanted, room, weights)
             self.assertLessEqual(sum(shares), room)
             self.assertTrue(all(0 <= one <= want for one, want in zip(shares, wanted, strict=True)))
             if sum(wanted) <= room:

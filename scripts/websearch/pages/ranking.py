@@ -28,7 +28,7 @@ HEADING_WEIGHT = 0.3
 SATURATION, LENGTH_WEIGHT = 1.2, 0.5  # BM25's k1 and b
 LENGTH = ""  # among the counts of a text's terms: its characters
 
-# Marks inside of words that \w leaves out: Hebrew points, the vowel signs of Indian scripts, joiners.
+# Marks inside of words that are not in \w: Hebrew points, vowel signs of Indian scripts, joiners.
 _MARKS = (
     r"\u0591-\u05c7\u0900-\u0903\u093a-\u094f\u0951-\u0957\u0962\u0963\u0981-\u0983\u09bc-\u09cd"
     r"\u0a01-\u0a03\u0a3c-\u0a4d\u0a81-\u0a83\u0abc-\u0acd\u0b01-\u0b03\u0b3c-\u0b57\u0b82"
