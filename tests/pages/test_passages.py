@@ -265,6 +265,54 @@ class Blocks(unittest.TestCase):
             self.assertEqual(" ".join(joint.join(found).split()), " ".join(text.split()))
 
 
+class Room(unittest.TestCase):
+    """Texts of pages share a document's room."""
+
+    def test_texts_that_are_cut_use_the_room_and_the_first_gets_the_most(self) -> None:
+        generator = random.Random(9)
+        pages = [page for page, _ in PAGES.values()]
+        for _ in range(60):
+            texts = [
+                "\n\n".join(generator.choices(pages, k=generator.randint(1, 9))) for _ in range(5)
+            ]
+            limit = generator.randint(900, 12_000)
+            items: list[dict[str, Any]] = [{} for _ in texts]
+            is_cut = room.fill_texts(items, texts, ["why are the stairs closed"] * 5, limit)
+            used = sum(room.json_size(item.get("text", "")) for item in items)
+            with self.subTest(limit=limit, used=used):
+                self.assertLessEqual(used, limit)
+                self.assertEqual(is_cut, any(item.get("truncated") for item in items))
+                if is_cut:
+                    self.assertGreater(used, 0.95 * limit)
+                if items[0].get("truncated"):
+                    lengths = [len(item.get("text", "")) for item in items]
+                    self.assertEqual(lengths[0], max(lengths))
+
+    def test_room_that_is_not_needed_for_answers_shows_the_beginning_of_pages(self) -> None:
+        page, _ = PAGES["en"]
+        items: list[dict[str, Any]] = [{}]
+        self.assertTrue(room.fill_texts(items, [page * 9], ["terns in spring"], 600))
+        self.assertIn("terns breed", items[0]["text"])
+        self.assertTrue(items[0]["text"].startswith("The lighthouse stands on a rock"))
+        self.assertTrue(room.fill_texts(items, [page * 9], ["zebra"], 600))
+        self.assertTrue(items[0]["text"].startswith("The lighthouse stands on a rock"))
+
+    def test_a_page_that_several_questions_share_answers_each(self) -> None:
+        page, questions = PAGES["de"]
+        others = "\n\n".join(text for language, (text, _) in PAGES.items() if language != "de")
+        items: list[dict[str, Any]] = [{}]
+        query = "\n".join(question for question, _ in questions)
+        room.fill_texts(items, [f"{others}\n\n{page}"], [query], 800)
+        for _, answer in questions:
+            self.assertIn(answer, items[0]["text"])
+
+    def test_without_room_there_is_no_text(self) -> None:
+        for limit in (0, 10, 30):
+            items: list[dict[str, Any]] = [{}, {}]
+            room.fill_texts(items, [PAGES["en"][0]] * 2, ["ferry"] * 2, limit)
+            self.assertEqual(items, [{"truncated": True}] * 2)
+
+
 class Work(unittest.TestCase):
     """Time in proportion to the length of the page."""
 

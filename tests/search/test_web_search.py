@@ -181,6 +181,21 @@ class FromQuestionToPassages(WebSearchCase):
         self.assertIn("/html/", document["request"]["url"])
         self.assertEqual(self.server.requests, [])
 
+    def test_a_document_that_cuts_uses_its_room_and_first_ranks_get_the_most(self) -> None:
+        for query, count in ((QUESTION, 5), ("sourdough", 10), ("python", 10), ("espresso", 3)):
+            for limit in (3_000, 6_000, 9_000):
+                arguments = (query, "--count", str(count), "--max-chars", str(limit))
+                document = self.run_script("web_search.py", "search", *arguments).document
+                size = len(common.dump_json(document))
+                with self.subTest(query=query, limit=limit, size=size):
+                    self.assertLessEqual(size, limit)
+                    first, *others = document["results"]
+                    if "truncated" in document:
+                        self.assertGreater(size, 0.95 * limit)
+                    if "truncated" in first:
+                        longest = max(len(one.get("text", "")) for one in others)
+                        self.assertGreaterEqual(len(first["text"]), longest)
+
     def test_the_shares_of_a_document_fall_with_the_rank_and_fit_the_room(self) -> None:
         generator = random.Random(6)
         for _ in range(500):

@@ -43,10 +43,11 @@ def fill_texts(
 
 def cut_texts(texts: list[str], queries: list[str], room: int) -> list[str]:
     """Return excerpts of texts within room characters of JSON; short texts stay whole."""
+    weights = [(place + 1) ** RANK_EXPONENT for place in range(len(texts))]
+    shares = share_room([json_size(text) for text in texts], room, weights)
     ranked = [
         rank_windows(text[:MAX_SOURCE], query) for text, query in zip(texts, queries, strict=True)
     ]
-    shares = page_shares(texts, ranked, room)
     chosen: list[str] = []
     spare = 0
     for text, windows, share in zip(texts, ranked, shares, strict=True):
@@ -58,23 +59,6 @@ def cut_texts(texts: list[str], queries: list[str], room: int) -> list[str]:
             chosen[place] = excerpt(text, ranked[place], spare)
             spare -= json_size(chosen[place])
     return chosen
-
-
-def page_shares(texts: list[str], ranked: list[list[Window]], room: int) -> list[int]:
-    """Return how many characters of JSON each text gets, the first ones the most.
-
-    The room goes to the windows that answer, and what they leave over to the rest of the texts.
-    """
-    weights = [(place + 1) ** RANK_EXPONENT for place in range(len(texts))]
-    sizes = [json_size(text) for text in texts]
-    answers = [
-        min(size, sum(window.end - window.start for window in windows if window.score))
-        for size, windows in zip(sizes, ranked, strict=True)
-    ]
-    shares = share_room(answers, room, weights)
-    rests = [size - share for size, share in zip(sizes, shares, strict=True)]
-    more = share_room(rests, room - sum(shares), weights)
-    return [share + extra for share, extra in zip(shares, more, strict=True)]
 
 
 def share_room(wanted: list[int], room: int, weights: list[float]) -> list[int]:
