@@ -289,12 +289,12 @@ class Room(unittest.TestCase):
                     self.assertEqual(lengths[0], max(lengths))
 
     def test_room_that_is_not_needed_for_answers_shows_the_beginning_of_pages(self) -> None:
-        page, _ = PAGES["en"]
+        text = "\n\n".join(page for page, _ in PAGES.values())
         items: list[dict[str, Any]] = [{}]
-        self.assertTrue(room.fill_texts(items, [page * 9], ["terns in spring"], 600))
+        self.assertTrue(room.fill_texts(items, [text], ["terns in spring"], 900))
         self.assertIn("terns breed", items[0]["text"])
         self.assertTrue(items[0]["text"].startswith("The lighthouse stands on a rock"))
-        self.assertTrue(room.fill_texts(items, [page * 9], ["zebra"], 600))
+        self.assertTrue(room.fill_texts(items, [text], ["zebra"], 600))
         self.assertTrue(items[0]["text"].startswith("The lighthouse stands on a rock"))
 
     def test_a_page_that_several_questions_share_answers_each(self) -> None:
@@ -324,7 +324,7 @@ class Work(unittest.TestCase):
         ]  # fmt: skip
         for unit in units:
             seconds = []
-            for size in (50_000, 400_000):
+            for size in (30_000, 240_000):
                 started = time.process_time()
                 select((unit * size)[:size], "harbour rain 港 เรือ", 2_000)
                 seconds.append(time.process_time() - started)
@@ -332,7 +332,8 @@ class Work(unittest.TestCase):
                 self.assertLess(seconds[1], 20 * seconds[0] + 0.1)
 
     def test_a_book_of_half_a_million_characters_is_searched_at_once(self) -> None:
-        for language, (page, questions) in PAGES.items():
+        for language in ("en", "hi", "zh"):
+            page, questions = PAGES[language]
             text = (f"{page}\n\n" * (500_000 // len(page) + 1))[:500_000]
             started = time.process_time()
             found = select(text, questions[0][0], 2_000)
