@@ -43,7 +43,7 @@ from websearch.pages.other_formats import (
     json_markdown,
     sniff_kind,
 )
-from websearch.pages.passages import join_best
+from websearch.pages.passages import PARAGRAPH_GAP, join_best
 from websearch.pages.ranking import rank_windows
 from websearch.pages.room import fit_json, json_size, share_room, slice_end
 from websearch.pages.thin_pages import (
@@ -566,7 +566,7 @@ def page_markdown(page: Document) -> list[str]:
     facts = [str(page[name]) for name in ("author", "published", "language") if page.get(name)]
     passages = [f"{one['heading']}\n\n{one['text']}".strip() for one in page.get("passages", [])]
     title = f"# {page['title']}" if page.get("title") else ""
-    text = "\n\n[...]\n\n".join(passages) or page.get("text", "")
+    text = PARAGRAPH_GAP.join(passages) or page.get("text", "")
     parts = ["\n".join(line for line in (title, " · ".join(facts)) if line), text]
     more = f"{page['chars']} characters in all; more with offset {page.get('next_offset')}"
     source = host_and_port(page["final_url"])[0] or "file"
