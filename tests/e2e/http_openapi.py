@@ -81,10 +81,10 @@ def before_call(context, case, kwargs):
         if isinstance(query.get(name), str) and re.fullmatch(valid, query[name]):
             query[name] = value
     given = query.get("engine", "auto")
-    names = set(given if isinstance(given, list) else str(given).split(","))
+    names = set(map(str, given) if isinstance(given, list) else str(given).split(","))
     if names <= engines and (set(query) & special or (len(names) > 1 and names & {"auto", "all"})):
         query["engine"] = "auto"
-    if query.get("focus") in focuses and set(query) & special:
+    if str(query.get("focus")) in focuses and set(query) & special:
         query["focus"] = "general"
 """
 CONFIG = """\
