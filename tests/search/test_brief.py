@@ -382,6 +382,26 @@ class Budgets(BriefCase):
         self.assertEqual(left_out, 8 - len(document["sources"]))
         self.assertGreater(left_out, 0)
 
+    def test_a_limit_that_the_questions_fill_is_kept_too(self) -> None:
+        for limit in ("300", "1000", "1300"):
+            with self.subTest(limit):
+                run = self.run_command("brief", *self.eight, "--max-chars", limit)
+                self.assertEqual(run.code, 0, run.document)
+                self.assertLessEqual(len(common.dump_json(run.document)), int(limit))
+                self.assertTrue(run.document["truncated"])
+                ways = ("brief", *self.eight, "--max-chars", limit, "--format", "markdown")
+                self.assertEqual(self.run_command(*ways).code, 0)
+
+    def test_attempts_go_before_sources(self) -> None:
+        self.use("brave", "serper")
+        self.web.statuses["brave"] = 403
+        roomy = self.brief(*self.eight[:4])
+        self.assertTrue(roomy["attempts"])
+        tight = self.brief(*self.eight[:4], "--force", "--max-chars", "2000")
+        self.assertNotIn("attempts", tight)
+        self.assertEqual(tight["truncated"]["left_out"], ["attempts"])
+        self.assertEqual({n for one in tight["sources"] for n in one["queries"]}, {1, 2, 3, 4})
+
     def test_without_a_limit_whole_texts_come(self) -> None:
         document = self.brief(*self.eight[:2], "--max-chars", "0")
         self.assertNotIn("truncated", document)
