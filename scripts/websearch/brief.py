@@ -211,10 +211,8 @@ def fill_brief(
     texts = [source.text for source in kept]
     asked = ["\n".join(queries[number - 1] for number in sorted(one.questions)) for one in kept]
     space = room() if max_chars else NO_LIMIT
-    if space < LEAST_TEXT:  # one source is left, and the questions take the room
-        is_cut = True
-    else:
-        is_cut = fill_texts(shown, texts, asked, space)
+    # With less, one source is left, and the questions take the room.
+    is_cut = space < LEAST_TEXT or fill_texts(shown, texts, asked, space)
     if not is_cut and len(document["truncated"]) == 1:
         del document["truncated"]
     for number, item in enumerate(shown, 1):

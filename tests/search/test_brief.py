@@ -302,7 +302,7 @@ class Failures(BriefCase):
             with self.subTest(status):
                 self.web.statuses["serper"] = status
                 # The sources that stand in for auto are not asked: their addresses refuse.
-                named = ("--engine", "serper", "--timeout", "4")
+                named = ("--engine", "serper", "--timeout", "2")
                 search = self.run_command(OTTER, *named)
                 run = self.run_command("brief", OTTER, HERON, *named)
                 self.assertEqual((run.code, search.code), (code, code), run.document)
