@@ -67,7 +67,7 @@ class Progress(SmallWebCase):
             ),
             "brief": (
                 ["web_search.py", "brief", "python asyncio", "sourdough"],
-                [r"answers \(1 of 2\)", r"answers \(2 of 2\)", r"pages read \(2 of \d+\)"],
+                [r"answers \(1 of 2\)", r"answers \(2 of 2\)", r"pages read \((\d+) of \1\)"],
             ),
             "many pages": (
                 ["read_page.py", *pages],
