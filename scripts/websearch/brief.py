@@ -192,7 +192,7 @@ def fill_brief(
     last sources are left out, but a question's best source stays as long as there is room for one
     passage.
     """
-    from websearch.pages.passages import fill_texts
+    from websearch.pages.room import fill_texts
 
     names_engines = any("engines" in state for state in document["queries"])
     kept = list(sources)

@@ -12,7 +12,7 @@ import re
 import sys
 
 from websearch import common, doctor_live, doctor_machine
-from websearch.common import SearchError, quoted, shorten
+from websearch.common import SearchError, hide_credentials, quoted, shorten
 from websearch.doctor_live import ANSWERING
 from websearch.doctor_machine import INSTALL_HINT, MAX_NAMED, check
 from websearch.engines import (
@@ -221,7 +221,7 @@ def address_line(variable: str) -> Check:
     except SearchError:
         engines = [name for name, entry in ENGINES.items() if entry["address"][0] == variable]
         kind = "invalid_input" if engines and not works_without(engines) else ""
-        shown = doctor_machine.hide_credentials(os.environ[variable].strip())
+        shown = hide_credentials(os.environ[variable].strip())
         message = f"{variable} is {quoted(shown)}, which is no address of an API."
         hint = f"Unset {variable}, or begin it with https:// (http:// on loopback only)."
         return check(variable, "failed", message, hint, kind)
@@ -237,7 +237,7 @@ def own_server_line(variable: str, engine: str) -> Check:
     try:
         return check(variable, "ok", f"your {ENGINES[engine]['title']}: {engine_address(engine)}")
     except SearchError:
-        shown = doctor_machine.hide_credentials(os.environ[variable].strip())
+        shown = hide_credentials(os.environ[variable].strip())
         message = f"{variable} is {quoted(shown)}, which is no address."
         return check(variable, "failed", message, "For example http://localhost:8080.")
 
@@ -316,7 +316,24 @@ def check_keyless_engines() -> list[Check]:
         message += "process only, so parallel calls may draw a block."
         hint = "Set HOME, or GLSI_DB_PATH to a file in a writable folder."
         lines.append(check(name, "warning", message, hint))
-    return lines or [check(name, "ok", f"none rests: {', '.join(states)}")]
+    ready = [
+        engine + engine_facts(state) for engine, state in states.items() if not state["resting"]
+    ]
+    rest = "none rests" if len(ready) == len(states) else "the others can be asked"
+    return [*lines, check(name, "ok", f"{rest}: {', '.join(ready)}")] if ready else lines
+
+
+def engine_facts(state: dict[str, Any]) -> str:
+    """Return what is known of an engine's quota and of the wait for its next request, or ""."""
+    from websearch.engines.pacing import spoken
+
+    facts = []
+    if "remaining" in state:
+        renewal = spoken(state["renewal_seconds"])
+        facts.append(f"{state['remaining']} requests left, renewed in {renewal}")
+    if state.get("queue_seconds"):
+        facts.append(f"next request in {spoken(state['queue_seconds'])}")
+    return f" ({'; '.join(facts)})" if facts else ""
 
 
 # ===== what is kept, logged and allowed ===========================================================

@@ -28,7 +28,7 @@ DAY = 86_400.0  # seconds
 # Words for "newest" and "now" in the languages of most queries: with a past year they ask for what
 # no longer is.
 _NOW_WORDS = (
-    r"(?i)\b(latest|newest|current(?:ly)?|today|recent|neueste[nrs]?|aktuell\w*|heute|dernier[es]*"
+    r"(?i)\b(latest|newest|current(?:ly)?|today|recent|neueste[nrs]?|aktuell\w*|heute|derni(?:er|ère)s?"
     r"|actuel\w*|aujourd'hui|último\w*|última\w*|actual(?:es)?|hoy|ultim[aoei]|attual[ei]|oggi"
     r"|atual|hoje|laatste|nieuwste|vandaag|najnowsz\w*|aktualn\w*|dzisiaj|последн\w*|сегодня"
     r"|son|güncel|bugün)\b|最新|今日|今天|현재|오늘|最近"

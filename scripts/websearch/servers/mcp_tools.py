@@ -97,9 +97,12 @@ TOOLS: dict[str, dict[str, Any]] = {
         "doing": "asking Gemini", "annotations": READS_THE_WEB,
         "description": "Answer a question from a Google search, written by Gemini, with sources "
         "and the queries used. For current facts and summaries. Needs GEMINI_API_KEY.",
-        "arguments": ["query", "model", ("thinking_level", "thinking"), "focus", "since"],
+        "arguments": [
+            "query", "model", ("thinking_level", "thinking"), "focus", "since", "require_grounding",
+        ],
         "help": {
             "thinking_level": "none: the model decides",
+            "require_grounding": "fail without sources",
             "focus": "dev, docs, reddit: answer from developer sites, official documentation, "
             "Reddit",
         },
