@@ -25,7 +25,7 @@ import urllib.request
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from tests.fake_server.server import FakeServer
 from tests.support import CANARY, ROOT, clean_environment, small_web_environment
