@@ -254,11 +254,15 @@ def check_unresolved_host(host: str, port: int) -> None:
 
 
 class Fetched:
-    """A page as its server sent it: its address after all redirects, and the server's answer."""
+    """A page as its server sent it: its address after all redirects, and the server's answer.
+
+    api_error: why the page was not read through the API of its site, if it has one.
+    """
 
     def __init__(self, url: str, response: Response) -> None:
         self.url = url
         self.response = response
+        self.api_error = ""
 
 
 def page_headers() -> dict[str, str]:
@@ -273,9 +277,14 @@ def page_headers() -> dict[str, str]:
 
 def page_request(url: str) -> dict[str, Any]:
     """Return the request for a page. Raises SearchError (refused, invalid_input)."""
-    host, port = host_and_port(url)
     request = {"method": "GET", "url": url, "headers": page_headers(), "max_body": MAX_PAGE_BYTES}
-    if proxy_for(url):
+    return guarded(request)
+
+
+def guarded(request: dict[str, Any]) -> dict[str, Any]:
+    """Return a request that connects to public addresses alone; raises SearchError (refused)."""
+    host, port = host_and_port(request["url"])
+    if proxy_for(request["url"]):
         check_unresolved_host(host, port)
         return request
     return {**request, "connect": guarded_connect(host, port)}
