@@ -450,7 +450,7 @@ class WaysIn(SitesCase):
         words = ("python asyncio task", "--engine", "github")
         run = self.run_script("web_search.py", *words, **self.variables)
         texts = {item["url"]: item.get("text", "") for item in run.document["results"]}
-        self.assertIn("opened by ada", texts[ISSUE])
+        self.assertIn("Comment by cy", texts[ISSUE])
         self.assertIn("4500 stars", texts[TOOLBOX])
         recalled = self.run_script("web_search.py", "recall", "flux capacitor", **self.variables)
         self.assertEqual(recalled.document["results"][0]["url"], ISSUE)
@@ -468,9 +468,6 @@ class WaysIn(SitesCase):
         self.addCleanup(client.close)
         text = client.text("read_page", urls=[ISSUE], query="flux capacitor")
         self.assertIn("the flux capacitor resets the clock", text)
-        text = client.text("read_page", urls=[HTML_PAGES[0][1]], raw_html=True)
-        self.assertNotIn("opened by ada", text)
-        self.assertIn("it hangs.", text)
 
     def test_markdown_names_author_date_and_licence(self) -> None:
         run = self.run_script("read_page.py", QUESTION, "--format", "markdown", **self.variables)

@@ -78,12 +78,12 @@ def get_json(api: SiteApi, repository: str, place: str, **fields: str) -> Any:
     return api.fetch(request, read_value)["value"]
 
 
-def get_object(api: SiteApi, repository: str, place: str) -> dict[str, Any]:
-    """Return the object at a place of a repository; raises SearchError."""
+def get_object(api: SiteApi, repository: str, place: str, name: str) -> dict[str, Any]:
+    """Return the object at a place of a repository, which has text under name; raises SearchError."""
     value = get_json(api, repository, place)
-    if isinstance(value, dict):
+    if isinstance(value, dict) and isinstance(value.get(name), str):
         return value
-    raise SearchError("provider", "GitHub's answer is no object.", "Try again later.")
+    raise SearchError("provider", f"GitHub's answer has no {name}.", "Try again later.")
 
 
 def get_list(api: SiteApi, repository: str, place: str, **fields: str) -> list[dict[str, Any]]:
@@ -143,7 +143,7 @@ def read_folder(api: SiteApi, wanted: dict[str, Any]) -> Document:
     """Return the README of a folder; of the whole repository also what GitHub says about it."""
     about: dict[str, Any] = {}
     if not wanted["folder"]:
-        about = get_object(api, wanted["repository"], "")
+        about = get_object(api, wanted["repository"], "", "full_name")
     facts = repository_facts(about) if about else ""
     licence = raw_text(object_field(about, "license").get("spdx_id"))
     text = "\n\n".join(filter(None, (raw_text(about.get("description")), facts)))
@@ -215,7 +215,7 @@ def read_thread(api: SiteApi, wanted: dict[str, Any]) -> Document:
     """Return an issue or pull request with its discussion; raises SearchError."""
     repository, number = wanted["repository"], wanted["number"]
     is_pull = wanted["kind"] == "pull"
-    thread = get_object(api, repository, f"/{'pulls' if is_pull else 'issues'}/{number}")
+    thread = get_object(api, repository, f"/{'pulls' if is_pull else 'issues'}/{number}", "title")
     posts, note = comments_of(api, repository, number, thread)
     if is_pull and thread.get("review_comments") != 0:
         found = get_list(api, repository, f"/pulls/{number}/comments", per_page="100")
@@ -312,7 +312,7 @@ def read_releases(api: SiteApi, wanted: dict[str, Any]) -> Document:
     """Return a release, or the newest ones; raises SearchError."""
     repository, place = wanted["repository"], f"/releases{wanted['release']}"
     if wanted["release"]:
-        releases = [get_object(api, repository, place)]
+        releases = [get_object(api, repository, place, "tag_name")]
     else:
         releases = get_list(api, repository, place, per_page=str(MOST_RELEASES))
     if not releases:
