@@ -257,12 +257,16 @@ class Fetched:
     """A page as its server sent it: its address after all redirects, and the server's answer.
 
     api_error: why the page was not read through the API of its site, if it has one.
+    What is found out when it is read: is_thin, whether it has next to no text and is no bot wall;
+    alternate, the address of a version for such readers, or "".
     """
 
     def __init__(self, url: str, response: Response) -> None:
         self.url = url
         self.response = response
         self.api_error = ""
+        self.is_thin = False
+        self.alternate = ""
 
 
 def page_headers() -> dict[str, str]:
