@@ -50,14 +50,16 @@ def answer_search(request: RecordedRequest, state: ServerState) -> Answer:
     if fault := query_fault(query, request, state, FAULTS):
         return fault
     left = DAILY - state.count("stackexchange requests")
-    paused = float(state.noted("stackexchange pause") or 0)
+    # Without limits, callers who know nothing of each other share the server.
+    pause = "stackexchange pause" if state.limits else f"stackexchange pause {query}"
+    paused = float(state.noted(pause) or 0)
     if paused > request.time:
         return error(502, "throttle_violation", VIOLATION)
     if is_too_fast("stackexchange", request, state, EACH_SECOND, 1.0) or left < 0:
         return error(502, "throttle_violation", THROTTLE)
     answer = search_answer(fields, left if state.limits else DAILY - 1)
     if fault_word(query) == "backoff":
-        state.note("stackexchange pause", str(request.time + BACKOFF))
+        state.note(pause, str(request.time + BACKOFF))
         answer["backoff"] = BACKOFF
     if fault_word(query) == "spent":
         answer["quota_remaining"] = 0

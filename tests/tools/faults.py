@@ -39,7 +39,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlencode
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from tests.fake_server import (
     arxiv,
@@ -214,7 +214,8 @@ EXPECTED: dict[str, dict[str, str]] = {
     },
     "arxiv": {
         **ENGINE,
-        **dict.fromkeys(("busy", "exceeded", "overloaded"), "blocked"),
+        **dict.fromkeys(("exceeded", "overloaded"), "blocked"),
+        "busy": "ok",
         "vanished": "ok",
         "malformed": "invalid_input",
     },
