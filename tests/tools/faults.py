@@ -214,7 +214,8 @@ EXPECTED: dict[str, dict[str, str]] = {
     },
     "arxiv": {
         **ENGINE,
-        **dict.fromkeys(("busy", "exceeded", "overloaded"), "blocked"),
+        **dict.fromkeys(("exceeded", "overloaded"), "blocked"),
+        "busy": "ok",
         "vanished": "ok",
         "malformed": "invalid_input",
     },
