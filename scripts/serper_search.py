@@ -2031,10 +2031,16 @@ def base_url(variable: str, default: str) -> str:
     except ValueError:  # an invalid port or IPv6 address
         valid = False
     if not valid:
-        shown = re.sub(r"//.*@", "//[hidden]@", address)  # it may hold a password
-        message = f"{variable} is {quoted(shown)}; an API address begins with https://."
+        shown = quoted(hide_credentials(address))
+        message = f"{variable} is {shown}; an API address begins with https://."
         raise SearchError("invalid_input", message, "Plain http:// is accepted on loopback only.")
     return address
+
+
+def hide_credentials(address: str) -> str:
+    """Return an address for a message: without user name, password and query, which may be keys."""
+    address = re.sub(r"^([a-zA-Z][\w+.-]*://)?.*@", r"\1[hidden]@", address)
+    return re.sub(r"\?.+", "?[hidden]", address)
 
 
 def is_loopback(url: str) -> bool:

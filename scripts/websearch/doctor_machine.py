@@ -7,7 +7,7 @@ import re
 import sys
 
 from websearch import common
-from websearch.common import shorten
+from websearch.common import hide_credentials, shorten
 from websearch.engines import ENGINES
 
 TYPE_CHECKING = False  # typing.TYPE_CHECKING without its import, which costs 5 ms
@@ -145,11 +145,6 @@ def proxy_line(scheme: str, address: str) -> Check:
         message = f"{shown}: Python cannot use a {parts.scheme} proxy, so requests will fail."
         return check(name, "failed", message, hint)
     return check(name, "ok", f"requests go through {shown}")
-
-
-def hide_credentials(address: str) -> str:
-    """Return an address without user name and password."""
-    return re.sub(r"^([a-zA-Z][\w+.-]*://)?[^/]*@", r"\1[hidden]@", address)
 
 
 def check_sqlite() -> list[Check]:

@@ -55,6 +55,7 @@ from websearch.sources import (
     NO_PAGES_NOTE,
     dated,
     gather_sources,
+    parse_day,
     read_sources,
     utc_day,
     year_warning,
@@ -415,7 +416,7 @@ def fill_results(document: Document, texts: dict[str, str], max_chars: int) -> N
 
     A text that was cut is marked truncated; the document then says how to get the rest.
     """
-    from websearch.pages.passages import fill_texts
+    from websearch.pages.room import fill_texts
 
     results = [item for item in document["results"] if texts.get(item["url"])]
     for item in results:
@@ -438,8 +439,8 @@ def fill_results(document: Document, texts: dict[str, str], max_chars: int) -> N
 def run_recall(params: dict[str, Any], report: ProgressCallback = None) -> Document:
     """Search the pages that were read before, offline. Never raises.
 
-    params: those of COMMANDS["recall"]. Returns {ok, query, results: [{position, title, url,
-    text, fetched_at}]}.
+    params: those of COMMANDS["recall"]. Returns {ok, query, today, results: [{position, title,
+    url, date?, fetched_at, text}]}.
     """
 
     def operation(params: dict[str, Any]) -> Document:
@@ -454,15 +455,18 @@ def run_recall(params: dict[str, Any], report: ProgressCallback = None) -> Docum
             hint = "Search the web instead: every page that a search reads is stored."
             message = "No page that was read before holds these words."
             raise SearchError("no_results", message, hint, warnings=store.warnings)
+        today = utc_day(time.time())
         document: Document = {
             "ok": True,
             "provider": "web_search",
             "query": params["query"],
+            "today": today,
             "results": [
                 {
                     "position": place,
                     **drop_empty({"title": page["title"]}),
                     "url": page["url"],
+                    **drop_empty({"date": parse_day(page["published"], today)}),
                     "fetched_at": utc_time(page["fetched_at"]),
                 }
                 for place, page in enumerate(pages, 1)
@@ -569,6 +573,7 @@ def to_markdown(document: Document) -> str:
         f"fetched {document['fetched_at']}" if "fetched_at" in document else "",
         "from the store" if document.get("from_cache") else "",
         "out of date" if document.get("stale") else "",
+        f"today is {document['today']}" if "today" in document else "",
     ]
     return frame_markdown(
         {**document, "query": ""},  # the reader has just asked it

@@ -20,14 +20,15 @@ if TYPE_CHECKING:
     from websearch.outcomes import Outcome
     from websearch.results import Question
 
-LEAST_SECONDS = 1.0  # that must be left to read further pages in place of those that failed
+FURTHER_ROUNDS = 2  # of reading, in place of pages that failed or hold the text of another one
+LEAST_SECONDS = 1.0  # that must be left for a further round
 NO_PAGES_NOTE = "No page could be read: results and snippets only."
 DAY = 86_400.0  # seconds
 
 # Words for "newest" and "now" in the languages of most queries: with a past year they ask for what
 # no longer is.
 _NOW_WORDS = (
-    r"(?i)\b(latest|newest|current(?:ly)?|today|recent|neueste[nrs]?|aktuell\w*|heute|dernier[es]*"
+    r"(?i)\b(latest|newest|current(?:ly)?|today|recent|neueste[nrs]?|aktuell\w*|heute|derni(?:er|ère)s?"
     r"|actuel\w*|aujourd'hui|último\w*|última\w*|actual(?:es)?|hoy|ultim[aoei]|attual[ei]|oggi"
     r"|atual|hoje|laatste|nieuwste|vandaag|najnowsz\w*|aktualn\w*|dzisiaj|последн\w*|сегодня"
     r"|son|güncel|bugün)\b|最新|今日|今天|현재|오늘|最近"
@@ -63,9 +64,11 @@ def gather_sources(question: Question, outcomes: list[Outcome], count: int) -> l
     if not question.reads_pages:
         return chosen
     errors = read_pages_of(question, chosen)
-    missing = count - len(with_distinct_texts(chosen))
-    rest = [source for source in candidates if source not in chosen]
-    if rest and missing and question.time_left() > LEAST_SECONDS:
+    for _ in range(FURTHER_ROUNDS):
+        missing = count - len(with_distinct_texts(chosen))
+        rest = [source for source in candidates if source not in chosen]
+        if not (rest and missing and question.time_left() > LEAST_SECONDS):
+            break
         numbers = {number for source in chosen if source.text for number in source.questions}
         others = with_best(rest, missing, numbers)
         errors |= read_pages_of(question, others)

@@ -59,7 +59,7 @@ def load_pdftotext() -> Any:
         raise ImportError("pdftotext")
     command = ["pdftotext", "-q", "-enc", "UTF-8"]
     return lambda path: subprocess.run(
-        [*command, str(path), "-"], capture_output=True, check=True
+        [*command, str(path), "-"], capture_output=True, check=True, timeout=SECONDS
     ).stdout.decode("utf-8", "replace")
 
 
@@ -98,7 +98,8 @@ def work(name: str, path: Path) -> int:
         text = extract(path) or ""
     except Exception:  # noqa: BLE001  an error is a result, too
         failed = True
-    kilobytes = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    used = resource.getrusage(resource.RUSAGE_SELF), resource.getrusage(resource.RUSAGE_CHILDREN)
+    kilobytes = max(one.ru_maxrss for one in used)
     text = text.encode("utf-8", "replace").decode()
     seconds = time.perf_counter() - started
     answer = {"text": text, "seconds": seconds, "kilobytes": kilobytes, "failed": failed}
@@ -136,7 +137,7 @@ def measure(name: str, path: Path) -> dict[str, Any]:
     try:
         finished = subprocess.run(
             [python, __file__, "--work", name, str(path)],
-            stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, timeout=SECONDS, check=True,
+            stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, timeout=SECONDS + 5, check=True,
         )  # fmt: skip
         answer: dict[str, Any] = json.loads(finished.stdout)
     except (subprocess.SubprocessError, ValueError):

@@ -13,6 +13,7 @@ import sys
 import tempfile
 import time
 import unittest
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from tests.support import (
@@ -21,6 +22,7 @@ from tests.support import (
     SCRIPTS,
     SLACK,
     FakeServerCase,
+    Run,
     call_main,
     clean_environment,
     load_script,
@@ -32,7 +34,7 @@ ALL_SCRIPTS = sorted(path.name for path in SCRIPTS.glob("*.py"))
 # The rooms of the package, from the ground up: a module imports what stands below it, or beside it
 # in its own room. The single files stand on the ground, like common.
 FLOORS = [
-    "common", "html_tree", "pages", "engines", "fusion", "store_file", "full_text", "store",
+    "common", "html_tree", "pdf", "engines", "pages", "fusion", "store_file", "full_text", "store",
     "ledger", "results", "outcomes", "sources", "search", "brief", "servers", "skill_files",
     "packing", "installation", "doctor_machine", "doctor_live", "doctor",
 ]  # fmt: skip
@@ -169,6 +171,36 @@ class EveryScript(unittest.TestCase):
                     document = function({"no_such_parameter": 1})
                     self.assertEqual(document["details"]["kind"], "invalid_input")
                     self.assertTrue(callable(module.to_markdown))
+
+
+class MistypedCommands(FakeServerCase):
+    """A first word that is nearly a command while the parameters come as JSON: nothing is sent."""
+
+    CASES = (  # script, such a word, the command, JSON without a query, JSON with one
+        ("brave_search.py", "summarize", "summarizer", {"count": 3}, {"query": "x"}),
+        ("serper_search.py", "nwes", "news", {"count": 3}, {"query": "x"}),
+        ("gemini_search.py", "reddt", "reddit", {"timeout": 9}, {"query": "x"}),
+        ("keyless_search.py", "serch", "search", {"count": 3}, {"query": "x"}),
+        ("web_search.py", "recal", "recall", {"count": 3}, {"query": "x"}),
+    )
+
+    def test_it_is_no_query(self) -> None:
+        for script, word, command, without, _ in self.CASES:
+            with self.subTest(script):
+                run = self.run_script(script, word, "--params-json", json.dumps(without))
+                self.assertEqual(run.document["error"], f"{word!r} is no command.")
+                self.assertEqual(run.document["details"]["kind"], "invalid_input")
+                self.assertIn(f"command is {command}.", run.document["details"]["hint"])
+        self.assertEqual(self.server.requests, [])
+
+    def test_it_replaces_no_query_of_the_json(self) -> None:
+        for script, word, command, _, given in self.CASES:
+            with self.subTest(script):
+                run = self.run_script(script, word, "--params-json", json.dumps(given))
+                self.assertEqual(run.document["error"], f"query is given twice: 'x' and {word!r}.")
+                self.assertEqual(run.document["details"]["kind"], "invalid_input")
+                self.assertIn(f"command is {command}.", run.document["details"]["hint"])
+        self.assertEqual(self.server.requests, [])
 
 
 class Messages(unittest.TestCase):
@@ -592,6 +624,48 @@ class Addresses(FakeServerCase):
                 run = self.run_script(self.script, "python", BRAVE_SEARCH_BASE_URL=address)
                 self.assertEqual(run.code, 2, run.document)
                 self.assertIn("BRAVE_SEARCH_BASE_URL", run.document["error"])
+
+    def test_a_password_in_an_address_is_in_no_message_and_no_log(self) -> None:
+        password = "pass/word-" + CANARY
+        addresses = (
+            f"https://user:{password}@api.example.com",
+            f"user:{password}@api.example.com",
+            f"http://{password}@127.0.0.1:9",
+            f"https://api.example.com/?key={password}",
+        )
+        proxy = {"https_proxy": f"http://user:{CANARY}@127.0.0.1:9"}
+        runs = [
+            (name, {variable: address})
+            for name, entry in load_script("websearch.engines").ENGINES.items()
+            for variable in entry["address"][:1]
+            for address in addresses
+        ]
+        runs += [
+            (name, {**proxy, variable: "https://api.example.com"})
+            for name, entry in load_script("websearch.engines").ENGINES.items()
+            for variable in entry["address"][:1]
+        ]
+        keys = {"BRAVE_SEARCH_API_KEY": "k1", "SERPER_API_KEY": "k2", "GEMINI_API_KEY": "k3"}
+        with tempfile.TemporaryDirectory() as folder:
+            log = Path(folder, "log")
+
+            def run(number: int) -> Run:
+                engine, variables = runs[number]
+                query = f"python {number}"  # its own: calls that ask the same share an answer
+                return self.run_script(
+                    *("web_search.py", query, "--engine", engine, "--no-pages", "--verbose"),
+                    *("--timeout", "5"),
+                    **{**keys, **variables, "WEB_SEARCH_LOG": str(log)},
+                )
+
+            with ThreadPoolExecutor(4) as pool:
+                finished = list(pool.map(run, range(len(runs))))
+            for (engine, variables), one in zip(runs, finished, strict=True):
+                with self.subTest(engine, **variables):
+                    self.assertFalse(one.document["ok"], one.document)
+                    self.assertNotIn(CANARY, one.stdout.decode() + one.stderr)
+            self.assertIn("span", log.read_text("utf-8"))
+            self.assertNotIn(CANARY, log.read_text("utf-8"))
 
     def test_loopback_bypasses_the_proxy_of_the_environment(self) -> None:
         proxies = {"http_proxy": self.server.other_url, "https_proxy": self.server.other_url}

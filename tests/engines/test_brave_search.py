@@ -954,7 +954,7 @@ class ValidationTest(FakeServerCase):
         )  # fmt: skip
         for address in addresses:
             self.set_environment(BRAVE_SEARCH_BASE_URL=address)
-            shown = repr(address.replace("user@", "[hidden]@"))
+            shown = repr(address.replace("user@", "[hidden]@").replace("?x", "?[hidden]"))
             self.refused("web", {"query": "a"}, "BRAVE_SEARCH_BASE_URL", shown)
             self.refused("answers", {"query": "a"}, "BRAVE_SEARCH_BASE_URL", shown)
 

@@ -16,6 +16,7 @@ from urllib.parse import unquote
 from .connection import Connection, head_bytes
 from .messages import Answer, RecordedRequest, Reply, Route, ServerState, route
 from .pdf_builder import PdfBuilder, encrypt_with_rc4
+from .script_pages import PAGES as SCRIPT_PAGES
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -267,6 +268,9 @@ def answer(request: RecordedRequest, _state: ServerState) -> Answer:
         return Reply(HTTPStatus.OK, _page(name), content_type)
     if rest in SPECIAL:
         return SPECIAL[rest]()
+    if rest.startswith("scripts/") and rest.removeprefix("scripts/") in SCRIPT_PAGES:
+        body, content_type = SCRIPT_PAGES[rest.removeprefix("scripts/")]
+        return Reply(HTTPStatus.OK, body, content_type)
     return _html(b"<h1>No such page</h1>", status=HTTPStatus.NOT_FOUND)
 
 

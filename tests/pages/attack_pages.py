@@ -261,6 +261,8 @@ def read_everywhere(text: str) -> None:
     )
     read_answer(answer(page))
     read_answer(answer(text))
+    for script in data_scripts(text):
+        read_answer(answer(script))
     read_answer(answer(text, {"content-type": f"text/plain; charset={text}"}))
     read_answer(answer(text, {"content-type": text}))
     read_answer(answer(f"<rss><title>{text}</title><item>{text}", {"content-type": "text/xml"}))
@@ -270,6 +272,19 @@ def read_everywhere(text: str) -> None:
     for address in (text, f"http://{text}", f"/{text}"):
         with contextlib.suppress(common.SearchError):
             fetch.redirect_target("http://x.example/", address)
+
+
+def data_scripts(text: str) -> list[str]:
+    """Pages whose scripts hold the text as data: as a value, as a name, as markup."""
+    fields = {"title": text, text: text, "body": f"<p>{text}", "children": [{"text": text}]}
+    row = json.dumps(["$", "p", None, {"href": text, "children": [text, f"${text}"]}])
+    push = json.dumps([1, f"0:{row}\n{text}"])
+    return [
+        f'<script type="application/json">{json.dumps(fields)}</script>',
+        f"<script>self.__next_f.push({push})</script>",
+        f"<script>window.__A__ = {text}</script>",
+        f"<script>{text}</script><noscript>{text}</noscript><link rel=alternate href=x {text}>",
+    ]
 
 
 def read_by_engines(text: str) -> None:

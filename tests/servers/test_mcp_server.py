@@ -443,6 +443,12 @@ class EveryTool(SharedClient):
         self.client.text("grounded_search", query="bread", model="gemini-2.5-flash")
         self.assertIn("models/gemini-2.5-flash", self.server.requests[-1].path)
 
+    def test_grounded_search_can_require_sources(self) -> None:
+        client = self.start(GEMINI_API_KEY=f"ungrounded-{CANARY}")
+        self.assertFalse(client.call("grounded_search", query="bread").get("isError"))
+        result = client.call("grounded_search", query="bread", require_grounding=True)
+        self.assertIn("not grounded", result["content"][0]["text"])
+
     def test_seed_001_grounded_search_with_a_focus_asks_as_the_command_for_it_does(self) -> None:
         prompts = {}
         for focus in ("general", "code", "dev", "docs", "reddit"):

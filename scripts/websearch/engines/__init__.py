@@ -20,7 +20,14 @@ from __future__ import annotations
 
 import os
 
-from websearch.common import SearchError, base_url, configured_key, drop_empty, quoted
+from websearch.common import (
+    SearchError,
+    base_url,
+    configured_key,
+    drop_empty,
+    hide_credentials,
+    quoted,
+)
 
 TYPE_CHECKING = False  # typing.TYPE_CHECKING without its import, which costs 5 ms
 if TYPE_CHECKING:
@@ -239,7 +246,7 @@ def own_server_address(variable: str) -> str:
     except ValueError:  # an invalid port or IPv6 address
         plain = valid = False
     if not (plain and valid) or len(address.split()) > 1:
-        shown = quoted(address if "@" not in address else "(hidden: it holds a password)")
+        shown = quoted(hide_credentials(address))
         message = f"{variable} is {shown}; it must be an http or https address."
         raise SearchError("invalid_input", message, "For example http://localhost:8080.")
     return address

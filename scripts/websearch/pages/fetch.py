@@ -254,11 +254,17 @@ def check_unresolved_host(host: str, port: int) -> None:
 
 
 class Fetched:
-    """A page as its server sent it: its address after all redirects, and the server's answer."""
+    """A page as its server sent it: its address after all redirects, and the server's answer.
+
+    What is found out when it is read: is_thin, whether it has next to no text and is no bot wall;
+    alternate, the address of a version for such readers, or "".
+    """
 
     def __init__(self, url: str, response: Response) -> None:
         self.url = url
         self.response = response
+        self.is_thin = False
+        self.alternate = ""
 
 
 def page_headers() -> dict[str, str]:

@@ -19,17 +19,14 @@ from websearch.common import (
     markdown_link,
     one_line,
     run_operation,
-    shorten,
 )
-from websearch.html_tree import Node, texts_below, unescape
+from websearch.html_tree import texts_below, unescape
 from websearch.pages.content import find_content
 from websearch.pages.fetch import (
     Fetched,
     RobotsCache,
-    blocked_error,
     check_status,
     fetch_page,
-    find_wall,
     host_and_port,
     is_pdf,
     normal_url,
@@ -46,7 +43,16 @@ from websearch.pages.other_formats import (
     json_markdown,
     sniff_kind,
 )
-from websearch.pages.passages import json_size, select_passages, share_room, slice_end
+from websearch.pages.passages import join_best
+from websearch.pages.ranking import rank_windows
+from websearch.pages.room import fit_json, json_size, share_room, slice_end
+from websearch.pages.thin_pages import (
+    MAX_WALL_TEXT,
+    MIN_PAGE_CHARS,
+    check_content,
+    read_otherwise,
+    refresh_target,
+)
 
 TYPE_CHECKING = False  # typing.TYPE_CHECKING without its import, which costs 5 ms
 if TYPE_CHECKING:
@@ -61,10 +67,6 @@ MAX_CONNECTIONS = 8  # at once
 MAX_HOST_CONNECTIONS = 2  # at once to one host and port
 PAGE_TIMEOUT = 3.0  # seconds for one page, redirects included
 PDF_TIME_SHARE = 0.8  # of the time that is left, so that what was read of a long file is not late
-MIN_PAGE_CHARS = 200  # a page with less text may be a shell that JavaScript fills
-MAX_WALL_TEXT = 1_500  # characters of text; a page with more is not a bot wall, whatever it says
-MAX_WALL_PAGE = 100_000  # characters of HTML; the same, because bot walls are small pages
-MAX_SHELL_TEXT = 20_000  # characters of text in which a page may ask for JavaScript
 # Characters of a page's fields; what a page says about itself can be as long as it likes.
 FIELD_CHARS = {"title": 300, "author": 200, "published": 40, "language": 40}
 MAX_DROPPED = 100  # dropped elements that explain lists
@@ -75,18 +77,11 @@ PAGE_FIELDS_CHARS, DOCUMENT_FIELDS_CHARS = 70, 120
 SEARCH_SPEED = 500_000  # characters a second that are searched for passages on a slow machine
 ALWAYS_SEARCHED = 500_000  # characters of a page that are searched even at the deadline
 MAX_LATENESS = 1.0  # seconds after the deadline in which a search for passages may begin
+DATA_NOTE = "The text is from the data that the page holds for its scripts."
 PROXY_NOTE = (
     "Fetched through a proxy, which resolves names itself: names that lead to private addresses "
     "could not be refused."
 )
-# What a page without text says to clients without JavaScript, and the elements that it fills.
-_NEEDS_SCRIPT = (
-    r"(?i)(?:enable|requires?|need|activate|turn on|without)\W{1,9}"
-    r"(?:\w{1,30}\W{1,9}){0,4}javascript|javascript\W{1,9}(?:\w{1,30}\W{1,9}){0,4}"
-    r"(?:disabled|required|enabled|deaktiviert|aktivieren)"
-)
-_SHELL_ID = r"(?:root|app|__next|__nuxt|___gatsby|svelte)\b"
-_REFRESH = r"""(?i)[0-5]?\s{0,9}[;,]\s{0,9}url\s{0,9}=\s{0,9}['"]?([^'"]{1,8000})"""
 
 
 # ===== commands and their parameters ==============================================================
@@ -154,11 +149,9 @@ def read_fetched(fetched: Fetched, keep_links: bool = False, explain: bool = Fal
         hint = "Open the page in a browser, or use another source."
         raise SearchError("unsupported", f"{host} sent a page without any text.", hint)
     fields = {name: one_line(found.get(name, ""), limit) for name, limit in FIELD_CHARS.items()}
-    cut = response.cut or found.get("cut")
-    dropped = found.get("dropped")
-    return drop_empty(
-        {"final_url": fetched.url, **fields, "text": text, "cut": cut or None, "dropped": dropped}
-    )
+    more = {name: found.get(name) for name in ("note", "dropped")}
+    cut = response.cut or found.get("cut") or None
+    return drop_empty({"final_url": fetched.url, **fields, "text": text, "cut": cut, **more})
 
 
 def read_pdf_file(fetched: Fetched, pages: str, deadline: float) -> Document:
@@ -185,64 +178,17 @@ def read_html(html: str, fetched: Fetched, keep_links: bool, explain: bool) -> D
     article = unescape(re.sub(r"<[^<>]*>", " ", found.pop("article", ""))).strip()
     if len(article) > len(text) and (len(text) < MIN_PAGE_CHARS or len(text) * 4 < len(article)):
         text = article
+    if len(text) < MIN_PAGE_CHARS:
+        from websearch.pages.page_data import data_markdown
+
+        data = data_markdown(html, page, base, keep_links)
+        if len(data) >= MIN_PAGE_CHARS:
+            text, found["note"] = data, DATA_NOTE
     onward = refresh_target(found.pop("refresh", ""), base)
     if len(text) < MAX_WALL_TEXT:
         check_content(page, html, text, onward, fetched)
     dropped = dropped_elements(page) if explain else []
     return {**found, "text": text, "cut": cut or page.cut, "dropped": dropped}
-
-
-def check_content(page: Page, html: str, text: str, onward: str, fetched: Fetched) -> None:
-    """Raise SearchError if a page with little text is something else than a short page.
-
-    http if it sends browsers onward to another page; blocked for a bot wall, and for a shell that
-    JavaScript fills.
-    """
-    host, status = host_and_port(fetched.url)[0], fetched.response.status
-    has_no_text = len(text) < MIN_PAGE_CHARS
-    if has_no_text and onward:
-        message = f"{host} sent a page that only leads on to {shorten(onward, 200)}."
-        raise SearchError("http", message, "Give that address.", status=status)
-    wall = find_wall(fetched.response, html) if len(html) < MAX_WALL_PAGE else ""
-    if wall and (has_no_text or page.root.prose < MIN_PAGE_CHARS):
-        raise blocked_error(host, wall, status)
-    if has_no_text and needs_script(page):
-        message = f"{host} sent a page that only JavaScript fills with text."
-        hint = "Open it in a browser, or look for the site's API, feed or another source."
-        raise SearchError("blocked", message, hint, status=status)
-
-
-def needs_script(page: Page) -> bool:
-    """Return whether a page without text has an element for JavaScript to fill, or asks for it."""
-    if any(map(is_shell, page.nodes)):
-        return True
-    pieces: list[str] = []
-    room = MAX_SHELL_TEXT
-    for text in texts_below(page.root):
-        pieces.append(text[:room])
-        room -= len(text)
-        if room <= 0:
-            break
-    return bool(re.search(_NEEDS_SCRIPT, " ".join("".join(pieces).split())))
-
-
-def is_shell(node: Node) -> bool:
-    """Return whether an element is empty and has a name that JavaScript frameworks fill."""
-    is_div = node.tag == "div" and re.match(_SHELL_ID, node.attributes.get("id", ""))
-    if not is_div and node.tag != "app-root":
-        return False
-    return all(isinstance(child, str) and not child.strip() for child in node.children)
-
-
-def refresh_target(refresh: str, base: str) -> str:
-    """Return the address that the value of a refresh element sends a browser to at once, or ""."""
-    from urllib.parse import urljoin
-
-    match = re.match(_REFRESH, refresh)
-    try:
-        return normal_url(urljoin(base, match[1].strip())) if match else ""
-    except (ValueError, SearchError):
-        return ""
 
 
 def base_address(page: Page, url: str) -> str:
@@ -403,42 +349,93 @@ def read_at_once(
 ) -> Iterator[tuple[int, Document]]:
     """Fetch pages at once and read each; yield (index, page document) as they come.
 
-    Ends at the deadline. One thread reads all pages, because reading is work for the processor and
-    not waiting: of the pages that are fetched, the smallest is next, so that a huge page delays no
-    other. If it is still reading at the deadline, it is left behind.
+    Ends at the deadline.
     """
     import queue
-    import threading
 
-    fetched: queue.PriorityQueue[tuple[int, int, Fetched | SearchError]] = queue.PriorityQueue()
-    done: queue.Queue[tuple[int, Document]] = queue.Queue()
-    schedule = Schedule(urls)
-    robots = RobotsCache() if params.get("robots") else None
-
-    def fetch_pages() -> None:
-        while (taken := schedule.take()) is not None:
-            index, url = taken
-            limit = min(deadline, time.monotonic() + params["page_timeout"])
-            answer = result_or_error(fetch_target, url, limit, robots)
-            if isinstance(answer, SearchError) and answer.kind == "timeout":
-                answer.details["hint"] = "Raise page_timeout, or skip this page."
-            size = len(answer.response.body) if isinstance(answer, Fetched) else 0
-            fetched.put((size, index, answer))
-            schedule.give_back(url)
-
-    def read_what_comes() -> None:
-        for _ in urls:
-            _, index, answer = fetched.get()
-            if time.monotonic() < deadline:
-                done.put((index, page_document(answer, params, deadline)))
-
-    for work in [fetch_pages] * min(MAX_CONNECTIONS, len(urls)) + [read_what_comes]:
-        threading.Thread(target=work, daemon=True).start()
+    reading = PageReading(urls, params, deadline)
+    reading.start()
     try:
         for _ in urls:
-            yield done.get(timeout=max(0.0, deadline - time.monotonic()))
+            yield reading.done.get(timeout=max(0.0, deadline - time.monotonic()))
     except queue.Empty:
         return
+
+
+class PageReading:
+    """The work of one call: threads that fetch pages, and one that reads them.
+
+    One thread reads all pages, because reading is work for the processor and not waiting: of the
+    pages that are fetched, the smallest is next, so that a huge page delays no other. If it is
+    still reading at the deadline, it is left behind. done: (index, page document).
+    """
+
+    def __init__(self, urls: list[str], params: dict[str, Any], deadline: float) -> None:
+        import queue
+        import threading
+
+        self.urls = urls
+        self.params = params
+        self.deadline = deadline
+        self.schedule = Schedule(urls)
+        self.robots = RobotsCache() if params.get("robots") else None
+        self.fetched: queue.PriorityQueue[tuple[int, int, Any]] = queue.PriorityQueue()
+        self.done: queue.Queue[tuple[int, Document]] = queue.Queue()
+        self.seats = threading.Semaphore(MAX_HOST_CONNECTIONS)  # for pages that are read otherwise
+
+    def start(self) -> None:
+        """Start the threads."""
+        connections = min(MAX_CONNECTIONS, len(self.urls))
+        for work in [self.fetch_pages] * connections + [self.read_what_comes]:
+            start_thread(work)
+
+    def fetch_pages(self) -> None:
+        """Fetch pages until there are no more."""
+        while (taken := self.schedule.take()) is not None:
+            index, url = taken
+            answer = self.fetch(url)
+            size = len(answer.response.body) if isinstance(answer, Fetched) else 0
+            self.fetched.put((size, index, answer))
+            self.schedule.give_back(url)
+
+    def fetch(self, url: str) -> Fetched | SearchError:
+        """Fetch one page within its time, or return what failed."""
+        limit = min(self.deadline, time.monotonic() + self.params["page_timeout"])
+        answer: Fetched | SearchError = result_or_error(fetch_target, url, limit, self.robots)
+        if isinstance(answer, SearchError) and answer.kind == "timeout":
+            answer.details["hint"] = "Raise page_timeout, or skip this page."
+        return answer
+
+    def read(self, answer: Fetched | SearchError) -> Document:
+        """Return the document of what was fetched."""
+        return page_document(answer, self.params, self.deadline)
+
+    def read_what_comes(self) -> None:
+        """Read each page that was fetched; a thin one is left to a thread of its own."""
+        for _ in self.urls:
+            _, index, answer = self.fetched.get()
+            if time.monotonic() >= self.deadline:
+                continue
+            page = self.read(answer)
+            if isinstance(answer, Fetched) and answer.is_thin:
+                start_thread(self.read_thin, index, answer, page)
+            else:
+                self.done.put((index, page))
+
+    def read_thin(self, index: int, answer: Fetched, page: Document) -> None:
+        """Read a page with next to no text in another way, if there is one."""
+        with self.seats:
+            if time.monotonic() < self.deadline:
+                other = result_or_error(read_otherwise, self, answer, page)
+                page = page if isinstance(other, SearchError) else other
+        self.done.put((index, page))
+
+
+def start_thread(work: Callable[..., None], *arguments: Any) -> None:
+    """Start a thread that does not keep the process alive."""
+    import threading
+
+    threading.Thread(target=work, args=arguments, daemon=True).start()
 
 
 def page_document(
@@ -546,11 +543,11 @@ def fitting_passages(text: str, query: str, room: int, deadline: float) -> list[
     left = deadline - time.monotonic()
     if left < -MAX_LATENESS:
         return []
-    searched = max(ALWAYS_SEARCHED, int(left * SEARCH_SPEED))
-    passages = select_passages(text[:searched], query, room * 9 // 10)
-    while room and passages and json_size(passages) > room:
-        passages.pop()
-    return passages
+    searched = text[: max(ALWAYS_SEARCHED, int(left * SEARCH_SPEED))]
+    windows = rank_windows(searched, query)
+    if not room:
+        return join_best(searched, windows, 0)
+    return fit_json(lambda limit: join_best(searched, windows, limit), room) or []
 
 
 # ===== the document for people ====================================================================

@@ -1,0 +1,126 @@
+"""Pages with next to no text: what they are, and other ways to their content."""
+
+from __future__ import annotations
+
+import re
+
+from websearch.common import SearchError, shorten
+from websearch.html_tree import Node, texts_below
+from websearch.pages.fetch import (
+    blocked_error,
+    find_wall,
+    host_and_port,
+    normal_url,
+)
+
+TYPE_CHECKING = False  # typing.TYPE_CHECKING without its import, which costs 5 ms
+if TYPE_CHECKING:
+    from websearch.common import Document
+    from websearch.pages.content import Page
+    from websearch.pages.fetch import Fetched
+    from websearch.pages.read import PageReading
+
+MIN_PAGE_CHARS = 200  # a page with less text may be a shell that JavaScript fills
+MAX_WALL_TEXT = 1_500  # characters of text; a page with more is not a bot wall, whatever it says
+MAX_WALL_PAGE = 100_000  # characters of HTML; the same, because bot walls are small pages
+MAX_SHELL_TEXT = 20_000  # characters of text in which a page may ask for JavaScript
+ALTERNATE_NOTE = "The page itself has next to no text; this is the version that it names."
+# What a page without text says to clients without JavaScript, and the elements that it fills.
+_NEEDS_SCRIPT = (
+    r"(?i)(?:enable|requires?|need|activate|turn on|without)\W{1,9}"
+    r"(?:\w{1,30}\W{1,9}){0,4}javascript|javascript\W{1,9}(?:\w{1,30}\W{1,9}){0,4}"
+    r"(?:disabled|required|enabled|deaktiviert|aktivieren)"
+)
+_SHELL_ID = r"(?:root|app|__next|__nuxt|___gatsby|svelte)\b"
+_REFRESH = r"""(?i)[0-5]?\s{0,9}[;,]\s{0,9}url\s{0,9}=\s{0,9}['"]?([^'"]{1,8000})"""
+
+
+def check_content(page: Page, html: str, text: str, onward: str, fetched: Fetched) -> None:
+    """Raise SearchError if a page with little text is something else than a short page.
+
+    http if it sends browsers onward to another page; blocked for a bot wall, and for a shell that
+    JavaScript fills. The latter, and a page that is only short, are marked as thin in fetched.
+    """
+    host, status = host_and_port(fetched.url)[0], fetched.response.status
+    has_no_text = len(text) < MIN_PAGE_CHARS
+    if has_no_text and onward:
+        message = f"{host} sent a page that only leads on to {shorten(onward, 200)}."
+        raise SearchError("http", message, "Give that address.", status=status)
+    wall = find_wall(fetched.response, html) if len(html) < MAX_WALL_PAGE else ""
+    if wall and (has_no_text or page.root.prose < MIN_PAGE_CHARS):
+        raise blocked_error(host, wall, status)
+    if not has_no_text:
+        return
+    fetched.is_thin = True
+    fetched.alternate = alternate_address(page, fetched.url)
+    if needs_script(page):
+        message = f"{host} sent a page that only JavaScript fills with text."
+        hint = "Look for the site's API, feed or another source."
+        raise SearchError("blocked", message, hint, status=status)
+
+
+def needs_script(page: Page) -> bool:
+    """Return whether a page without text has an element for JavaScript to fill, or asks for it."""
+    if any(map(is_shell, page.nodes)):
+        return True
+    pieces: list[str] = []
+    room = MAX_SHELL_TEXT
+    for text in texts_below(page.root):
+        pieces.append(text[:room])
+        room -= len(text)
+        if room <= 0:
+            break
+    return bool(re.search(_NEEDS_SCRIPT, " ".join("".join(pieces).split())))
+
+
+def is_shell(node: Node) -> bool:
+    """Return whether an element is empty and has a name that JavaScript frameworks fill."""
+    is_div = node.tag == "div" and re.match(_SHELL_ID, node.attributes.get("id", ""))
+    if not is_div and node.tag != "app-root":
+        return False
+    return all(isinstance(child, str) and not child.strip() for child in node.children)
+
+
+def refresh_target(refresh: str, base: str) -> str:
+    """Return the address that the value of a refresh element sends a browser to at once, or ""."""
+    from urllib.parse import urljoin
+
+    match = re.match(_REFRESH, refresh)
+    try:
+        return normal_url(urljoin(base, match[1].strip())) if match else ""
+    except (ValueError, SearchError):
+        return ""
+
+
+# ===== other ways to the content ==================================================================
+
+
+def alternate_address(page: Page, url: str) -> str:
+    """Return the address of the Markdown or print version that a page names, or ""."""
+    from urllib.parse import urljoin
+
+    found: dict[str, str] = {}
+    for node in page.nodes:
+        get = node.attributes.get
+        if node.tag == "link" and "alternate" in get("rel", "").lower().split() and get("href"):
+            kind = get("type", "").lower()
+            kind = kind if kind == "text/markdown" else get("media", "").lower()
+            found.setdefault(kind, get("href", ""))
+    target = found.get("text/markdown") or found.get("print", "")
+    try:
+        address = normal_url(urljoin(url, target)) if target else ""
+    except (ValueError, SearchError):
+        return ""
+    return "" if address == url else address
+
+
+def read_otherwise(reading: PageReading, fetched: Fetched, page: Document) -> Document:
+    """Return the document of a thin page, read in another way if that gives more.
+
+    page: its document so far.
+    """
+    if fetched.alternate and not fetched.url.startswith("file:"):
+        other = reading.read(reading.fetch(fetched.alternate))
+        if len(other.get("text", "")) > len(page.get("text", "")):
+            return {"note": ALTERNATE_NOTE, **other}
+    return page

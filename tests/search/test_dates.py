@@ -1,0 +1,108 @@
+"""Dates in documents: of results, of the pages behind them, and of today."""
+
+from __future__ import annotations
+
+import time
+import unittest
+from datetime import date, timedelta
+from typing import Any
+
+from tests.support import CannedServer, SmallWebCase
+
+GUIDE = "python.example.org/guides/asyncio"  # published 30 days ago, says the page
+DAY = 86_400.0
+
+
+def days_ago(days: int) -> date:
+    """A day before today in UTC."""
+    return date.fromisoformat(time.strftime("%Y-%m-%d", time.gmtime(time.time() - days * DAY)))
+
+
+class DateCase(SmallWebCase):
+    def search(self, *words: str, **variables: str) -> Any:
+        return self.run_script("web_search.py", *words, **variables).document
+
+
+class OfPages(DateCase):
+    def test_an_engine_without_dates_gets_that_of_the_page(self) -> None:
+        found = self.search("python asyncio", "--engine", "duckduckgo")
+        dates = {one["url"]: one.get("date") for one in found["results"]}
+        guide = next(url for url in dates if GUIDE in url)
+        self.assertEqual(dates[guide], days_ago(30).isoformat())
+
+    def test_it_is_stored_with_the_page(self) -> None:
+        self.search("python asyncio", "--engine", "duckduckgo")
+        again = self.search("python asyncio", "--engine", "duckduckgo")
+        self.assertTrue(again["from_cache"])
+        dates = {one["url"]: one.get("date") for one in again["results"]}
+        self.assertIn(days_ago(30).isoformat(), dates.values())
+        recalled = self.search("recall", "asyncio guide")
+        dates = {one["url"]: one.get("date") for one in recalled["results"]}
+        guide = next(url for url in dates if GUIDE in url)
+        self.assertEqual(dates[guide], days_ago(30).isoformat())
+
+    def test_the_page_wins_if_the_engine_is_more_than_a_day_away(self) -> None:
+        page = days_ago(30)
+        near, far = page - timedelta(days=1), page - timedelta(days=2)
+        cases = (
+            (page.isoformat(), page.isoformat()),
+            (f"{near:%b} {near.day}, {near.year}", f"{near:%b} {near.day}, {near.year}"),
+            (f"{far:%b} {far.day}, {far.year}", f"{page} (page)"),
+            (f"{far.day} {far:%b} {far.year}", f"{page} (page)"),
+            ("3 days ago", f"{page} (page)"),
+            ("30 days ago", "30 days ago"),
+            ("vor drei Tagen", "vor drei Tagen"),  # not understood: the engine's word stays
+        )
+        for number, (written, shown) in enumerate(cases):
+            with self.subTest(written):
+                server = CannedServer()
+                self.addCleanup(server.close)
+                link = f"{self.server.url}/web/{GUIDE}"
+                server.body = {"organic": [{"title": "Guide", "link": link, "date": written}]}
+                found = self.search(
+                    f"asyncio guide {number}",
+                    *("--engine", "serper"),
+                    SERPER_API_KEY="key-of-a-test",
+                    SERPER_BASE_URL=server.url,
+                )
+                self.assertEqual([one["date"] for one in found["results"]], [shown])
+
+
+class OfToday(DateCase):
+    def test_every_document_with_results_says_what_day_it_is(self) -> None:
+        today = days_ago(0).isoformat()
+        for words in (
+            ("python asyncio",),
+            ("python asyncio",),  # from the cache
+            ("brief", "python asyncio", "sourdough starter"),
+            ("recall", "asyncio"),
+        ):
+            self.assertIn(self.search(*words)["today"], {today, days_ago(0).isoformat()}, words)
+
+    def test_markdown_says_it_too(self) -> None:
+        run = self.run_script("web_search.py", "python asyncio", "--format", "markdown")
+        self.assertIn(f"today is {days_ago(0)}", run.stdout.decode())
+
+    def test_latest_of_a_past_year_is_warned_of(self) -> None:
+        year = days_ago(0).year
+        said = f"The query names {year - 1} and asks for the latest: it is {year} now."
+        for query, warned in (
+            (f"latest python asyncio {year - 1}", True),
+            (f"aktuelle asyncio Versionen {year - 1}", True),
+            (f"dernière version asyncio {year - 1}", True),
+            (f"последние новости asyncio {year - 1}", True),
+            (f"asyncio 最新 {year - 1}", True),
+            (f"latest python asyncio {year}", False),
+            (f"latest asyncio {year - 1} or {year}", False),
+            (f"python asyncio in {year - 1}", False),
+            ("latest python asyncio", False),
+            (f"latest asyncio RFC 1{year - 1}", False),
+        ):
+            with self.subTest(query):
+                found = self.search(query, "--no-pages", "--engine", "duckduckgo")
+                told = found.get("warnings", []) + found.get("details", {}).get("warnings", [])
+                self.assertEqual(said in told, warned, found)
+
+
+if __name__ == "__main__":
+    unittest.main()
