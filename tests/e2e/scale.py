@@ -387,7 +387,7 @@ def with_warc_files(folder: Path, addresses: list[str], variables: dict[str, str
         [str(PYTHON), "-c", WARC_WRITER, "crawl"],
         input="\n".join(lines), text=True, cwd=place, check=True,
     )  # fmt: skip
-    run_spark(written("python")[1], place, variables)
+    run_spark(f"from pyspark import SparkContext\n{written('python')[1]}", place, variables)
     texts = {one["url"]: one["text"] for one in documents(place, "texts/part-*")}
     return [
         (
