@@ -1612,11 +1612,12 @@ def run_command_line(script: dict[str, Any], argv: list[str] | None) -> int:
 
 
 def open_closed_streams() -> None:
-    """Replace stdout and stderr by the null device if the caller has closed them.
+    """Replace stdin, stdout and stderr by the null device if the caller has closed them.
 
     The null device gets the lowest free descriptor, which is that of the closed stream: else the
-    next file that is opened would receive what is printed.
+    next file that is opened would be read as input, or receive what is printed.
     """
+    sys.stdin = sys.stdin or open(os.devnull, encoding="utf-8")  # noqa: SIM115
     sys.stdout = sys.stdout or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
     sys.stderr = sys.stderr or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
 
