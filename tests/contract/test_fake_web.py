@@ -40,6 +40,7 @@ STARTER = "kitchen.example.com/bread/sourdough-starter-guide"
 # What read_page says of each fault; "" where it reads the page.
 KINDS = {
     "403": "http", "404": "http", "410": "http", "429": "http", "500": "http", "503": "http",
+    "gone": "http",
     "wall": "blocked", "captcha": "blocked", "shell": "blocked",
     "empty": "unsupported", "binary": "unsupported", "bomb": "unsupported",
     "scan": "unsupported", "locked": "refused",

@@ -34,7 +34,7 @@ from collections.abc import Callable
 from http import HTTPStatus
 from types import TracebackType
 
-from . import brave, gemini, keyless, serper, small_web, stackexchange, website
+from . import brave, gemini, keyless, serper, small_web, stackexchange, wayback, website
 from .connection import BadRequestError, Connection
 from .local_links import leading_here
 from .messages import Answer, RecordedRequest, Reply, Route, ServerState, Stream, json_reply
@@ -51,6 +51,7 @@ ROUTES: tuple[Route, ...] = (
     *map(leading_here, keyless.ROUTES),
     *map(leading_here, serper.ROUTES),
     *stackexchange.ROUTES,  # it compresses its answers itself, so its results lead here before
+    *wayback.ROUTES,  # its addresses begin like those of the small web
     *small_web.ROUTES,
     *website.ROUTES,
 )

@@ -11,6 +11,7 @@ told so: see local_links.py.
 
 Faults of pages (others are refused with 400, so that a misspelt name is seen):
   403 404 410 429 500 503   that status; 429 with Retry-After: 7
+  gone                      410, and the archive has a copy (wayback.py)
   wall, captcha             a bot wall with 403, and one with 200
   shell, empty, binary      a page that JavaScript fills, one without text, a broken PDF
   scan, locked              a PDF without text, one that needs a password
@@ -60,6 +61,7 @@ LEAST_PARAGRAPHS = 4
 STATUSES = ("403", "404", "410", "500", "503")
 FAULTS: dict[str, Callable[[], Answer]] = {
     "429": website.SPECIAL["status/429"],
+    "gone": website.SPECIAL["status/410"],
     "wall": website.SPECIAL["wall/challenge"],
     "captcha": lambda: html_reply(_file("captcha.html")),
     "shell": lambda: html_reply(_file("shell.html")),

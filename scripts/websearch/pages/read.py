@@ -28,6 +28,7 @@ from websearch.pages.fetch import (
     check_status,
     fetch_page,
     host_and_port,
+    is_gone,
     is_pdf,
     normal_url,
     page_headers,
@@ -104,6 +105,9 @@ COMMANDS: dict[str, dict[str, Any]] = {
             {"name": "page_timeout", "type": "float", "min": 0.1, "max": 120,
              "default": PAGE_TIMEOUT,
              "help": f"seconds for each page, redirects included (default: {PAGE_TIMEOUT:g})"},
+            {"name": "archived", "type": "bool",
+             "help": "read the newest copy of the Internet Archive if a page is gone (404, 410, or "
+                     "a name that no longer exists); else the error names that copy"},
             {"name": "explain", "type": "bool",
              "help": f"also list the elements that a rule dropped, the {MAX_DROPPED} largest"},
         ],
@@ -392,6 +396,10 @@ class PageReading:
         while (taken := self.schedule.take()) is not None:
             index, url = taken
             answer = self.fetch(url)
+            if is_gone(answer):
+                from websearch.pages.archive import replace_gone
+
+                answer = replace_gone(answer, url, self.deadline, bool(self.params.get("archived")))
             size = len(answer.response.body) if isinstance(answer, Fetched) else 0
             self.fetched.put((size, index, answer))
             self.schedule.give_back(url)
@@ -448,7 +456,13 @@ def page_document(
     elif isinstance(answer, Fetched):
         links, explain = bool(params.get("links")), bool(params.get("explain"))
         found = result_or_error(read_fetched, answer, links, explain)
-    return error_document(found) if isinstance(found, SearchError) else {"ok": True, **found}
+    if isinstance(found, SearchError):
+        return error_document(found)
+    if isinstance(answer, Fetched) and answer.copy:
+        from websearch.pages.archive import archived_fields
+
+        found |= {"final_url": answer.copy, **archived_fields(answer.copy)}
+    return {"ok": True, **found}
 
 
 def result_or_error(work: Callable[..., Any], *arguments: Any) -> Any:
@@ -562,6 +576,7 @@ def page_markdown(page: Document) -> list[str]:
     if not page["ok"]:
         return [f"## {one_line(page['url'], 200)}", error_markdown(page)]
     facts = [str(page[name]) for name in ("author", "published", "language") if page.get(name)]
+    facts += [f"archived {page['archived']}"] if "archived" in page else []
     passages = [f"{one['heading']}\n\n{one['text']}".strip() for one in page.get("passages", [])]
     title = f"# {page['title']}" if page.get("title") else ""
     text = "\n\n[...]\n\n".join(passages) or page.get("text", "")
