@@ -1165,7 +1165,12 @@ OUTPUT_PARAMS: list[dict[str, Any]] = [
     {"name": "format", "type": "str", "choices": ["json", "markdown"], "help": "default: json"},
     {"name": "output", "type": "str", "help": "write to this file and print a receipt"},
     {"name": "pretty", "type": "bool", "help": "indent the JSON"},
-    {"name": "jsonl", "type": "bool", "help": "one document a line, each at once"},
+    {"name": "jsonl", "type": "bool", "batch": True,
+     "help": "one document a line, each at once; there may be any number of them"},
+    {"name": "ordered", "type": "bool", "batch": True,
+     "help": "jsonl in the order of the input, not in that in which they finish"},
+    {"name": "skip_done", "type": "str", "batch": True,
+     "help": "jsonl without what this file, the output of an earlier run, holds already"},
 ]
 # fmt: on
 
@@ -1554,15 +1559,19 @@ _WRITING = {"now": False, "signal": 0}
 
 
 class Stopped(BaseException):
-    """SIGINT or SIGTERM, the number in args[0]: the command ends with a document."""
+    """SIGINT or SIGTERM, the number in args[0]: the command ends with a document.
+
+    0: the reader of JSON Lines has gone, which is no error.
+    """
 
 
 def run_command_line(script: dict[str, Any], argv: list[str] | None) -> int:
     """Run one command of a script and print its document; return the exit code.
 
     script: name (of the file), description (its docstring), commands (the COMMANDS table, the
-    first command is the default), run (command -> function), to_markdown, and errors_on_stderr to
-    show errors there as well. argv: the words after the program's name, None for sys.argv's.
+    first command is the default), run (command -> function; that of a "batch" also gets the output
+    options), to_markdown, and errors_on_stderr to show errors there as well. argv: the words after
+    the program's name, None for sys.argv's.
     """
     open_closed_streams()
     stop_on_signals()
@@ -1584,13 +1593,14 @@ def run_command_line(script: dict[str, Any], argv: list[str] | None) -> int:
             return 0
         params = parse_arguments(script, command if named else "", words, options)
         report = report_progress if sys.stderr.isatty() else None
-        batch = {"emit": functools.partial(emit_line, options)} if options.get("jsonl") else {}
+        batch = {"options": options} if script["commands"][command].get("batch") else {}
         document = script["run"][command](params, report, **batch)
     except SearchError as error:
         document = error_document(error)
     except Stopped as stopped:
         kind = "interrupted" if stopped.args[0] == 2 else "terminated"
-        document = error_document(SearchError(kind, f"{kind.capitalize()}."))
+        stop = error_document(SearchError(kind, f"{kind.capitalize()}."))
+        document = stop if stopped.args[0] else {"ok": True}
     except Exception as error:  # noqa: BLE001  a defect of ours: stdout still holds a document
         document = internal_error(error, "--verbose" in flags)
     if script.get("errors_on_stderr") and not document["ok"]:
@@ -1750,7 +1760,7 @@ def flag_table(spec: dict[str, Any]) -> dict[str, dict[str, Any]]:
     """Return the flags of a command: --count, -n, --no-spellcheck, ... -> parameter."""
     table = {}
     for parameter in [*spec["params"], *COMMON_PARAMS, *OUTPUT_PARAMS]:
-        if parameter["name"] == "jsonl" and not spec.get("batch"):
+        if parameter.get("batch") and not spec.get("batch"):
             continue
         names = [parameter["name"], *parameter.get("aliases", ())]
         flags = ["--" + name.replace("_", "-") for name in names]
@@ -1847,9 +1857,10 @@ def print_document(
 ) -> int:
     """Print a document, or write it to --output and print a receipt; return its exit code."""
     kind = "" if document["ok"] else document["details"]["kind"]
-    if options.get("lines"):  # --jsonl: each item is a document of its own, printed already
+    lines = bool(options.get("lines")) or ("lines" in options and document["ok"])
+    if lines:  # --jsonl: each item is a document of its own, printed already
         text = "" if "output" not in options else "\n".join(options["lines"])
-        text = dump_json(document) if EXIT_CODES.get(kind, 0) > 70 and not text else text
+        text = dump_json(document) if EXIT_CODES.get(kind, 0) >= 70 and not text else text
     elif options.get("format") == "markdown":
         try:
             text = to_markdown(document)
@@ -1859,7 +1870,7 @@ def print_document(
     else:
         text = dump_json(document, bool(options.get("pretty")) or sys.stdout.isatty())
     code = EXIT_CODES[kind] if kind else 0
-    if options.get("output", "-") != "-" and (document["ok"] or options.get("lines")):
+    if options.get("output", "-") != "-" and (document["ok"] or lines):
         receipt = write_output(options["output"], text, document)
         text, code = dump_json(receipt), code if receipt["ok"] else EXIT_CODES["invalid_input"]
     if text:
@@ -1869,23 +1880,32 @@ def print_document(
 
 def emit_line(options: dict[str, Any], document: Document) -> None:
     """Print one document of a batch with --jsonl at once; for --output, keep it until the end."""
-    options.setdefault("lines", []).append(dump_json(document))
-    if options.get("output", "-") == "-":
-        write_stdout(options["lines"][-1])
+    line = dump_json(document)
+    if options.get("output", "-") != "-":
+        options.setdefault("lines", []).append(line)
+        return
+    options["lines"] = [line]  # that there was one: an endless batch does not keep them all
+    if not write_stdout(line):
+        raise Stopped(0)
 
 
-def write_stdout(text: str) -> None:
-    """Write text and a newline to stdout as UTF-8, whole; a reader that has gone is no error."""
+def write_stdout(text: str) -> bool:
+    """Write text and a newline to stdout as UTF-8, whole; return False if its reader has gone."""
     _WRITING["now"] = True
+    reader_is_there = True
     try:
         sys.stdout.buffer.write((text + "\n").encode("utf-8", "replace"))
         sys.stdout.buffer.flush()
-    except BrokenPipeError:
+    except OSError as error:
+        if error.errno not in (22, 32):  # EPIPE; Windows says EINVAL
+            raise
         # Without this the interpreter complains on stderr when it flushes stdout at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        reader_is_there = False
     _WRITING["now"] = False
     if _WRITING["signal"]:
         raise Stopped(_WRITING["signal"])
+    return reader_is_there
 
 
 def write_output(path: str, text: str, document: Document) -> Document:

@@ -13,12 +13,14 @@ Examples:
   read_page.py https://example.org/list --links --format markdown
   read_page.py https://example.org/report.pdf --pages 3-7
   read_page.py ./paper.pdf --query 'sample size'
+  read_page.py --urls-from urls.txt --skip-done pages.jsonl >> pages.jsonl
 
 All pages are fetched at once, each with a time limit of its own. Navigation, advertising, cookie
 notices and the like are left out. The text of PDF files is read page by page. Files of this
 machine are read if they are given as a path that begins with ./, ../, / or ~, or as a file:
-address. Private and local addresses are refused; the environment variable
-WEB_SEARCH_ALLOW_PRIVATE=host:port,... names exceptions.
+address. A list of addresses can be as long as it likes; each of its pages becomes a line of JSON,
+and the same command goes on where it ended. Private and local addresses are refused; the
+environment variable WEB_SEARCH_ALLOW_PRIVATE=host:port,... names exceptions.
 
 Exit codes: 0 at least one page was read, 2 bad input, 5 no page could be read (timeout, network,
 blocked, refused, no text, HTTP error), 70 defect of this script, 130 interrupted.
@@ -26,14 +28,14 @@ blocked, refused, no text, HTTP error), 70 defect of this script, 130 interrupte
 
 from __future__ import annotations
 
-import functools
 import os
 import sys
 
 sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))  # PYTHONSAFEPATH leaves it out
 
 from websearch.common import end_process, run_command_line
-from websearch.pages.read import COMMANDS, run_read, to_markdown
+from websearch.pages.bulk import COMMANDS, run_command
+from websearch.pages.read import to_markdown
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -42,7 +44,7 @@ def main(argv: list[str] | None = None) -> int:
         "name": "read_page.py",
         "description": __doc__,
         "commands": COMMANDS,
-        "run": {"read": functools.partial(run_read, local_files=True)},
+        "run": {"read": run_command},
         "to_markdown": to_markdown,
     }
     return run_command_line(script, argv)

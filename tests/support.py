@@ -105,6 +105,12 @@ def run_script(
     return Run(finished.returncode, document, finished.stdout, finished.stderr.decode("utf-8"))
 
 
+def samples_folder(name: str) -> Path | None:
+    """Return the folder of ENGINE_SAMPLES that holds this file, or None."""
+    folders = [Path(one) for one in os.environ.get("ENGINE_SAMPLES", "").split(os.pathsep) if one]
+    return next((folder for folder in folders if (folder / name).exists()), None)
+
+
 def load_script(name: str) -> ModuleType:
     """Import a script of scripts/ by its name without .py; the modules beside it can be found."""
     if str(SCRIPTS) not in sys.path:

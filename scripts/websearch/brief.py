@@ -190,7 +190,7 @@ def fill_brief(
     The room is shared by rank. If it is too small for a passage of each, the last sources are left
     out, but a question's best source stays as long as there is room for one passage.
     """
-    from websearch.pages.passages import fill_texts
+    from websearch.pages.room import fill_texts
 
     names_engines = any("engines" in state for state in document["queries"])
     kept = list(sources)

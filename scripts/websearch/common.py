@@ -22,7 +22,7 @@ import time
 
 TYPE_CHECKING = False  # typing.TYPE_CHECKING without its import, which costs 5 ms
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from typing import Any
 
     Document = dict[str, Any]  # what every run_* returns: ok, and results or error and details
@@ -196,7 +196,12 @@ OUTPUT_PARAMS: list[dict[str, Any]] = [
     {"name": "format", "type": "str", "choices": ["json", "markdown"], "help": "default: json"},
     {"name": "output", "type": "str", "help": "write to this file and print a receipt"},
     {"name": "pretty", "type": "bool", "help": "indent the JSON"},
-    {"name": "jsonl", "type": "bool", "help": "one document a line, each at once"},
+    {"name": "jsonl", "type": "bool", "batch": True,
+     "help": "one document a line, each at once; there may be any number of them"},
+    {"name": "ordered", "type": "bool", "batch": True,
+     "help": "jsonl in the order of the input, not in that in which they finish"},
+    {"name": "skip_done", "type": "str", "batch": True,
+     "help": "jsonl without what this file, the output of an earlier run, holds already"},
 ]
 # fmt: on
 
@@ -583,15 +588,19 @@ _WRITING = {"now": False, "signal": 0}
 
 
 class Stopped(BaseException):
-    """SIGINT or SIGTERM, the number in args[0]: the command ends with a document."""
+    """SIGINT or SIGTERM, the number in args[0]: the command ends with a document.
+
+    0: the reader of JSON Lines has gone, which is no error.
+    """
 
 
 def run_command_line(script: dict[str, Any], argv: list[str] | None) -> int:
     """Run one command of a script and print its document; return the exit code.
 
     script: name (of the file), description (its docstring), commands (the COMMANDS table, the
-    first command is the default), run (command -> function), to_markdown, and errors_on_stderr to
-    show errors there as well. argv: the words after the program's name, None for sys.argv's.
+    first command is the default), run (command -> function; that of a "batch" also gets the output
+    options), to_markdown, and errors_on_stderr to show errors there as well. argv: the words after
+    the program's name, None for sys.argv's.
     """
     open_closed_streams()
     stop_on_signals()
@@ -613,13 +622,14 @@ def run_command_line(script: dict[str, Any], argv: list[str] | None) -> int:
             return 0
         params = parse_arguments(script, command if named else "", words, options)
         report = report_progress if sys.stderr.isatty() else None
-        batch = {"emit": functools.partial(emit_line, options)} if options.get("jsonl") else {}
+        batch = {"options": options} if script["commands"][command].get("batch") else {}
         document = script["run"][command](params, report, **batch)
     except SearchError as error:
         document = error_document(error)
     except Stopped as stopped:
         kind = "interrupted" if stopped.args[0] == 2 else "terminated"
-        document = error_document(SearchError(kind, f"{kind.capitalize()}."))
+        stop = error_document(SearchError(kind, f"{kind.capitalize()}."))
+        document = stop if stopped.args[0] else {"ok": True}
     except Exception as error:  # noqa: BLE001  a defect of ours: stdout still holds a document
         document = internal_error(error, "--verbose" in flags)
     if script.get("errors_on_stderr") and not document["ok"]:
@@ -779,7 +789,7 @@ def flag_table(spec: dict[str, Any]) -> dict[str, dict[str, Any]]:
     """Return the flags of a command: --count, -n, --no-spellcheck, ... -> parameter."""
     table = {}
     for parameter in [*spec["params"], *COMMON_PARAMS, *OUTPUT_PARAMS]:
-        if parameter["name"] == "jsonl" and not spec.get("batch"):
+        if parameter.get("batch") and not spec.get("batch"):
             continue
         names = [parameter["name"], *parameter.get("aliases", ())]
         flags = ["--" + name.replace("_", "-") for name in names]
@@ -876,9 +886,10 @@ def print_document(
 ) -> int:
     """Print a document, or write it to --output and print a receipt; return its exit code."""
     kind = "" if document["ok"] else document["details"]["kind"]
-    if options.get("lines"):  # --jsonl: each item is a document of its own, printed already
+    lines = bool(options.get("lines")) or ("lines" in options and document["ok"])
+    if lines:  # --jsonl: each item is a document of its own, printed already
         text = "" if "output" not in options else "\n".join(options["lines"])
-        text = dump_json(document) if EXIT_CODES.get(kind, 0) > 70 and not text else text
+        text = dump_json(document) if EXIT_CODES.get(kind, 0) >= 70 and not text else text
     elif options.get("format") == "markdown":
         try:
             text = to_markdown(document)
@@ -888,7 +899,7 @@ def print_document(
     else:
         text = dump_json(document, bool(options.get("pretty")) or sys.stdout.isatty())
     code = EXIT_CODES[kind] if kind else 0
-    if options.get("output", "-") != "-" and (document["ok"] or options.get("lines")):
+    if options.get("output", "-") != "-" and (document["ok"] or lines):
         receipt = write_output(options["output"], text, document)
         text, code = dump_json(receipt), code if receipt["ok"] else EXIT_CODES["invalid_input"]
     if text:
@@ -898,23 +909,32 @@ def print_document(
 
 def emit_line(options: dict[str, Any], document: Document) -> None:
     """Print one document of a batch with --jsonl at once; for --output, keep it until the end."""
-    options.setdefault("lines", []).append(dump_json(document))
-    if options.get("output", "-") == "-":
-        write_stdout(options["lines"][-1])
+    line = dump_json(document)
+    if options.get("output", "-") != "-":
+        options.setdefault("lines", []).append(line)
+        return
+    options["lines"] = [line]  # that there was one: an endless batch does not keep them all
+    if not write_stdout(line):
+        raise Stopped(0)
 
 
-def write_stdout(text: str) -> None:
-    """Write text and a newline to stdout as UTF-8, whole; a reader that has gone is no error."""
+def write_stdout(text: str) -> bool:
+    """Write text and a newline to stdout as UTF-8, whole; return False if its reader has gone."""
     _WRITING["now"] = True
+    reader_is_there = True
     try:
         sys.stdout.buffer.write((text + "\n").encode("utf-8", "replace"))
         sys.stdout.buffer.flush()
-    except BrokenPipeError:
+    except OSError as error:
+        if error.errno not in (22, 32):  # EPIPE; Windows says EINVAL
+            raise
         # Without this the interpreter complains on stderr when it flushes stdout at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        reader_is_there = False
     _WRITING["now"] = False
     if _WRITING["signal"]:
         raise Stopped(_WRITING["signal"])
+    return reader_is_there
 
 
 def write_output(path: str, text: str, document: Document) -> Document:
@@ -1417,6 +1437,15 @@ def read_queries(params: dict[str, Any], hint: str) -> dict[str, Any]:
     except SearchError as error:
         error.details["hint"] = hint
         raise
+    queries = queries_in(text)
+    if not queries:
+        raise SearchError("invalid_input", f"input: {path!r} holds no query.", hint)
+    given = params.get("queries", [])
+    return {**params, "queries": [*(given if isinstance(given, list) else [given]), *queries]}
+
+
+def queries_in(text: str) -> list[str]:
+    """Return the queries of a JSON array, or else of lines; objects as JSON text."""
     items: Any = None
     if text.lstrip().startswith("["):
         try:
@@ -1425,11 +1454,7 @@ def read_queries(params: dict[str, Any], hint: str) -> dict[str, Any]:
             items = None
     if not isinstance(items, list):
         items = [line.strip() for line in text.splitlines() if line.strip()]
-    queries = [item if isinstance(item, str) else dump_json(item) for item in items]
-    if not queries:
-        raise SearchError("invalid_input", f"input: {path!r} holds no query.", hint)
-    given = params.get("queries", [])
-    return {**params, "queries": [*(given if isinstance(given, list) else [given]), *queries]}
+    return [item if isinstance(item, str) else dump_json(item) for item in items]
 
 
 def refuse_input(params: dict[str, Any]) -> None:
@@ -1444,6 +1469,176 @@ def batch_outcome(results: list[Document]) -> Document:
     if any(result["ok"] for result in results):
         return {"ok": True}
     return {"ok": False, "error": results[0]["error"], "details": results[0]["details"]}
+
+
+# ----- batches without end, as JSON Lines
+
+STREAM_PIECE = 100  # queries that are read ahead and answered together
+STREAM_PAUSE = 0.05  # seconds without a further query after which those that are there are asked
+MAX_LINE = 100_000  # bytes of a line of input; a longer one is cut, which makes it a bad one
+
+
+def wants_lines(options: dict[str, Any]) -> bool:
+    """Return whether the output options ask for JSON Lines: each of these three does."""
+    return any(options.get(name) for name in ("jsonl", "ordered", "skip_done"))
+
+
+def run_stream(
+    run: Callable[..., Document],
+    params: dict[str, Any],
+    report: ProgressCallback,
+    options: dict[str, Any],
+) -> Document:
+    """Answer any number of queries by run_batch, as JSON Lines that name their input.
+
+    They are read and answered in pieces, so memory is bounded. Once the key is refused or the
+    quota is used up, no more are asked. Returns ok, or the first error if nothing worked. Raises
+    SearchError for an input that cannot be read.
+    """
+    if "input" not in params and "queries" not in params:
+        return run(params, report)
+    done = done_inputs(options, "input")
+    writer = LineWriter(options)
+    start = 0
+
+    def emit(number: int, document: Document) -> None:
+        writer.emit(start + number, {"input": queries[number], **document})
+
+    for piece in query_pieces(params):
+        queries = [query for query in piece if hash(query) not in done]
+        given = {name: value for name, value in params.items() if name != "input"}
+        document = run({**given, "queries": queries}, report, emit) if queries else {"results": []}
+        if "results" not in document:  # a dry run, or an error of the whole batch
+            return document
+        start += len(queries)
+        if not document.get("ok", True) and EXIT_CODES[document["details"]["kind"]] in (3, 4):
+            break
+    return writer.outcome
+
+
+class LineWriter:
+    """Prints the documents of a batch as JSON Lines, in the order of their numbers if ordered.
+
+    outcome: ok if one of them is, else the first error.
+    """
+
+    def __init__(self, options: dict[str, Any]) -> None:
+        self.options, self.ordered = options, bool(options.get("ordered"))
+        self.held: dict[int, Document] = {}
+        self.printed = 0
+        self.outcome: Document = {"ok": True}
+        options["lines"] = []
+
+    def emit(self, number: int, document: Document) -> int:
+        """Print a document as soon as it is its turn; return how many were printed."""
+        before = self.printed
+        self.held[number] = document
+        while (turn := self.printed if self.ordered else number) in self.held:
+            document = self.held.pop(turn)
+            if document["ok"] or not self.printed:
+                self.outcome = batch_outcome([document])
+            self.printed += 1
+            emit_line(self.options, document)
+        return self.printed - before
+
+
+def query_pieces(params: dict[str, Any]) -> Iterator[list[str]]:
+    """Yield the queries of a batch and of its input in lists of up to STREAM_PIECE, as they come.
+
+    Raises SearchError if the input cannot be read.
+    """
+    import queue
+    import threading
+
+    waiting: queue.Queue[Any] = queue.Queue(STREAM_PIECE)
+
+    def read() -> None:
+        given = params.get("queries", [])
+        try:
+            for query in given if isinstance(given, list) else [given]:
+                waiting.put(query if isinstance(query, str) else dump_json(query))
+            for line in input_lines(str(params["input"])) if "input" in params else ():
+                waiting.put(line)
+            waiting.put(None)
+        except SearchError as error:
+            waiting.put(error)
+
+    threading.Thread(target=read, daemon=True).start()
+    item: Any = ""
+    while isinstance(item, str):
+        piece: list[str] = []
+        try:
+            while len(piece) < STREAM_PIECE:
+                item = waiting.get(timeout=STREAM_PAUSE if piece else None)
+                if not isinstance(item, str):
+                    break
+                piece.append(item)
+        except queue.Empty:  # those that are there need not wait for the next
+            pass
+        if piece:
+            yield piece
+    if item:
+        raise item
+
+
+def input_lines(path: str) -> Iterator[str]:
+    """Yield the queries of a file, or of standard input (- or @-): its lines, or a JSON array.
+
+    Lines are yielded as they come. Raises SearchError if the file cannot be read.
+    """
+    name = path.removeprefix("@")
+    hint = "Name a file with a line for each, or - for standard input."
+    try:
+        with open(0 if name == "-" else file_name(os.path.expanduser(name)), "rb") as file:
+            first = True
+            while data := file.readline(MAX_LINE):
+                if first and re.match(rb'(?:\xef\xbb\xbf)?\s*\[\s*(?:["{]|$)', data):
+                    data += file.read(MAX_INPUT_CHARS)
+                    if len(data) > MAX_INPUT_CHARS:
+                        message = f"input: {path!r} is a JSON array over {MAX_INPUT_CHARS} bytes."
+                        raise SearchError("invalid_input", message, hint)
+                elif len(data) == MAX_LINE:
+                    while (rest := file.readline(MAX_LINE)) and not rest.endswith(b"\n"):
+                        continue
+                yield from queries_in(data.decode("utf-8-sig" if first else "utf-8", "replace"))
+                first = False
+    except OSError as error:
+        message = f"input: {path!r} could not be read: {error.strerror}."
+        raise SearchError("invalid_input", message, hint) from None
+
+
+def done_inputs(options: dict[str, Any], name: str) -> set[int]:
+    """Return the hashes of the inputs that need not be asked again, by the file of skip_done.
+
+    name: the field that holds a document's input. Those are done that have an answer, or an error
+    that the same call would bring again. A file that does not exist holds none. If the file is
+    standard output and ends in half a line, that line is ended. Raises SearchError.
+    """
+    done: set[int] = set()
+    path = str(options.get("skip_done", ""))
+    line = b""
+    try:
+        with open(file_name(os.path.expanduser(path)) if path else os.devnull, "rb") as file:
+            for line in file:
+                try:
+                    document = json.loads(line)
+                except (ValueError, RecursionError):  # half a line, of a run that was killed
+                    continue
+                details = object_field(document, "details")
+                code = EXIT_CODES.get(str(details.get("kind")))
+                settled = code in (1, 2, 5) and not details.get("retryable")
+                if isinstance(document, dict) and (document.get("ok") is True or settled):
+                    done.add(hash(document.get(name)))
+            broken = bool(line) and not line.endswith(b"\n")
+            if broken and os.path.sameopenfile(file.fileno(), sys.stdout.fileno()):
+                write_stdout("")
+    except FileNotFoundError:
+        return done
+    except OSError as error:
+        message = f"skip_done: {path!r} could not be read: {error.strerror}."
+        hint = "Name the file that holds the output of the earlier run."
+        raise SearchError("invalid_input", message, hint) from None
+    return done
 
 
 # ===== end of shared block: batch =================================================================

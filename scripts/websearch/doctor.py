@@ -23,6 +23,7 @@ from websearch.engines import (
     has_other_address,
     keyless_engines,
 )
+from websearch.ledger import BUDGET_VARIABLE, budget_warnings, budgets, paid_engines, this_month
 
 TYPE_CHECKING = False  # typing.TYPE_CHECKING without its import, which costs 5 ms
 if TYPE_CHECKING:
@@ -315,7 +316,24 @@ def check_keyless_engines() -> list[Check]:
         message += "process only, so parallel calls may draw a block."
         hint = "Set HOME, or GLSI_DB_PATH to a file in a writable folder."
         lines.append(check(name, "warning", message, hint))
-    return lines or [check(name, "ok", f"none rests: {', '.join(states)}")]
+    ready = [
+        engine + engine_facts(state) for engine, state in states.items() if not state["resting"]
+    ]
+    rest = "none rests" if len(ready) == len(states) else "the others can be asked"
+    return [*lines, check(name, "ok", f"{rest}: {', '.join(ready)}")] if ready else lines
+
+
+def engine_facts(state: dict[str, Any]) -> str:
+    """Return what is known of an engine's quota and of the wait for its next request, or ""."""
+    from websearch.engines.pacing import spoken
+
+    facts = []
+    if "remaining" in state:
+        renewal = spoken(state["renewal_seconds"])
+        facts.append(f"{state['remaining']} requests left, renewed in {renewal}")
+    if state.get("queue_seconds"):
+        facts.append(f"next request in {spoken(state['queue_seconds'])}")
+    return f" ({'; '.join(facts)})" if facts else ""
 
 
 # ===== what is kept, logged and allowed ===========================================================
@@ -345,6 +363,44 @@ def check_store() -> list[Check]:
     size = f"{facts['bytes'] / 1e6:.1f} MB"
     held = f"{facts['answers']} answers, {facts['pages']} pages"
     return [check(name, "ok", f"{place} ({size}, {held})")]
+
+
+def asks_paid_engine() -> bool:
+    """Return whether an automatic search may ask an engine that costs money.
+
+    False also if the order of engines is invalid, which is another line's failure.
+    """
+    try:
+        return any(ENGINES[engine]["paid"] for engine in default_engines())
+    except SearchError:
+        return False
+
+
+def check_spending() -> list[Check]:
+    """Return the line on requests that cost money and their budgets, if there are some."""
+    from contextlib import closing
+
+    from websearch.store import PageStore
+
+    name = "spending"
+    try:
+        limits = budgets()
+    except SearchError as error:
+        kind = error.kind if asks_paid_engine() else ""
+        return [check(name, "failed", error.message, error.details["hint"], kind)]
+    with closing(PageStore()) as store:
+        spent = store.spent(this_month())
+        warnings = budget_warnings(limits, store)
+    parts = [
+        f"{engine} {spent.get(engine, 0)}" + (f" of {limits[engine]}" if engine in limits else "")
+        for engine in paid_engines()
+        if engine in spent or engine in limits
+    ]
+    if not parts:
+        return []
+    message = f"requests that cost money in {this_month()}: {', '.join(parts)}"
+    hint = f"An engine is not asked once its number in {BUDGET_VARIABLE} is reached."
+    return [check(name, "warning", message, hint) if warnings else check(name, "ok", message)]
 
 
 def check_log() -> list[Check]:
@@ -396,6 +452,7 @@ CHECKS: dict[str, Callable[[], list[Check]]] = {
     "keyless engines": check_keyless_engines,
     "sqlite": doctor_machine.check_sqlite,
     "store": check_store,
+    "spending": check_spending,
     "log": check_log,
     "private addresses": check_private_addresses,
 }

@@ -50,9 +50,9 @@ def ask_all(
 ) -> list[Outcome]:
     """Ask every question at every engine at the same time; return the outcomes in that order.
 
-    engines: names; "auto" stands for the first configured engine that answers. If auto alone is
-    asked and fails for a question, the sources that stand in for it are asked. params: those of a
-    search; its timeout is that of all together. A question that fails costs no other one.
+    engines: names; "auto" stands for the first configured engine that answers. If it fails for a
+    question that no other one answers, the sources that stand in for it are asked. params: those of
+    a search; its timeout is that of all together. A question that fails costs no other one.
     """
     deadline = time.monotonic() + float(params["timeout"])
     asked = [
@@ -62,13 +62,20 @@ def ask_all(
     ]
     outcomes = ask_together(asked, params, deadline, report)
     failed = [one for one in outcomes if one.error and needs_stand_ins(one.engine, one.error)]
-    if engines != ["auto"] or not failed:
-        return outcomes
-    asked = [Outcome(one.number, one.query, engine) for one in failed for engine in stand_ins()]
-    others = ask_together(asked, params, deadline, report)
-    for outcome in answered(others):
-        outcome.warnings.append(stand_in_note(others))
-    return sorted([*outcomes, *others], key=lambda outcome: outcome.number)
+    done = {outcome.number for outcome in answered(outcomes)}
+    others = [engine for engine in stand_ins() if engine not in engines]
+    asked = [
+        Outcome(one.number, one.query, engine)
+        for one in failed
+        if one.number not in done
+        for engine in others
+    ]
+    outcomes += ask_together(asked, params, deadline, report) if asked else []
+    numbers = {outcome.number for outcome in failed}
+    good = [outcome for outcome in answered(outcomes) if outcome.number in numbers]
+    for outcome in good:
+        outcome.warnings.append(stand_in_note(good))
+    return sorted(outcomes, key=lambda outcome: outcome.number)
 
 
 def needs_stand_ins(engine: str, error: SearchError) -> bool:

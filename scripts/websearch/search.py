@@ -416,7 +416,7 @@ def fill_results(document: Document, texts: dict[str, str], max_chars: int) -> N
 
     A text that was cut is marked truncated; the document then says how to get the rest.
     """
-    from websearch.pages.passages import fill_texts
+    from websearch.pages.room import fill_texts
 
     results = [item for item in document["results"] if texts.get(item["url"])]
     for item in results:

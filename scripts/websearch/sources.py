@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from websearch.outcomes import Outcome
     from websearch.results import Question
 
-LEAST_SECONDS = 1.0  # that must be left to read further pages in place of those that failed
+FURTHER_ROUNDS = 2  # of reading, in place of pages that failed or hold the text of another one
+LEAST_SECONDS = 1.0  # that must be left for a further round
 NO_PAGES_NOTE = "No page could be read: results and snippets only."
 DAY = 86_400.0  # seconds
 
@@ -63,9 +64,11 @@ def gather_sources(question: Question, outcomes: list[Outcome], count: int) -> l
     if not question.reads_pages:
         return chosen
     errors = read_pages_of(question, chosen)
-    missing = count - len(with_distinct_texts(chosen))
-    rest = [source for source in candidates if source not in chosen]
-    if rest and missing and question.time_left() > LEAST_SECONDS:
+    for _ in range(FURTHER_ROUNDS):
+        missing = count - len(with_distinct_texts(chosen))
+        rest = [source for source in candidates if source not in chosen]
+        if not (rest and missing and question.time_left() > LEAST_SECONDS):
+            break
         numbers = {number for source in chosen if source.text for number in source.questions}
         others = with_best(rest, missing, numbers)
         errors |= read_pages_of(question, others)

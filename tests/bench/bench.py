@@ -20,6 +20,7 @@ if __name__ == "__main__":  # run by its path: the packages beside it can be fou
     sys.path[0] = str(Path(__file__).resolve().parents[2])
 
 from tests.bench import (
+    bench_brief,
     bench_parallel,
     bench_peers,
     bench_process,
@@ -32,6 +33,7 @@ from tests.bench.harness import main
 MEASURES = [
     *bench_process.MEASURES,
     *bench_peers.MEASURES,
+    *bench_brief.MEASURES,
     *bench_parallel.MEASURES,
     *bench_store.MEASURES,
     *bench_servers.MEASURES,

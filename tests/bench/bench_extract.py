@@ -1,4 +1,4 @@
-"""Measure read_page.py's extraction on pages with known main text: `make bench-extract`.
+"""Measure the extraction of read_page.py on pages with known main text: `make bench-extract`.
 
 BENCH_DATA names the folder with the pages: NAME/SPLIT/manifest.jsonl, one page a line, with `html`
 (a gzip file beside it), `url`, and either `gold` (the full text) or `with` and `without` (snippets
@@ -18,7 +18,7 @@ usage: bench_extract.py [NAME ...]     (names of extractors; all by default)
 from __future__ import annotations
 
 import gzip
-import importlib.util
+import importlib
 import json
 import os
 import re
@@ -44,13 +44,9 @@ TYPES = ("article", "documentation", "service", "forum", "collection", "listing"
 
 
 def load_ours() -> Any:
-    """read_page.extract of this repository."""
-    spec = importlib.util.spec_from_file_location("read_page", ROOT / "scripts/read_page.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module.extract
+    """Return extract of the module of this repository that finds the content of a page."""
+    sys.path.insert(0, str(ROOT / "scripts"))
+    return importlib.import_module("websearch.pages.content").extract
 
 
 def load_trafilatura() -> Any:
@@ -188,7 +184,10 @@ def load_pages(folder: Path, limit: int) -> dict[str, list[dict[str, Any]]]:
     """Return the pages of each set, of every split that is there."""
     sets: dict[str, list[dict[str, Any]]] = defaultdict(list)
     for manifest in sorted(folder.glob("*/*/manifest.jsonl")):
-        for line in manifest.read_text(encoding="utf-8").splitlines():
+        # splitlines would cut the texts at U+2028 too, which JSON leaves as it is.
+        for line in manifest.read_text(encoding="utf-8").split("\n"):
+            if not line:
+                continue
             page = json.loads(line)
             page["path"] = str(manifest.parent / page["html"])
             sets[manifest.parent.parent.name].append(page)

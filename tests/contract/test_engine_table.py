@@ -18,10 +18,9 @@ engines: Any = load_script("websearch.engines")
 # A tiny engine: the API that Wikipedia has, at another address and under another name.
 MODULE = '''"""A tiny engine, for a test."""
 
-from websearch.engines import wikipedia
-from websearch.engines.wikipedia import next_request, read_answer
+from websearch.engines.wikipedia import read_answer
 
-__all__ = ["first_request", "next_request", "read_answer"]
+__all__ = ["first_request", "read_answer"]
 
 
 def first_request(params, warnings):
@@ -37,7 +36,7 @@ def first_request(params, warnings):
 ENTRY = """    "tiny": {
         "title": "Tiny", "module": "websearch.engines.tiny",
         "address": ("TINY_BASE_URL", "https://tiny.example"),
-        "paid": False, "stored": "always", "sources": "reference", "auto": False,
+        "paid": False, "stored": "always", "sources": ("reference",), "auto": False,
         "filters": {}, "instead": {}, "max_query": 300, "max_count": 50,
     },
 }  # fmt: skip
@@ -112,9 +111,11 @@ class Entries(unittest.TestCase):
         for name, entry in engines.ENGINES.items():
             with self.subTest(name):
                 module = engines.load_module(name)
-                wanted = ["first_request", "next_request", "read_answer"]
+                wanted = ["first_request", "read_answer"]
                 wanted = [entry["function"], "as_results"] if "function" in entry else wanted
                 self.assertTrue(all(callable(getattr(module, one)) for one in wanted))
+                # Results in several pages, or all in one answer: then there is no such function.
+                self.assertTrue(callable(getattr(module, "next_request", callable)))
                 self.assertLessEqual(set(entry["filters"]), set(engines.FILTERS))
                 self.assertTrue(entry["address"][0].endswith("_BASE_URL"))
                 self.assertIn(entry["stored"], ("always", "if allowed"))

@@ -131,11 +131,12 @@ def skill_for_the_user() -> list[Check]:
             skill.shell_call("Bash", skill.taught_command),
             skill.shell_call("Bash", skill.taught_command, skill.AWKWARD_QUESTION),
             skill.shell_call("Bash", skill.script_command, "web_search.py", skill.PAGE_QUESTION),
+            skill.shell_call("Bash", skill.taught_brief),
             skill.shell_call("Bash", skill.script_command, "read_page.py", page),
         ]
         model, outcome = place.run(calls)
         loaded, *results = model.results()
-        found, awkward, pages, read = map(skill.output_of, results)
+        found, awkward, pages, brief, read = map(skill.output_of, results)
         return [
             (
                 "Claude Code lists the skill with its whole description",
@@ -168,6 +169,11 @@ def skill_for_the_user() -> list[Check]:
                 "Claude Code: web_search.py brings the text of the pages found",
                 skill.has_results(pages, skill.PAGE_QUESTION) and skill.has_page_text(pages),
                 pages.text,
+            ),
+            (
+                "Claude Code: the brief that SKILL.md teaches brings numbered sources",
+                skill.is_brief(brief, place.server),
+                (brief.text, skill.asked(place.server)),
             ),
             (
                 "Claude Code: read_page.py brings the text of a page",
@@ -265,7 +271,7 @@ def failing_searches() -> list[Check]:
             ),
             (
                 "Claude Code: of a blocked engine the model gets kind and another way",
-                skill.is_failure(blocked, "blocked", "brave_search.py"),
+                skill.is_failure(blocked, "blocked", "engine brave (BRAVE_SEARCH_API_KEY)"),
                 blocked.text,
             ),
             (

@@ -80,6 +80,7 @@ TOOLS: dict[str, tuple[str, tuple[str, ...]]] = {
     "brave_context": ("asyncio.timeout()", ("/res/v1/llm/context",)),
     "clear_cache": ("Removed from the cache", ()),
 }
+BRIEF: dict[str, Any] = {"queries": ["python asyncio", "asyncio event loop"], "count": 3}
 # Keeps what goes through a server's stdin and stdout in two files.
 RECORDER = 'received=$1 sent=$2; shift 2; tee "$received" | "$@" | tee "$sent"'
 
@@ -335,10 +336,10 @@ def over_http() -> list[Check]:
 
 
 def calls_of(place: Workplace) -> tuple[list[Any], list[Any]]:
-    """A call of every tool that must work, and calls that must not."""
+    """A call of every tool and a brief, which must work, and calls that must not."""
     page = f"{place.server.url}/site/articles/sourdough"
     arguments = {"read_page": {"urls": [page], "query": "sourdough yeast"}}
-    good = [[name, arguments.get(name, QUERY)] for name in TOOLS]
+    good = [[name, arguments.get(name, QUERY)] for name in TOOLS] + [["web_search", BRIEF]]
     return good, [["google_search", {**QUERY, "count": 5_000}], ["no_such_tool", {}]]
 
 
@@ -361,12 +362,28 @@ def run_client(
 
 def call_checks(seen: Any, paths: list[str]) -> list[Check]:
     """The calls of calls_of, and their progress."""
-    good = seen["calls"][: len(TOOLS)]
+    good, brief, bad = seen["calls"][: len(TOOLS)], seen["calls"][len(TOOLS)], seen["calls"][-2:]
     return [
         *[tool_check(one, paths) for one in good],
-        *progress_checks(good),
-        *failure_checks(*seen["calls"][len(TOOLS) :]),
+        brief_check(brief),
+        *progress_checks([*good, brief]),
+        *failure_checks(*bad),
     ]
+
+
+def brief_check(call: Any) -> Check:
+    """Several questions in one call: the questions and numbered sources, in one text."""
+    text = text_of(call.get("result", {}))
+    questions = [f"{number}. {one}" for number, one in enumerate(BRIEF["queries"], 1)]
+    numbers = re.findall(r"(?m)^\[(\d+)\] \[", text)
+    holds = (
+        call.get("result", {}).get("isError") is False
+        and all(one in text for one in questions)
+        and numbers == [str(number) for number in range(1, len(numbers) + 1)]
+        and len(numbers) > 1
+        and len(text) < MAX_TEXT
+    )
+    return "web_search with queries answers with one brief", holds, call
 
 
 def opening_checks(seen: Any, version: str) -> list[Check]:

@@ -53,6 +53,7 @@ def skill_for_the_user() -> list[Check]:
             skill.shell_call("bash", skill.taught_command),
             skill.shell_call("bash", skill.taught_command, skill.AWKWARD_QUESTION),
             skill.shell_call("bash", skill.script_command, "web_search.py", skill.PAGE_QUESTION),
+            skill.shell_call("bash", skill.taught_brief),
             skill.shell_call("bash", skill.script_command, "brave_search.py", QUESTION),
             skill.shell_call("bash", skill.taught_command, skill.BLOCKED_QUESTION),
         ]
@@ -60,7 +61,7 @@ def skill_for_the_user() -> list[Check]:
         listing = json.dumps(model.turns[0], ensure_ascii=False).replace('\\"', '"')
         all_told = told(model.turns[-1])
         outputs = [skill.output_of(str(text)) for text in model.results()]
-        _, found, awkward, pages, keyless, blocked = outputs
+        _, found, awkward, pages, brief, keyless, blocked = outputs
         return [
             (
                 "opencode lists the skill with its whole description",
@@ -89,8 +90,13 @@ def skill_for_the_user() -> list[Check]:
                 pages.text,
             ),
             (
+                "opencode: the brief that SKILL.md teaches brings numbered sources",
+                skill.is_brief(brief, place.server),
+                (brief.text, skill.asked(place.server)),
+            ),
+            (
                 "opencode: of a blocked engine the model gets kind and another way",
-                skill.is_failure(blocked, "blocked", "brave_search.py"),
+                skill.is_failure(blocked, "blocked", "engine brave (BRAVE_SEARCH_API_KEY)"),
                 blocked.text,
             ),
             (

@@ -189,6 +189,18 @@ def taught_command(told: str, question: str = QUESTION) -> str:
     return runner() + command.removeprefix("uv run")
 
 
+def taught_brief(told: str) -> str:
+    """The command that the skill's text teaches for research, in the announced folder.
+
+    A command that does not exist if the text teaches none.
+    """
+    lines = re.findall(
+        rf"(?m)^uv run {re.escape(PLACEHOLDER)}/scripts/web_search.py brief .+$", told
+    )
+    command = str((lines or ["uv run not-taught"])[0])
+    return runner() + command.replace(PLACEHOLDER, announced_folder(told)).removeprefix("uv run")
+
+
 def script_command(told: str, script: str, *words: str) -> str:
     """A command with another script of the skill, in the announced folder."""
     return f"{runner()} {announced_folder(told)}/scripts/{script} {shlex.join(words)}"
@@ -227,6 +239,24 @@ def has_page_text(output: Output) -> bool:
     """Whether a result of an output holds text of its page."""
     document = output.document
     return isinstance(document, dict) and any(one.get("text") for one in document["results"])
+
+
+def is_brief(output: Output, server: FakeServer) -> bool:
+    """Whether an output is a brief: questions that the engine was asked, numbered sources."""
+    document = output.document
+    if not isinstance(document, dict) or document["ok"] is not True:
+        return False
+    questions = [one["query"] for one in document["queries"]]
+    sources = document["sources"]
+    return (
+        len(questions) > 1
+        and set(questions) <= set(asked(server))
+        and [one["number"] for one in sources] == [*range(1, len(sources) + 1)]
+        and len({one["url"] for one in sources}) == len(sources) > 1
+        and {number for one in sources for number in one["queries"]}
+        == {*range(1, len(questions) + 1)}
+        and all(one["text"] for one in sources)
+    )
 
 
 def is_failure(output: Output, kind: str, *words: str) -> bool:

@@ -118,13 +118,13 @@ class Batch(GeminiCase):
         )
         self.assertEqual(seen, [(1, 2), (2, 2)])
 
-    def test_emits_each_document_in_order_as_soon_as_it_can(self) -> None:
-        emitted: list[str] = []
+    def test_emits_each_document_with_the_number_of_its_query(self) -> None:
+        emitted: list[tuple[int, str]] = []
         queries = ["sourdough", "aurora", "sourdough", ""]
         document = gemini.run_batch(
-            {"queries": queries}, emit=lambda one: emitted.append(one["query"])
+            {"queries": queries}, emit=lambda number, one: emitted.append((number, one["query"]))
         )
-        self.assertEqual(emitted, queries)
+        self.assertEqual(sorted(emitted), list(enumerate(queries)))
         self.assertEqual(len(document["results"]), 4)
 
     def test_stays_within_the_size_of_a_document_and_says_what_was_cut(self) -> None:
@@ -144,9 +144,8 @@ class Batch(GeminiCase):
 
 class BatchCommand(GeminiCase):
     def test_json_lines_are_one_document_a_line_in_order(self) -> None:
-        run = self.run_script(
-            SCRIPT, "batch", "--query", "sourdough", "--query", "aurora", "--queries", "", "--jsonl"
-        )
+        words = ["--query", "sourdough", "--query", "aurora", "--queries", ""]
+        run = self.run_script(SCRIPT, "batch", *words, "--jsonl", "--ordered")
         documents = [json.loads(line) for line in run.stdout.decode().splitlines()]
         self.assertEqual([one["query"] for one in documents], ["sourdough", "aurora", ""])
         self.assertEqual([one["ok"] for one in documents], [True, True, False])

@@ -1,6 +1,6 @@
 """scripts/keyless_search.py: what it asks, what it makes of pages and walls, and its pacing.
 
-Where ENGINE_SAMPLES names a folder with saved result pages, they are read, too.
+Where ENGINE_SAMPLES names folders with saved result pages, those are read, too.
 """
 
 from __future__ import annotations
@@ -38,6 +38,7 @@ from tests.support import (
     load_script,
     mutations,
     run_script,
+    samples_folder,
 )
 
 engines: Any = load_script("websearch.engines")
@@ -778,6 +779,10 @@ class CannedAnswers(CannedKeylessCase):
             (200, {}, b"<script src='/cdn-cgi/challenge-platform/h/b/orchestrate'></script>"),
             (200, {}, b"<title>Just a moment...</title>"),
             (200, {}, b"<title>Verifying your request</title>"),
+            (200, {}, b"<title>searx.be | Verifying your request</title>"),
+            (403, {}, b"<title>search.example - Verifying your request...</title>"),
+            (429, {}, b"<title>searx.be | Verifying your request</title>"),
+            (503, {}, b"<title>searx.be | Just a moment...</title>"),
             (200, {}, b"<altcha-widget challengeurl=x></altcha-widget>"),
             (302, {"Location": "https://ipv4.google.com/sorry/index"}, b""),
         ]
@@ -787,6 +792,35 @@ class CannedAnswers(CannedKeylessCase):
                     self.server.status, self.server.headers = status, headers
                     self.server.body = body
                     self.assertEqual(self.kind(engine), "blocked")
+
+    def test_a_bot_check_rests_searxng_and_is_quoted_without_its_style_sheet(self) -> None:
+        self.server.status = 200
+        style = b"<style>body{color:red}</style>"
+        self.server.body = b"<title>searx.be | Verifying your request</title>" + style
+        run = call_main(command, "tea", "--engine", "searxng")
+        self.assertEqual(run.document["details"]["kind"], "blocked")
+        self.assertIn("a bot check", run.document["error"])
+        self.assertTrue(pacing.engine_states()["searxng"]["resting"])
+        self.assertNotIn("color:red", run.stdout.decode())
+
+    def test_a_page_whose_title_only_speaks_of_a_check_is_no_wall(self) -> None:
+        self.server.body = b"<title>Verifying your request body in Flask - SearXNG</title>"
+        self.assertEqual(self.kind("searxng"), "provider")  # a layout that nobody knows
+
+    def test_pages_of_googles_own_that_are_no_searches_are_results(self) -> None:
+        pages = [
+            "https://www.google.com/maps/place/Paris", "https://www.google.com/about/careers/",
+            "https://www.google.com/business/", "https://www.google.de/docs/about/",
+            "https://docs.google.com/document/d/1", "https://business.google.com/en/",
+            "https://www.google.com/search/howsearchworks/", "https://maps.google.com/?q=Paris",
+        ]  # fmt: skip
+        searches = ["/search?q=tea&udm=2", "/imgres?imgurl=x", "https://www.google.com/", "/aclk?x",
+                    "/preferences?hl=en", "/advanced_search?q=tea"]  # fmt: skip
+        block = "<div class=g><a href='{}'><h3>Title {}</h3></a></div>"
+        links = enumerate([*searches, *pages])
+        self.server.body = "".join(block.format(one, number) for number, one in links).encode()
+        run = call_main(command, "tea", "--engine", "google")
+        self.assertEqual(addresses(run), pages)
 
     def test_an_empty_page_behind_cloudflare_is_empty_and_no_wall(self) -> None:
         script = b"<script src='/cdn-cgi/challenge-platform/scripts/jsd/main.js'></script>"
@@ -1495,7 +1529,7 @@ class ReferenceTest(KeylessCase):
 
 # ----- saved pages of the real engines, where they are at hand
 
-SAMPLES = os.environ.get("ENGINE_SAMPLES", "")
+SAMPLES = samples_folder("searxng/search_hello_world.json")
 if SAMPLES:
 
     class SavedPages(unittest.TestCase):
@@ -1503,7 +1537,7 @@ if SAMPLES:
 
         def answer(self, name: str, status: int = 200) -> Any:
             """A saved page as an answer; some begin with the headers they came with."""
-            text = (Path(SAMPLES) / name).read_text(encoding="utf-8")
+            text = (SAMPLES / name).read_text(encoding="utf-8")
             if text.startswith("HTTP/"):
                 status = int(text.split()[1])
                 text = text.partition("\n\n")[2]

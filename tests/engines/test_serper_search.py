@@ -1087,7 +1087,7 @@ class BatchTest(SerperCase):
         serper.run_batch(
             {"queries": queries},
             None,
-            lambda document: seen.append((document["query"], len(self.server.requests))),
+            lambda _, document: seen.append((document["query"], len(self.server.requests))),
         )
         self.assertEqual([query for query, _ in seen], queries)
         self.assertEqual(seen[0][1], 0)
@@ -1133,7 +1133,8 @@ class BatchTest(SerperCase):
         self.assertIn("max_chars 0, or output or jsonl", run.document["details"]["hint"])
         self.assertEqual(self.server.requests, [])
         for text, count in (("guide\n" * 1_001, 10), ("guide\n" * 101, 100)):
-            run = self.run_main("batch", self.file(text), "--count", str(count), "--jsonl")
+            words = ["--count", str(count), "--max-chars", "0"]
+            run = self.run_main("batch", self.file(text), *words)
             self.assertIn("at most 1000 result pages", run.document["error"])
         self.assertEqual(self.server.requests, [])
 

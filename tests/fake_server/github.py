@@ -48,11 +48,11 @@ def answer_search(request: RecordedRequest, state: ServerState) -> Answer:
     if used > most:
         return limited(most)
     answer = search_result(request, state)
-    return (
-        replace(answer, headers=(*answer.headers, *limit_headers(most, most - used)))
-        if (isinstance(answer, Reply))
-        else answer
-    )
+    if not isinstance(answer, Reply):
+        return answer
+    # What the answer of a fault says of the limit stays.
+    headers = {**dict(limit_headers(most, most - used)), **dict(answer.headers)}
+    return replace(answer, headers=tuple(headers.items()))
 
 
 def search_result(request: RecordedRequest, state: ServerState) -> Answer:

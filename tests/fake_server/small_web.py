@@ -83,8 +83,10 @@ OTHER_FAULTS = frozenset({"hang", "reset", "trunc", "redirect", "slow", *STATUSE
 
 
 def answer_page(request: RecordedRequest, state: ServerState) -> Answer:
-    """GET /web/...: the page of a document, by its address."""
-    return _answer(request, state, DOCUMENTS, request.path.removeprefix("/web/"))
+    """GET /web/...: the page of a document, by its address, of which a query may be a part."""
+    address = request.path.removeprefix("/web/")
+    query = request.target.partition("?")[2]
+    return _answer(request, state, DOCUMENTS, f"{address}?{query}" if query else address)
 
 
 def answer_article(request: RecordedRequest, state: ServerState) -> Answer:

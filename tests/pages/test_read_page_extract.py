@@ -123,6 +123,60 @@ class Content(unittest.TestCase):
         self.assertEqual(text.count("stands here for the test"), 20)
         self.assertNotIn("teaser", text)
 
+    def test_an_element_named_as_the_text_is_the_page_among_longer_teasers(self) -> None:
+        prose = "<p>A sentence of the article, long enough to count as one, stands here, too.</p>"
+        teaser = (
+            "<div class=box><h3>Other</h3>"
+            "<p>A teaser of another text is one sentence long and ends with its date, May {}.</p></div>"
+        )
+        boxes = "".join(teaser.format(number) for number in range(20))
+        head = "<html><head><meta property=og:type content=article></head>"
+        for named in ("class=entry-content", "class='x td-post-content'", "itemprop=articleBody"):
+            html = (
+                f"{head}<body><div><h1>Title</h1><div {named}>{prose * 16}</div>"
+                f"<div class=row>{boxes}</div></div></body></html>"
+            )
+            text = content.extract(html)
+            self.assertEqual(text.count("stands here, too"), 16)
+            self.assertNotIn("teaser", text)
+
+    def test_a_text_in_parts_of_the_same_name_is_read_whole(self) -> None:
+        prose = (
+            "<p>A sentence of part {}, long enough to count as one, stands here in the text.</p>"
+        )
+        parts = "".join(
+            f"<div><div class=article-body>{prose.format(part) * (8 - part)}</div></div>"
+            for part in (1, 2, 3)
+        )
+        text = content.extract(article(parts))
+        for part in (1, 2, 3):
+            self.assertIn(f"part {part}", text)
+
+    def test_a_class_that_says_there_is_a_sidebar_is_not_the_sidebar(self) -> None:
+        prose = "<p>A sentence of the article, long enough to count as one, stands here alone.</p>"
+        others = (
+            "<p>A sentence about another article, which is long enough as well, stands here.</p>"
+        )
+        for name in ("and-w-sidebar", "has-sidebar", "main-with-sidebar"):
+            html = f"<div class='{name}'>{prose * 5}</div><div class=sidebar>{others * 3}</div>"
+            text = content.extract(article(html + f"<div>{others * 6}</div>"))
+            self.assertEqual(text.count("stands here alone"), 5, name)
+
+    def test_a_page_whose_text_rules_drop_is_not_empty(self) -> None:
+        prose = "<p>A sentence of the only text that this page has stands in a box of its own.</p>"
+        boxes = "".join(f"<div class='{name}'>{prose}</div>" for name in ("rail", "footer", "menu"))
+        self.assertIn("the only text", content.extract(f"<html><body>{boxes}</body></html>"))
+
+    def test_tags_escaped_twice_are_no_text(self) -> None:
+        prose = "<p>A sentence of the article, long enough to count as one, stands here.</p>"
+        picture = "&lt;img src=&quot;https://site.example/a.jpg&quot; width=1&gt;"
+        body = (
+            f"<div>{picture}</div>{prose * 5}<p>Write <code>&lt;img alt=kettle&gt;</code> so.</p>"
+        )
+        text = content.extract(article(body))
+        self.assertNotIn("a.jpg", text)
+        self.assertIn("<img alt=kettle>", text)
+
     def test_a_text_in_two_columns_is_read_whole(self) -> None:
         prose = (
             "<p>Words of column {} that make up a paragraph which nobody would want to miss.</p>"

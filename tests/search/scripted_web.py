@@ -24,18 +24,24 @@ KEYS = {"brave": "BRAVE_SEARCH_API_KEY", "serper": "SERPER_API_KEY"}
 class ScriptedWeb:
     """Engines and sites on loopback.
 
-    asked: (engine, query) of each request to an engine. read: the address of each page that was
-    read. delays: engine -> seconds before it answers. statuses: engine -> what it answers with.
+    asked: (engine, query) of each request to an engine; moments: when each of them came (seconds
+    of time.monotonic); most_at_once: engine requests that were open at the same time. read: the
+    address of each page that was read. delays: engine -> seconds before it answers. statuses:
+    engine -> what it answers with.
     """
 
     def __init__(self, sites: int = 1) -> None:
         self.asked: list[tuple[str, str]] = []
+        self.moments: list[float] = []
+        self.most_at_once = 0
         self.read: list[str] = []
         self.delays: dict[str, float] = {}
         self.statuses: dict[str, int] = {}
         self._found: dict[tuple[str, str], list[dict[str, str]]] = {}
         self._pages: dict[str, tuple[str, float, int]] = {}
         self._closing = threading.Event()
+        self._lock = threading.Lock()
+        self._open = 0
         self._servers = [Listener(self) for _ in range(sites)]
         self._url = self._servers[0].url
 
@@ -53,12 +59,15 @@ class ScriptedWeb:
 
     def forget(self) -> None:
         """Forget what was asked and read."""
-        self.asked, self.read = [], []
+        self.asked, self.moments, self.read, self.most_at_once = [], [], [], 0
 
     def page(
         self, path: str, text: str, site: int = 0, delay: float = 0.0, status: int = 200
     ) -> str:
-        """Add a page with paragraphs of text; return its address. Its title is its path."""
+        """Add a page with paragraphs of text; return its address. Its title is its path.
+
+        A query after the address changes nothing, as with tracking parameters.
+        """
         paragraphs = "".join(f"<p>{one}</p>" for one in text.split("\n\n"))
         html = (
             f"<!DOCTYPE html><html lang=en><head><title>{path}</title></head><body><main><article>"
@@ -101,15 +110,22 @@ class ScriptedWeb:
             values = json.loads(body) if body else values
             return self._results(engine, values)
         self.read.append(address)
-        html, delay, status = self._pages.get(address, ("<h1>No such page</h1>", 0.0, 404))
+        plain = address.partition("?")[0]
+        html, delay, status = self._pages.get(plain, ("<h1>No such page</h1>", 0.0, 404))
         self._closing.wait(delay)
         return status, "text/html; charset=utf-8", html.encode()
 
     def _results(self, engine: str, values: dict[str, Any]) -> tuple[int, str, bytes]:
         """Return an engine's answer to a query, as its API gives it."""
         query = values["q"]
-        self.asked.append((engine, query))
+        with self._lock:
+            self.asked.append((engine, query))
+            self.moments.append(time.monotonic())
+            self._open += 1
+            self.most_at_once = max(self.most_at_once, self._open)
         self._closing.wait(self.delays.get(engine, 0.0))
+        with self._lock:
+            self._open -= 1
         status = self.statuses.get(engine, 200)
         found = self._found.get((engine, query), self._found.get(("", query), []))
         if values.get("pageno", "1") != "1":

@@ -353,6 +353,27 @@ class Engines(DoctorCase):
         self.assertEqual(document["details"]["kind"], "blocked")
         self.assertIn("SERPER_API_KEY", document["details"]["hint"])
 
+    def test_each_source_stands_there_with_its_quota_and_its_rest(self) -> None:
+        self.set_environment(HOME=str(self.home))
+        quota = {"quota": {"remaining": 0, "seconds": 7_200.0}}
+        pacing.change_state(
+            "stackexchange", lambda one, now: pacing.note_answer(one, now, quota), []
+        )
+        quota = {"quota": {"remaining": 9, "seconds": 60.0}}
+        pacing.change_state("github", lambda one, now: pacing.note_answer(one, now, quota), [])
+        block = {"blocks": 1, "signal": "HTTP 429 (Rate exceeded)"}
+        pacing.change_state("arxiv", lambda one, now: one.update(block, rest_until=now + 600), [])
+        resting, others = lines_of(self.check(), "keyless engines")
+        self.assertRegex(resting["message"], r"^arXiv rests for .* with HTTP 429 \(Rate exceeded\)")
+        self.assertIn("crossref", resting["hint"])
+        self.assertEqual(others["status"], "ok")
+        for words in (
+            r"stackexchange \(0 requests left, renewed in (2 h|1 h 59 min); next request in",
+            r"github \(9 requests left, renewed in (1 min|59 s)\)",
+            r"wikipedia, ", r", hackernews, ", r", crossref$",
+        ):  # fmt: skip
+            self.assertRegex(others["message"], words)
+
 
 class Machine(DoctorCase):
     def run_code(self, code: str, **variables: str) -> Run:

@@ -23,6 +23,7 @@ from tests.fake_server.server import FakeServer  # noqa: E402  the path is set j
 LONGEST_LINE = 600  # characters
 NO_KEYS = dict.fromkeys(("BRAVE_SEARCH_API_KEY", "SERPER_API_KEY", "GEMINI_API_KEY"), "")
 QUESTION = "how is a sourdough starter fed"
+RESEARCH = [QUESTION, "sourdough hydration", "rye flour starter"]
 # (what it shows, the command after scripts/, environment beside the fake server's, exit code)
 STEPS: list[tuple[str, list[str], dict[str, str], int]] = [
     (
@@ -35,6 +36,30 @@ STEPS: list[tuple[str, list[str], dict[str, str], int]] = [
         "The same again, as JSON: from the cache, without a request",
         ["web_search.py", QUESTION, "-n", "3", "--max-chars", "2500"],
         NO_KEYS,
+        0,
+    ),
+    (
+        "Three questions on one subject, one brief: each page once, numbered to be cited",
+        ["web_search.py", "brief", *RESEARCH, "--max-chars", "3000", "--format", "markdown"],
+        NO_KEYS,
+        0,
+    ),
+    (
+        "One question to two engines at once, one ranking: what it costs, before",
+        ["web_search.py", "sourdough", "--engine", "brave,duckduckgo", "--dry-run"],
+        {},
+        0,
+    ),
+    (
+        "... and the results, each with its engines",
+        ["web_search.py", "sourdough", "--engine", "brave,duckduckgo", "--no-pages", "-n", "3"],
+        {"WEB_SEARCH_BUDGET": "brave:900"},
+        0,
+    ),
+    (
+        "What the store holds, and what was spent this month",
+        ["web_search.py", "cache", "stats", "--format", "markdown"],
+        {"WEB_SEARCH_BUDGET": "brave:900"},
         0,
     ),
     (

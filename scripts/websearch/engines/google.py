@@ -48,6 +48,11 @@ SNIPPETS = ("VwiC3b", "IsZvec", "st", "s3v9rd")
 DATES = ("YrbPuc", "LEwnzc", "f")
 AD_CLASSES = ("uEierd", "commercial-unit-desktop-top", "ads-ad")
 AD_IDS = ("tads", "tadsb", "bottomads")
+# Paths on the hosts of the search itself that are searches, settings or clicks, and no pages.
+_OWN_PATHS = (
+    r"/?|/(?:search|url|imgres|imghp|images|webhp|preferences|setprefs|advanced_search|aclk)/?"
+    r"|/(?:sorry|httpservice)/.*"
+)
 NOTHING_FOUND = "did not match any documents"  # the page is asked for in English
 
 # ===== requests ===================================================================================
@@ -175,14 +180,14 @@ def result_target(href: str) -> str:
     """Return where a result leads: Google's redirect (/url?q=) is unwrapped once.
 
     "" for an advertisement, for Google's own searches, caches and translations, and for what is
-    no web address. Other pages of Google's (cloud.google.com) are results.
+    no web address. Other pages of Google's (maps, cloud.google.com) are results.
     """
     url = absolute_url(href, "www.google.com")
     host, path, query = split_url(url) or ("", "", "")
     if is_google_search(host) and path == "/url":
         url = tidy_url(query_value(query, "q", "url"))
         host, path, query = split_url(url) or ("", "", "")
-    own = is_google_search(host) and not path.startswith(("/about", "/intl/"))
+    own = is_google_search(host) and bool(re.fullmatch(_OWN_PATHS, path))
     copies = ("webcache.googleusercontent.com", "translate.google.com")
     return "" if not host or own or host in copies or is_advertisement(url) else url
 

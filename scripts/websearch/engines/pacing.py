@@ -112,6 +112,16 @@ def long_wait(engine: str, wait: float, left: float, is_pause: bool) -> SearchEr
     return SearchError("rate_limit", message, hint, retryable=True, retry_after=round(wait, 1))
 
 
+def free_engine(state: dict[str, Any], now: float, pace: tuple[float, int]) -> None:
+    """Let the next caller of an engine that takes one request at a time have its turn.
+
+    Its pause counts from now, since the request may have been on its way for a while.
+    """
+    state["busy_until"] = 0.0
+    if pace[1] == 1:
+        state["last_slot"] = max(state["last_slot"], now)
+
+
 def note_block(state: dict[str, Any], now: float, signal: str, at_least: float) -> float:
     """Let the engine rest after a block; return for how many seconds.
 
@@ -449,9 +459,9 @@ class PacedEngine:
             self.end_turn()
 
     def end_turn(self) -> None:
-        """Let the next caller of an engine that takes one request at a time have its turn."""
+        """End the turn of an engine that takes one request at a time."""
         if self.is_serial:
-            self.change(lambda state, _: state.update(busy_until=0.0))
+            self.change(functools.partial(free_engine, pace=pace_of(self.engine)))
 
     def fetch(
         self, request: dict[str, Any], read: Callable[[dict[str, Any], Response], dict[str, Any]]

@@ -30,6 +30,9 @@ _TRACKING = (
     r"(?i)(utm_\w+|gclid|gbraid|wbraid|fbclid|msclkid|dclid|yclid|igshid|mc_cid|mc_eid|_hsenc|_hsmi"
     r"|vero_id|oly_\w+|ref_src|ref_url|cmpid|ocid|amp|amp_\w+|usqp|outputtype)(=|$)"
 )
+# What the titles of bot walls end with; a site may put its name before it.
+_WALL_TITLES = {"Just a moment": "Cloudflare", "Verifying your request": "a bot check"}
+_WALL_TITLE = rf"\b({'|'.join(_WALL_TITLES)})[\s.…]*$"
 # First parts of a host that name a form of the same site: phones, AMP.
 _MOBILE_HOST = r"^(?:www\d?|m|mobile|amp|touch)\.(?=[^.]+\.[^.]+)"
 # Pages that a cache serves for another host: the address of the page stands in the path.
@@ -239,12 +242,12 @@ def wall_signal(nodes: list[Node], is_empty: bool) -> str:
     An engine's page for "nothing found" is no wall, even if Cloudflare has put its script in it.
     """
     paths = {"/cdn-cgi/challenge-platform/": "Cloudflare", "/.within.website/": "Anubis"}
-    titles = {"Just a moment...": "Cloudflare", "Verifying your request": "a bot check"}
     for node in [] if is_empty else nodes:
         if node.tag == "altcha-widget":
             return "a bot wall (Altcha)"
         if node.tag == "title":
-            name = titles.get(shown_text(node))
+            found = re.search(_WALL_TITLE, shown_text(node))
+            name = _WALL_TITLES[found[1]] if found else None
         else:
             target = node.attributes.get("src") or node.attributes.get("href") or ""
             name = next((wall for path, wall in paths.items() if path in target), None)

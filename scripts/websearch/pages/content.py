@@ -93,6 +93,8 @@ MOST_PROSE = {
 }  # fmt: skip
 MOST_PROSE_DEFAULT = 0.35
 MOST_CHARS = 0.5  # the same for all of the page's text
+# With such a word, a class name says that a sidebar stands beside: "and-w-sidebar".
+LAYOUT_WORDS = name_set("w with and has layout")
 # Class names that begin so say something about the element's state or subject, not its role.
 MODIFIERS = (
     "has-", "has_", "no-", "with-", "without-", "js-", "is-", "hide-", "show-", "tag-", "post_tag-",
@@ -108,20 +110,33 @@ IGNORED_RULES: tuple[frozenset[str], ...] = (
     frozenset(),
     SOFT_RULES,
     SOFT_RULES | {"hidden", "hidden class"},
+    SOFT_RULES | {"hidden", "hidden class", *NAME_RULES},
 )
 TOO_LITTLE = 0.25  # share of the page's text; when less is left, more is kept
+MIN_TEXT = 200  # characters of a page that something must come out of
 ENOUGH_PROSE = 500  # characters; an article with so much running text is not started again
 MIN_PROSE = 25  # characters of a block that counts as running text
 MIN_ARTICLE_PROSE = 60  # the same on a page that says it is an article
 STEP_DOWN = 0.85  # share of the prose that a child must hold for the walk to go down to it
+NAMED_SHARE = 0.4  # share of the prose that the element named as the text must hold
+INNER_SHARE = 0.6  # the same of the prose of an article element around it
+TWIN_SHARE = 0.3  # prose of its twins that makes a named element a part of the text
 MIN_LONG_ARTICLE = 1_000  # characters of prose
 LONGER = 5  # times the prose of every other article element
 FORUM_SHARE = 0.5  # share of the prose in comments that makes them the content
 
 MAX_SIGN_HTML = 1_000_000  # characters of HTML that are searched for _SAYS_ARTICLE
 
+CODE = name_set("pre code kbd samp tt xmp textarea script style")
+_ESCAPED_TAG = r"(?i)<(?:img|iframe|source|figure)\s[^<>]*>"
 _NAME_WORD = r"[A-Z]?[a-z0-9]+|[A-Z0-9]+(?![a-z])"
 _HIDDEN_STYLE = r"(?i)display\s*:\s*none|visibility\s*:\s*hidden"
+# A class or id, whole, of the element with the page's text: "entry-content", "td-post-content".
+_TEXT_NAME = (
+    r"(?i)(?:^|\s|__)(?:(?:td-)?(?:article|entry|post|story|news|blog|text|page|content|single|main"
+    r"|node|recipe)[-_]?(?:single)?[-_]?(?:body|content|text|copy|fulltext|entry)|body-?(?:copy|text))"
+    r"(?:\s|$)"
+)
 # What a page says about itself: schema.org types, Open Graph, microdata.
 _SAYS_ARTICLE = (
     r'(?i)"@type"\s{0,9}:\s{0,9}\[?\s{0,9}"(?:News|Blog|Tech|Scholarly|Report|Reportage|Opinion|Social)?'
@@ -133,8 +148,13 @@ _SAYS_ARTICLE = (
 @functools.lru_cache(maxsize=4096)
 def name_words(names: str) -> frozenset[str]:
     """Return the words of a class and id: "relatedPosts__list" -> related, posts, list."""
-    parts = [part for part in names[:600].split() if not part.startswith(MODIFIERS)]
-    return frozenset(word.lower() for part in parts for word in re.findall(_NAME_WORD, part))
+    found: set[str] = set()
+    for part in names[:600].split():
+        if not part.startswith(MODIFIERS):
+            words = {word.lower() for word in re.findall(_NAME_WORD, part)}
+            if words.isdisjoint(LAYOUT_WORDS) or words.isdisjoint(NAME_RULES["sidebar"]):
+                found |= words
+    return frozenset(found)
 
 
 def words_of(node: Node) -> frozenset[str]:
@@ -160,6 +180,7 @@ class Page:
         self.leniency = 0
         self.min_prose = MIN_ARTICLE_PROSE if self.is_article else MIN_PROSE
         self.drop_unseen()
+        self.drop_escaped_tags()
         self.measure()
         self.text_chars = self.root.chars  # of the page, boilerplate included
 
@@ -169,6 +190,15 @@ class Page:
             if node.tag in ("script", "style", "template", "title"):
                 node.dropped = "element"
         self.spread()
+
+    def drop_escaped_tags(self) -> None:
+        """Remove tags that stand in the text because they were escaped twice, but not in code."""
+        for node in self.nodes:
+            if node.tag in CODE:
+                continue
+            for index, child in enumerate(node.children):
+                if isinstance(child, str) and "<" in child:
+                    node.children[index] = re.sub(_ESCAPED_TAG, " ", child)
 
     def spread(self) -> None:
         """Drop everything below a dropped element."""
@@ -319,7 +349,7 @@ def keep_more(page: Page) -> None:
     """Start again with fewer rules: first those go that names alone decide, then hidden text.
 
     Pages whose content carries such names exist (a shop's "promo" grid), and pages that show their
-    text by script.
+    text by script. Where nothing would be left, only elements that never hold content are dropped.
     """
     for node in page.nodes:
         node.dropped = ""
@@ -350,9 +380,53 @@ def long_article(page: Page) -> Node | None:
     return found[0]
 
 
+def is_named_text(node: Node) -> bool:
+    """Return whether an element says by its name that it is the text of the page."""
+    get = node.attributes.get
+    if node.tag == "article" or get("itemprop", "").lower() == "articlebody":
+        return True
+    names = f"{get('class', '')} {get('id', '')}"[:600]
+    return bool(re.search(_TEXT_NAME, names))
+
+
+def named_text(page: Page, start: Node) -> Node:
+    """Return the element below start that is the text by its own name, or start.
+
+    It must hold a good share of the prose, and on a page that does not say that it is an article
+    of the text as well. An element with a twin, one of the same tag and class, is only a part.
+    """
+    if page.keeps_comments:
+        return start
+    named: list[Node] = []
+    prose: dict[str, int] = {}  # of all elements with a tag and class
+    inside = {start}
+    min_chars = 0 if page.is_article else NAMED_SHARE * start.chars
+    for node in page.nodes:
+        if node.parent not in inside or node.dropped:
+            continue
+        inside.add(node)
+        if node.prose and node.chars >= min_chars and is_named_text(node):
+            named.append(node)
+            prose[look_of(node)] = prose.get(look_of(node), 0) + node.prose
+    found = start
+    for node in named:
+        share = INNER_SHARE if found.tag == "article" else STEP_DOWN
+        share = NAMED_SHARE if found is start else share
+        if node.prose < share * found.prose or found not in ancestors(node):
+            continue
+        if prose[look_of(node)] <= (1 + TWIN_SHARE) * node.prose:
+            found = node
+    return found
+
+
+def look_of(node: Node) -> str:
+    """Return an element's tag and class, which twins have in common."""
+    return f"{node.tag} {node.attributes.get('class', '')}"
+
+
 def choose_content(page: Page) -> Node:
     """Return the element that the content is in: down while one child holds nearly all prose."""
-    node = long_article(page) or page.root
+    node = named_text(page, long_article(page) or page.root)
     while True:
         below = [child for child in node.children if isinstance(child, Node) and not child.dropped]
         best = max(below, key=lambda child: child.prose, default=None)
@@ -631,6 +705,8 @@ def find_content(html: str) -> Content:
     while page.leniency < 2 and page.root.chars < TOO_LITTLE * page.text_chars:
         if page.is_article and page.root.prose > ENOUGH_PROSE:
             break
+        keep_more(page)
+    if not page.root.chars and page.text_chars >= MIN_TEXT:
         keep_more(page)
     content = choose_content(page)
     if not page.is_article:

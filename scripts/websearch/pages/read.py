@@ -44,7 +44,9 @@ from websearch.pages.other_formats import (
     json_markdown,
     sniff_kind,
 )
-from websearch.pages.passages import json_size, select_passages, share_room, slice_end
+from websearch.pages.passages import join_best
+from websearch.pages.ranking import rank_windows
+from websearch.pages.room import fit_json, json_size, share_room, slice_end
 from websearch.pages.thin_pages import (
     MAX_WALL_TEXT,
     MIN_PAGE_CHARS,
@@ -555,11 +557,11 @@ def fitting_passages(text: str, query: str, room: int, deadline: float) -> list[
     left = deadline - time.monotonic()
     if left < -MAX_LATENESS:
         return []
-    searched = max(ALWAYS_SEARCHED, int(left * SEARCH_SPEED))
-    passages = select_passages(text[:searched], query, room * 9 // 10)
-    while room and passages and json_size(passages) > room:
-        passages.pop()
-    return passages
+    searched = text[: max(ALWAYS_SEARCHED, int(left * SEARCH_SPEED))]
+    windows = rank_windows(searched, query)
+    if not room:
+        return join_best(searched, windows, 0)
+    return fit_json(lambda limit: join_best(searched, windows, limit), room) or []
 
 
 # ===== the document for people ====================================================================

@@ -64,24 +64,22 @@ TOOLS: dict[str, dict[str, Any]] = {
     "web_search": {
         "module": "websearch.search", "command": "search", "run": "run_search",
         "doing": "searching", "annotations": READS_THE_WEB,
-        "description": "Search the web and read the pages found: ranked results with page text, "
-        "cached. Start here; to research, give queries: one brief with numbered sources. Needs no "
-        "key.",
+        "description": "Search the web and read the pages found. Start here; to research, give "
+        "queries: one brief with numbered sources. Cached; needs no key.",
         "arguments": [
             "query", "queries", "count", "force", "engine", "focus", "since", "country", "language",
-            "site",
-            "exclude_site",
+            "site", "exclude_site",
         ],
         "instead": {
             "queries": {"module": "websearch.brief", "command": "brief", "run": "run_brief"},
         },
         "help": {
-            "queries": "instead of query: 2 to 8 questions, answered together",
+            "queries": "instead of query: questions, answered together",
             "count": "results; with queries: sources (default 8)",
-            "focus": "also ask Stack Overflow and GitHub (code), paper indexes, forums, Wikipedia",
+            "focus": "also ask Stack Overflow and GitHub, paper indexes, forums, Wikipedia",
             "force": "search anew instead of using the cache",
-            "engine": "{choices}; several with commas, and all, are asked at once; auto: the first "
-            "configured one that answers",
+            "engine": "{choices}; several with commas are asked at once, as all are; auto: the "
+            "first configured one that answers",
         },
     },
     "read_page": {
@@ -90,7 +88,9 @@ TOOLS: dict[str, dict[str, Any]] = {
         "description": "Read web pages whose URLs are known, as Markdown. Give query for the "
         "passages of long pages that answer it; offset goes on.",
         "arguments": ["urls", "query", "offset", "links"],
-        "help": {"offset": "characters of the text to skip; a cut page names the next offset"},
+        "help": {"urls": "http or https addresses, up to 50",
+                 "query": "return the passages that answer this",
+                 "offset": "characters to skip; a cut page names the next offset"},
     },
     "grounded_search": {
         "module": "gemini_search", "command": "search", "run": "run_search",
@@ -101,10 +101,10 @@ TOOLS: dict[str, dict[str, Any]] = {
             "query", "model", ("thinking_level", "thinking"), "focus", "since", "require_grounding",
         ],
         "help": {
-            "thinking_level": "how much the model thinks (default: low)",
-            "require_grounding": "fail if the answer names no sources",
-            "focus": "what to concentrate on; dev, docs, reddit: answer from developer sites, "
-            "official documentation, Reddit",
+            "thinking_level": "none: the model decides",
+            "require_grounding": "fail without sources",
+            "focus": "dev, docs, reddit: answer from developer sites, official documentation, "
+            "Reddit",
         },
         "more_choices": {"focus": {"dev": "run_dev", "docs": "run_docs", "reddit": "run_reddit"}},
     },
@@ -118,7 +118,7 @@ TOOLS: dict[str, dict[str, Any]] = {
         ],
         "help": {
             "count": "each further 10 cost one more request",
-            "page": "page to begin with; a page holds count results, at most 10",
+            "page": "page to begin with, of at most 10 results",
         },
     },
     "brave_web_search": {
@@ -136,8 +136,8 @@ TOOLS: dict[str, dict[str, Any]] = {
     "brave_summarizer": {
         "module": "brave_search", "command": "summarizer", "run": "run_summarizer",
         "doing": "waiting for the summary", "annotations": READS_THE_WEB,
-        "description": "Brave's summary of a search. Give either query or the summarizer key of "
-        "brave_web_search. Only with the discontinued Pro AI plan; else use brave_context.",
+        "description": "Brave's summary of a search. Give either query or key. Only with the "
+        "discontinued Pro AI plan; else use brave_context.",
         "arguments": ["query", "key", "entity_info", "inline_references"],
         "help": {"key": "summarizer key of brave_web_search with summary, unchanged",
                  "query": "instead of a key: what to search for and summarize"},
@@ -146,8 +146,8 @@ TOOLS: dict[str, dict[str, Any]] = {
     "brave_context": {
         "module": "brave_search", "command": "context", "run": "run_context",
         "doing": "collecting passages", "annotations": READS_THE_WEB,
-        "description": "Passages of many pages to answer a question from, chosen by Brave. For "
-        "facts without reading pages one by one. Needs BRAVE_SEARCH_API_KEY.",
+        "description": "Passages of many pages that answer a question, chosen by Brave. Needs "
+        "BRAVE_SEARCH_API_KEY.",
         "arguments": ["query", "count", "since", "country", "site", "exclude_site", "threshold"],
         "help": {"count": "pages to draw from"},
     },
@@ -156,7 +156,7 @@ TOOLS: dict[str, dict[str, Any]] = {
         "doing": "clearing", "annotations": CLEARS_OWN_STORE,
         "description": "Forget what web_search stored: of one query, or everything.",
         "arguments": ["query"],
-        "help": {"query": "the query as it was searched; without it, everything is cleared"},
+        "help": {"query": "as it was searched; without it, everything is cleared"},
         "fixed": {"action": "clear"},
     },
 }
@@ -296,14 +296,16 @@ def run_tool(name: str, arguments: Any, report: ProgressCallback = None) -> Docu
 def chosen_command(name: str, params: dict[str, Any]) -> dict[str, Any]:
     """Return a tool with the command that its arguments ask for; raises SearchError.
 
-    Of the first argument and one that stands in its place, exactly one must be given.
+    Of the first argument and one that stands in its place, exactly one must be given. A blank first
+    argument is left to its own command, which says so.
     """
     tool = TOOLS[name]
     for label, other in tool.get("instead", {}).items():
         first = tool["arguments"][0]
         given = [one for one in (first, label) if params.get(one) not in (None, "", [])]
-        if len(given) != 1:
-            message = f"{name} takes either {first} or {label}, not {'both' if given else 'none'}."
+        if len(given) != 1 and not (first in params and label not in params):
+            state = "both are" if given else "neither is"
+            message = f"{name} takes either {first} or {label}; {state} given."
             hint = f"Give {first} for one question, {label} for several."
             raise SearchError("invalid_input", message, hint)
         if given == [label]:

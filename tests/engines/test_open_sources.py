@@ -1,0 +1,563 @@
+"""The open sources: what they are asked, what their answers mean, and that their limits are kept.
+
+Where ENGINE_SAMPLES names folders with recorded answers, those are read, too.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+import tempfile
+import unittest
+import urllib.error
+import urllib.request
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+from tests.fake_server import stackexchange as fake_stackexchange
+from tests.fake_server.server import FakeServer
+from tests.support import (
+    CANARY,
+    EnvironmentCase,
+    FakeServerCase,
+    Run,
+    call_main,
+    load_script,
+    run_script,
+    samples_folder,
+    small_web_environment,
+)
+
+engines: Any = load_script("websearch.engines")
+keyless: Any = load_script("websearch.engines.keyless")
+pacing: Any = load_script("websearch.engines.pacing")
+open_sources: Any = load_script("websearch.engines.open_sources")
+common: Any = load_script("websearch.common")
+command = load_script("keyless_search")
+SCRIPT = "keyless_search.py"
+SOURCES = ("stackexchange", "hackernews", "github", "crossref", "arxiv")
+TOKEN = f"ghp-{CANARY}"
+DAY = 86_400.0
+
+
+def status_of(url: str, **headers: str) -> int:
+    """The status with which an address is answered."""
+    request = urllib.request.Request(url, headers=headers)
+    try:
+        with urllib.request.urlopen(request) as answer:
+            return int(answer.status)
+    except urllib.error.HTTPError as error:
+        error.close()
+        return error.code
+
+
+class OpenSourceCase(FakeServerCase):
+    """A fake server with the open sources' APIs, and a pacing database of the test's own."""
+
+    environment_of = staticmethod(lambda url, _: small_web_environment(url))
+
+    def setUp(self) -> None:
+        super().setUp()
+        self.use_folder()
+
+    def use_folder(self, **variables: str) -> None:
+        """Begin with an empty store and pacing database."""
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.store = f"{folder.name}/cache.db"
+        self.set_environment(GLSI_DB_PATH=self.store, **variables)
+        pacing._LOCAL.clear()
+
+    def search(self, engine: str, query: str, *words: str) -> Run:
+        """Search with one engine in this process."""
+        return call_main(command, query, "--engine", engine, *words)
+
+    def results(self, engine: str, query: str, *words: str) -> list[dict[str, Any]]:
+        """What a search finds."""
+        run = self.search(engine, query, *words)
+        self.assertEqual(run.code, 0, run.stdout)
+        found: list[dict[str, Any]] = run.document["results"]
+        return found
+
+    def fields(self, path: str = "") -> list[dict[str, str]]:
+        """The fields of the requests that the server received, of one path or of all."""
+        return [dict(one.query_pairs) for one in self.server.requests if path in one.path]
+
+
+class Results(OpenSourceCase):
+    def test_each_source_answers_as_a_process_without_a_key(self) -> None:
+        hosts = {
+            "stackexchange": "stackoverflow.com", "hackernews": "example", "github": "github.com",
+            "crossref": "doi.org", "arxiv": "arxiv.org",
+        }  # fmt: skip
+        for engine in SOURCES:
+            with self.subTest(engine):
+                run = self.run_script(
+                    SCRIPT, "sourdough bread", "--engine", engine, GLSI_DB_PATH=self.store
+                )
+                self.assertEqual((run.code, run.stderr), (0, ""), run.stdout)
+                for item in run.document["results"]:
+                    self.assertIn(hosts[engine], item["url"])
+                    self.assertTrue(item["title"] and item["snippet"])
+                    self.assertRegex(item["date"], r"^\d{4}(-\d\d){0,2}$")
+
+    def test_a_question_is_asked_in_its_key_words(self) -> None:
+        question = "How do I cancel a python asyncio task on timeout, please?"
+        (item,) = self.results("stackexchange", question)
+        self.assertEqual(item["title"], "How to cancel a Python asyncio task on timeout?")
+        self.assertEqual(
+            [one["q"] for one in self.fields()], ["cancel python asyncio task timeout"]
+        )
+
+    def test_a_search_that_finds_nothing_is_repeated_once_in_fewer_words(self) -> None:
+        for engine in ("stackexchange", "hackernews", "arxiv"):
+            with self.subTest(engine):
+                self.server.clear()
+                self.search(engine, "sourdough bread fermentation kettle wrench microbial")
+                sent = [one.get("q") or one.get("query") or one["search_query"]
+                        for one in self.fields()]  # fmt: skip
+                self.assertEqual(len(sent), 2)
+                words = sent[1].replace("all:", "").replace(" AND", "").split()
+                self.assertEqual(words, ["sourdough", "fermentation", "microbial"])
+
+    def test_words_that_say_something_are_kept_and_quotes_stay(self) -> None:
+        for query, words in (
+            ("what is the best way to parse JSON in C++", "parse JSON C++"),
+            ('"borrowed value does not live long enough" how to', None),
+            ("why does useEffect run twice in React 18.2", "useEffect run twice React 18.2"),
+            ("the and of", "the and of"),
+            ("is:pr label:bug why does the crash happen", "is:pr label:bug crash happen"),
+        ):  # fmt: skip
+            with self.subTest(query):
+                found = open_sources.key_words(query, 7)
+                self.assertEqual(found, words or query)
+
+    def test_a_question_of_stack_exchange_names_author_and_licence_decoded(self) -> None:
+        (item,) = self.results("stackexchange", "sourdough bread python")
+        self.assertEqual(item["title"], "Scale a sourdough bread recipe with Python's fractions")
+        self.assertEqual((item["author"], item["license"]), ("Ada & Bo", "CC BY-SA 4.0"))
+        self.assertRegex(item["snippet"], r"^score \d+ · 1 answer$")
+        run = self.search("stackexchange", "python asyncio task", "--format", "markdown")
+        self.assertRegex(run.stdout.decode(), r"· Ada & Bo · CC BY-SA 4.0\n.*2 answers, one acc")
+
+    def test_wikipedia_names_its_licence(self) -> None:
+        self.assertEqual(self.results("wikipedia", "sourdough")[0]["license"], "CC BY-SA 4.0")
+
+    def test_a_site_of_stack_exchange_can_be_chosen(self) -> None:
+        for site in ("superuser.com", "superuser", "https://superuser.com/"):
+            (item,) = self.results("stackexchange", "clone an SSD", "--site", site)
+            self.assertIn("superuser.com", item["url"])
+        self.assertEqual(self.fields()[0]["site"], "superuser.com")
+        self.assertEqual(self.search("stackexchange", "clone an SSD").code, 1)
+
+    def test_stories_and_comments_of_hacker_news_lead_to_pages_and_threads(self) -> None:
+        story, page = self.results("hackernews", "mechanical keyboard")
+        self.assertEqual(story["url"], "https://news.ycombinator.com/item?id=40100201")
+        self.assertIn("which switches survived ten years on your desk? more", story["snippet"])
+        self.assertNotIn("<", story["snippet"])
+        self.assertRegex(page["snippet"], r"points? · 3 comments at https://news.*\?id=\d+$")
+        (comment,) = self.results("hackernews", "rust worth learning")
+        self.assertTrue(comment["title"].startswith("Ask HN: Is rust worth learning"))
+        self.assertTrue(comment["snippet"].startswith("comment · My team writes"))
+        self.assertEqual(self.fields()[0]["tags"], "(story,comment)")
+
+    def test_github_finds_issues_and_repositories_each_ranked_on_its_own(self) -> None:
+        issue, repository = self.results("github", "python asyncio task")
+        self.assertEqual(issue["url"], "https://github.com/slowloop/asyncio-toolbox/issues/42")
+        self.assertRegex(issue["snippet"], r"^(open|closed) issue · \d+ comments? · \S.*cancel")
+        self.assertEqual(repository["title"], "slowloop/asyncio-toolbox")
+        self.assertRegex(repository["snippet"], r"stars · Python · MIT$")
+        self.assertIn("is:issue", self.fields("/search/issues")[0]["q"])
+
+    def test_words_of_the_query_choose_pull_requests_or_repositories(self) -> None:
+        (pull,) = self.results("github", "sourdough hydration is:pr")
+        self.assertIn("/pull/8", pull["url"])
+        self.assertIn("pull request", pull["snippet"])
+        self.server.clear()
+        (repository,) = self.results("github", "sourdough bread is:repo")
+        self.assertEqual(repository["title"], "breadlab/sourdough-calculator")
+        self.assertEqual({one.path for one in self.server.requests}, {"/search/repositories"})
+
+    def test_a_repository_or_owner_of_github_can_be_chosen(self) -> None:
+        self.results("github", "task timeout", "--site", "github.com/slowloop/asyncio-toolbox")
+        self.assertIn("repo:slowloop/asyncio-toolbox", self.fields()[0]["q"])
+        self.search("github", "task timeout", "--site", "github.com/slowloop")
+        self.assertIn("user:slowloop", self.fields()[-1]["q"])
+
+    def test_the_snippet_of_an_issue_is_the_fragment_that_holds_the_words(self) -> None:
+        (item, *_) = self.results("github", "expired timeout is:issue")
+        self.assertIn("should treat zero as an expired timeout", item["snippet"])
+        accept = self.server.requests[0].header("accept")
+        self.assertEqual(accept, "application/vnd.github.text-match+json")
+
+    def test_works_of_crossref_come_without_their_figures_with_authors_and_dates(self) -> None:
+        items = self.results("crossref", "sourdough bread quantum error correction sleep")
+        self.assertEqual({item["url"].partition("10.5555")[0] for item in items}, {
+            "https://doi.org/"})  # fmt: skip
+        self.assertNotIn("Figure 1", [item["title"] for item in items])
+        self.assertEqual(items[0]["author"], "Ada Baker, Miller, The Bread Consortium et al.")
+        self.assertTrue(all(item["snippet"].startswith("Journal of Fakes & D") for item in items))
+        self.assertGreater(len({len(item["date"]) for item in items}), 1)  # 2021, 2021-03, ...
+        titles = [item["title"] for item in items]
+        self.assertIn("Microbial communities of sourdough bread starters", titles)
+
+    def test_papers_of_arxiv_lead_to_their_newest_version_on_one_line(self) -> None:
+        (item,) = self.results("arxiv", "sourdough fermentation")
+        self.assertEqual(item["url"], "https://arxiv.org/abs/2401.00101")
+        self.assertEqual(item["author"], "Ada Baker, José Müller")
+        self.assertIn(r"limit cycle of period $T \approx 12$ hours.", item["snippet"])
+        (item,) = self.results("arxiv", "logical qubits")
+        self.assertNotIn("  ", item["title"])
+        terms = self.fields()[0]["search_query"]
+        self.assertEqual(terms, "all:sourdough AND all:fermentation")
+
+    def test_since_is_a_filter_of_each_source(self) -> None:
+        # The only document of the query is some days old: one period holds it, one does not.
+        for engine, query, inside, outside in (
+            ("stackexchange", "sourdough bread python", "year", "week"),
+            ("hackernews", "rust worth learning", "year", "month"),
+            ("github", "lifetimes borrow is:issue", "year", "month"),
+            ("crossref", "quantum", "2024-01-01..2026-12-31", "month"),
+            ("arxiv", "sourdough fermentation", "2024-01-01..2026-12-31", "month"),
+        ):
+            with self.subTest(engine):
+                self.assertEqual(len(self.results(engine, query, "--since", inside)), 1)
+                run = self.search(engine, query, "--since", outside)
+                self.assertEqual(run.document["details"]["kind"], "no_results")
+
+    def test_what_a_source_cannot_filter_by_is_said_and_nothing_is_sent(self) -> None:
+        for engine, flag, words in (
+            ("stackexchange", "--language=es", "es.stackoverflow.com"),
+            ("stackexchange", "--site=example.org", "no Stack Exchange site"),
+            ("stackexchange", "--site=superuser.com,unix", "one site at a time"),
+            ("hackernews", "--site=github.com", "among the words of the query"),
+            ("github", "--language=en", "language:python"),
+            ("github", "--site=gitlab.com", "not on GitHub"),
+            ("crossref", "--since=hour", "day, week, month"),
+            ("arxiv", "--country=us", "another engine"),
+        ):
+            with self.subTest(f"{engine} {flag}"):
+                run = self.search(engine, "sourdough", flag)
+                self.assertEqual(run.code, 2)
+                said = run.document["error"] + run.document["details"]["hint"]
+                self.assertIn(words, said)
+        self.assertEqual(self.server.requests, [])
+
+    def test_gzip_that_nobody_asked_for_is_undone_whether_it_is_said_or_not(self) -> None:
+        self.assertTrue(self.results("stackexchange", "sourdough bread"))
+        self.assertTrue(self.results("stackexchange", "faultunsaid sourdough bread"))
+
+
+# (engine, fault) -> kind; "" for an answer
+OUTCOMES = {
+    **{(engine, "empty"): "no_results" for engine in SOURCES},
+    **{(engine, "layout"): "provider" for engine in SOURCES},  # HTML with status 200
+    **{(engine, "nothing"): "provider" for engine in SOURCES},
+    **{(engine, "down"): "provider" for engine in SOURCES},
+    **{(engine, "html"): "provider" for engine in SOURCES},
+    **{(engine, "flaky"): "" for engine in SOURCES},
+    **{(engine, "denied"): "blocked" for engine in SOURCES},
+    **{(engine, "limit"): "blocked" for engine in SOURCES},
+    **{(engine, "reset"): "network" for engine in SOURCES},
+    **{(engine, "redirect"): "provider" for engine in SOURCES},
+    ("crossref", "limit"): "rate_limit",
+    ("stackexchange", "throttled"): "rate_limit",
+    ("stackexchange", "violation"): "rate_limit",
+    ("stackexchange", "broken"): "provider",
+    ("github", "spent"): "rate_limit",
+    ("github", "secondary"): "rate_limit",
+    ("github", "abuse"): "blocked",
+    ("github", "unfinished"): "provider",
+    ("github", "unknown"): "invalid_input",
+    ("crossref", "invalid"): "invalid_input",
+    ("crossref", "lost"): "provider",
+    ("arxiv", "exceeded"): "blocked",
+    ("arxiv", "overloaded"): "blocked",
+    ("arxiv", "malformed"): "invalid_input",
+    ("arxiv", "vanished"): "",
+}
+
+
+class Outcomes(OpenSourceCase):
+    def test_results_nothing_and_a_refusal_are_three_things(self) -> None:
+        for (engine, fault), kind in OUTCOMES.items():
+            with self.subTest(f"{engine} {fault}"):
+                self.use_folder()
+                document = self.search(engine, f"fault{fault} sourdough bread").document
+                self.assertEqual("" if document["ok"] else document["details"]["kind"], kind)
+
+    def test_a_seconds_throttle_is_told_and_kept_by_every_process(self) -> None:
+        for engine, fault, seconds in (
+            ("stackexchange", "throttled", 82_235),
+            ("stackexchange", "violation", 60),
+            ("github", "spent", 40),
+            ("github", "secondary", 60),
+            ("crossref", "limit", 5),
+        ):
+            with self.subTest(f"{engine} {fault}"):
+                self.use_folder(GITHUB_TOKEN="")
+                run = self.search(engine, f"fault{fault} sourdough bread", "--timeout", "2")
+                self.assertAlmostEqual(run.document["details"]["retry_after"], seconds, delta=1.5)
+                sent = len(self.server.requests)
+                environment = {**self.environment, "GLSI_DB_PATH": self.store}
+                words = ("sourdough bread", "--engine", engine, "--timeout", "2")
+                later = run_script(SCRIPT, *words, env=environment)
+                self.assertEqual(later.document["details"]["kind"], "rate_limit")
+                self.assertIn("wants no request for", later.document["error"])
+                self.assertEqual(len(self.server.requests), sent)
+
+    def test_backoff_in_a_good_answer_is_a_pause(self) -> None:
+        with FakeServer() as server:  # it remembers that it wants no request
+            self.use_folder(STACKEXCHANGE_BASE_URL=server.url)
+            self.results("stackexchange", "faultbackoff sourdough bread")
+            run = self.search("stackexchange", "sourdough bread", "--timeout", "3")
+            self.assertEqual(run.document["details"]["kind"], "rate_limit")
+            seconds = fake_stackexchange.BACKOFF
+            self.assertAlmostEqual(run.document["details"]["retry_after"], seconds, delta=2)
+            self.assertEqual(len(server.requests), 1)
+
+    def test_a_quota_that_a_good_answer_ends_is_a_pause_until_it_is_renewed(self) -> None:
+        self.results("stackexchange", "faultspent sourdough bread")
+        run = self.search("stackexchange", "sourdough bread", "--timeout", "3")
+        self.assertEqual(run.document["details"]["kind"], "rate_limit")
+        self.assertEqual(len(self.fields()), 1)
+        state = pacing.engine_states()["stackexchange"]
+        self.assertEqual(state["remaining"], 0)
+        self.assertAlmostEqual(state["renewal_seconds"], DAY, delta=5)
+
+    def test_a_refusal_that_names_no_time_rests_the_source_and_names_others(self) -> None:
+        for engine, fault, signal in (
+            ("hackernews", "limit", "HTTP 429"),
+            ("github", "abuse", "secondary rate limit"),
+            ("arxiv", "exceeded", "Rate exceeded"),
+        ):
+            with self.subTest(engine):
+                self.use_folder()
+                details = self.search(engine, f"fault{fault} sourdough").document["details"]
+                self.assertIn(signal, details["signal"])
+                self.assertEqual(details["retry_after"], 600)
+                self.assertNotIn(engine, re.findall(r"\w+", details["hint"]))
+                again = self.search(engine, "sourdough bread").document["details"]
+                self.assertTrue(again["resting"])
+
+    def test_a_query_that_a_source_does_not_take_says_the_sources_words(self) -> None:
+        for engine, query, words in (
+            ("stackexchange", "sourdough", "No site found for name `cooking`"),
+            ("github", "sourdough repo:nobody/nothing", "do not exist or you do not have perm"),
+        ):
+            with self.subTest(engine):
+                site = ("--site", "cooking") if engine == "stackexchange" else ()
+                run = self.search(engine, query, *site)
+                self.assertEqual(run.document["details"]["kind"], "invalid_input")
+                self.assertIn(words, run.document["error"])
+
+    def test_what_the_fakes_refuse_is_what_the_apis_refuse(self) -> None:
+        table = (
+            ("/search/issues?q=sourdough", {"User-Agent": "x (a@b.org)"}, 422),
+            ("/search/issues?q=sourdough+is:issue", {"User-Agent": ""}, 403),
+            ("/2.3/search/advanced?q=sourdough&site=nosite", {}, 400),
+            ("/2.3/search/advanced?q=sourdough", {}, 400),
+            ("/api/query?search_query=a+b", {}, 400),
+            ("/works?query=a&nothing=1", {}, 400),
+        )
+        for path, headers, status in table:
+            with self.subTest(path):
+                self.assertEqual(status_of(self.server.url + path, **headers), status)
+
+
+class Callers(OpenSourceCase):
+    def test_every_source_is_told_the_tool_and_the_contact_and_no_browser(self) -> None:
+        for contact in ("", "ada@example.org"):
+            self.use_folder(WEB_SEARCH_CONTACT=contact)
+            self.server.clear()
+            for engine in SOURCES:
+                self.search(engine, "sourdough bread")
+            for request in self.server.requests:
+                agent = request.header("user-agent") or ""
+                self.assertRegex(agent, r"^web-search-skill/\d+\.\d+\.\d+( |$)")
+                self.assertNotIn("Mozilla", agent)
+                self.assertIn(contact, agent)
+
+    def test_github_works_without_a_token_and_is_the_only_one_that_gets_it(self) -> None:
+        self.use_folder(GITHUB_TOKEN=TOKEN)
+        for engine in SOURCES:
+            self.assertTrue(self.search(engine, "sourdough bread").document["ok"])
+        for request in self.server.requests:
+            expected = f"Bearer {TOKEN}" if request.path.startswith("/search/") else None
+            self.assertEqual(request.header("authorization"), expected)
+        self.use_folder()
+        self.server.clear()
+        self.assertTrue(self.search("github", "sourdough bread").document["ok"])
+        self.assertIsNone(self.server.requests[0].header("authorization"))
+
+    def test_a_token_is_in_no_output_log_or_store(self) -> None:
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        log = Path(folder.name) / "log.jsonl"
+        bad = f"bad-{TOKEN}"
+        environment = {**self.environment, "GLSI_DB_PATH": f"{folder.name}/cache.db"}
+        environment |= {"WEB_SEARCH_LOG": str(log)}
+        words = ("sourdough bread", "--engine", "github", "--verbose")
+        shown = ""
+        for token in (TOKEN, bad):
+            for more in ((), ("--dry-run",)):
+                run = run_script(SCRIPT, *words, *more, env={**environment, "GITHUB_TOKEN": token})
+                shown += run.stdout.decode() + run.stderr
+        self.assertEqual(
+            run_script(SCRIPT, *words, env={**environment, "GITHUB_TOKEN": bad}).code, 3
+        )
+        self.assertIn("GITHUB_TOKEN", shown)  # the hint names the variable
+        for path in Path(folder.name).iterdir():
+            shown += path.read_bytes().decode("latin-1")
+        self.assertNotIn(CANARY, shown)
+
+    def test_a_token_of_the_secrets_file_raises_the_pace_too(self) -> None:
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        secrets = Path(folder.name) / "secrets.yaml"
+        secrets.write_text(f"GITHUB_TOKEN: {TOKEN}\n", encoding="utf-8")
+        secrets.chmod(0o600)
+        self.use_folder(GLSI_RATE_LIMIT="1s")
+        self.assertEqual(pacing.pace_of("github"), (7.5, 2))
+        self.use_folder(GLSI_RATE_LIMIT="1s", WEB_SEARCH_SECRETS=str(secrets))
+        self.assertEqual(pacing.pace_of("github"), (2.2, 2))
+
+
+class Limits(EnvironmentCase):
+    """No source is asked faster than its own rules say, by the clock of a server that counts."""
+
+    def test_what_comes_faster_than_a_limit_is_refused_by_the_fakes(self) -> None:
+        with FakeServer(limits=True) as server:
+            for path, most in (
+                ("/api/query?search_query=all:bread", 1),
+                ("/works?query=a&rows=1", 5),
+            ):
+                with self.subTest(path):
+                    statuses = [status_of(server.url + path) for _ in range(most + 1)]
+                    self.assertEqual(statuses, [200] * most + [429])
+
+    def test_processes_at_once_keep_each_sources_limit(self) -> None:
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        with FakeServer(limits=True) as server:
+            environment = {**small_web_environment(server.url), "GLSI_RATE_LIMIT": "200ms"}
+            environment["GLSI_DB_PATH"] = f"{folder.name}/cache.db"
+
+            def ask(words: tuple[str, str]) -> Run:
+                query, engine = words
+                more = ("--engine", engine, "--timeout", "60")
+                return run_script(SCRIPT, query, *more, env=environment)
+
+            asked = [("sourdough bread", "arxiv"), ("quantum error", "arxiv")]
+            asked += [(query, "crossref") for query in ("sleep", "bread", "quantum")]
+            with ThreadPoolExecutor(5) as pool:
+                runs = list(pool.map(ask, asked))
+            self.assertEqual(
+                [run.code for run in runs],
+                [0] * 5,
+                [run.document["error"] for run in runs if run.code],
+            )
+            times = sorted(one.time for one in server.requests if one.path == "/api/query")
+            self.assertEqual(len(times), 2)
+            self.assertGreaterEqual(times[1] - times[0], 3.0)
+            times = sorted(one.time for one in server.requests if one.path == "/works")
+            gaps = [after - before for before, after in itertools.pairwise(times)]
+            self.assertGreaterEqual(min(gaps), 0.15)
+
+    def test_github_is_asked_ten_times_a_minute_and_its_reset_is_waited_for(self) -> None:
+        # The rules alone, on a clock of their own: sixty seconds hold ten requests, not eleven.
+        state, now, times = pacing.fresh_state(), 1_000.0, []
+        self.set_environment(GITHUB_TOKEN="")
+        pace = pacing.pace_of("github")
+        while now < 1_300:
+            wait = pacing.reserve_slot(state, now, "github", pace, 1_000.0)
+            now += wait
+            times.append(now)
+        for start in times:
+            self.assertLessEqual(sum(start <= one < start + 60 for one in times), 10)
+
+
+# ----- answers that the real APIs gave, where they are at hand
+
+SAMPLES = samples_folder("arxiv_query_2026.xml")
+if SAMPLES:
+
+    class RecordedAnswers(unittest.TestCase):
+        def read(self, engine: str, name: str, status: int = 200) -> list[dict[str, Any]]:
+            """The results of a recorded answer."""
+            path = "/search/issues" if engine == "github" else "/w/api.php"
+            request = {"url": f"https://en.wikipedia.org{path}"}
+            body = (SAMPLES / name).read_bytes()
+            headers = {}
+            if body.startswith(b"HTTP "):
+                head, _, body = body.partition(b"\n\n")
+                lines = head.decode().splitlines()
+                status = int(lines[0].split()[1])
+                headers = dict(line.split(": ", 1) for line in lines[1:])
+            answer = common.Response(status, headers, body)
+            page = engines.load_module(engine).read_answer(request, answer)
+            return list(keyless.merged_results([page]))
+
+        def refused(self, engine: str, name: str, status: int) -> Any:
+            """The error that a recorded answer means."""
+            with self.assertRaises(common.SearchError) as caught:
+                self.read(engine, name, status)
+            return caught.exception
+
+        def test_stack_exchange(self) -> None:
+            items = self.read("stackexchange", "stackexchange_search_advanced_2026_5of10.json")
+            self.assertEqual(len(items), 5)
+            self.assertEqual(items[0]["author"], "Masood Ahmad")
+            self.assertEqual({item["license"] for item in items}, {"CC BY-SA 4.0"})
+            self.assertEqual(items[0]["date"], "2025-05-31")
+            self.assertEqual(
+                items[0]["snippet"], "claude, model-context-protocol · score 2 · 1 answer"
+            )
+            self.assertFalse(any("&#" in item["title"] for item in items))
+
+        def test_hacker_news(self) -> None:
+            items = self.read("hackernews", "hn_search_2026.json")
+            self.assertEqual(len(items), 6)
+            for item in items:
+                self.assertRegex(item["date"], r"^20\d\d-\d\d-\d\d$")
+                self.assertNotRegex(item["snippet"], r"</?(p|a|em)\b|&#x")
+                self.assertIn("point", item["snippet"])
+
+        def test_github(self) -> None:
+            items = self.read("github", "github_search_issues_first6.json")
+            self.assertEqual(len(items), 6)
+            for item in items:
+                self.assertRegex(item["url"], r"^https://github\.com/.+/(issues|pull)/\d+$")
+                self.assertRegex(item["snippet"], r"^(open|closed) (issue|pull request) · \d+ com")
+            error = self.refused("github", "github_ratelimit_403.txt", 403)
+            self.assertEqual(error.kind, "blocked")
+            self.assertIn("API Rate Limit Exceeded", error.details["signal"])
+
+        def test_crossref(self) -> None:
+            items = self.read("crossref", "crossref_works_query_2026.json")
+            self.assertEqual(len(items), 2)
+            for item in items:
+                self.assertTrue(item["url"].startswith("https://doi.org/"))
+                self.assertNotIn("<", item["title"] + item["snippet"])
+
+        def test_arxiv(self) -> None:
+            items = self.read("arxiv", "arxiv_query_2026.xml")
+            self.assertEqual(len(items), 10)
+            self.assertEqual(items[0]["url"], "https://arxiv.org/abs/2202.12139")
+            self.assertTrue(all(item["author"] and item["date"] for item in items))
+            self.assertTrue(items[0]["snippet"].startswith("cs.SE · Deep Learning (DL) has"))
+            error = self.refused("arxiv", "arxiv_error_400.xml", 400)
+            self.assertEqual(error.kind, "invalid_input")
+            self.assertIn("incorrect id format for abc", error.message)
+
+        def test_wikipedia(self) -> None:
+            items = self.read("wikipedia", "wikipedia_search_2026.json")
+            self.assertEqual(len(items), 10)
+            address = "https://en.wikipedia.org/wiki/Python_(programming_language)"
+            self.assertEqual(items[0]["url"], address)
+            self.assertNotIn("<span", items[0]["snippet"])
+
+
+if __name__ == "__main__":
+    unittest.main()

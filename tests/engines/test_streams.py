@@ -1,0 +1,209 @@
+"""Batches as JSON Lines: queries without end, in pieces, in order or as they come, resumed."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import threading
+import unittest
+from pathlib import Path
+from typing import Any
+
+from tests.support import CANARY, SCRIPTS, FakeServerCase, clean_environment, load_script
+
+KEY = "good-" + CANARY
+# Script -> the variable of its key, and that of its address.
+BATCHES = {
+    "serper_search.py": ("SERPER_API_KEY", "SERPER_BASE_URL"),
+    "gemini_search.py": ("GEMINI_API_KEY", "GEMINI_BASE_URL"),
+}
+
+
+class StreamCase(FakeServerCase):
+    def setUp(self) -> None:
+        super().setUp()
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.out = Path(folder.name) / "out.jsonl"
+
+    def start(self, script: str, *words: str, key: str = KEY, **streams: Any) -> Any:
+        name, address = BATCHES[script]
+        process = subprocess.Popen(
+            [sys.executable, str(SCRIPTS / script), "batch", "@-", *words],
+            env=clean_environment(**{name: key, address: self.server.url}),
+            stdin=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            **streams,
+        )
+        self.addCleanup(process.wait)
+        self.addCleanup(process.kill)
+        return process
+
+    def answers(
+        self, script: str, lines: list[str], *words: str, key: str = KEY, code: int = 0
+    ) -> list[dict[str, Any]]:
+        """Answer the lines with --jsonl; return the documents."""
+        process = self.start(script, "--jsonl", *words, key=key, stdout=subprocess.PIPE)
+        stdout, stderr = process.communicate("\n".join(lines).encode(), timeout=60)
+        self.assertEqual((process.returncode, stderr), (code, b""), stdout)
+        return [json.loads(line) for line in stdout.splitlines()]
+
+    def resume(self, script: str, lines: list[str], key: str = KEY) -> list[dict[str, Any]]:
+        """Run the command that starts and resumes; return all documents of the file."""
+        with self.out.open("ab") as out:
+            process = self.start(script, "--skip-done", str(self.out), key=key, stdout=out)
+            _, stderr = process.communicate("\n".join(lines).encode(), timeout=60)
+        self.assertEqual(stderr, b"")
+        return [
+            json.loads(line) for line in self.out.read_bytes().splitlines() if line[-1:] == b"}"
+        ]
+
+
+class Streams(StreamCase):
+    def test_each_line_names_its_input(self) -> None:
+        lines = ["guide", "sourdough", "guide"]
+        for script in BATCHES:
+            for words in ([], ["--ordered"]):
+                with self.subTest(script, words=words):
+                    found = self.answers(script, ["", *lines, " "], *words)
+                    self.assertEqual(sorted(one["input"] for one in found), sorted(lines))
+                    self.assertTrue(all(one["input"] == one["query"] for one in found))
+                    if words:
+                        self.assertEqual([one["input"] for one in found], lines)
+
+    def test_a_bad_line_is_an_error_of_its_own(self) -> None:
+        lines = ["guide", "{bad", '{"query": "guide", "cuont": 1}', '{"query": "sourdough"}']
+        found = self.answers("serper_search.py", lines)
+        self.assertEqual([one["input"] for one in found], lines)
+        self.assertEqual([one["ok"] for one in found], [True, False, False, True])
+        self.assertEqual(found[3]["query"], "sourdough")
+
+    def test_queries_without_end_are_answered_until_the_reader_has_gone(self) -> None:
+        for script in BATCHES:
+            process = self.start(script, "--jsonl", stdout=subprocess.PIPE)
+            feeder = threading.Thread(target=self.feed_without_end, args=(process,), daemon=True)
+            feeder.start()
+            found = [json.loads(process.stdout.readline()) for _ in range(250)]
+            with self.subTest(script):
+                self.assertTrue(all(one["ok"] for one in found))
+                process.stdout.close()
+                self.assertEqual(process.wait(timeout=30), 0)
+                self.assertEqual(process.stderr.read(), b"")
+                feeder.join(timeout=30)
+            process.stdin.close()
+            process.stderr.close()
+
+    @staticmethod
+    def feed_without_end(process: Any) -> None:
+        try:
+            for number in itertools.count():
+                os.write(process.stdin.fileno(), f"guide {number}\n".encode())  # not buffered
+        except BrokenPipeError:
+            return
+
+    def test_a_query_is_answered_before_the_next_one_comes(self) -> None:
+        for script in BATCHES:
+            process = self.start(script, "--jsonl", stdout=subprocess.PIPE)
+            for query in ("guide", "sourdough"):
+                process.stdin.write(query.encode() + b"\n")
+                process.stdin.flush()
+                self.assertEqual(json.loads(process.stdout.readline())["input"], query)
+            self.assertEqual(process.communicate(timeout=30), (b"", b""))
+            self.assertEqual(process.returncode, 0)
+
+    def test_answers_come_as_they_finish_or_in_the_order_of_the_queries(self) -> None:
+        lines = ["sourdough", "aurora", "", "chess", "guide"]
+        given = [word for line in lines for word in ("--queries", line)]
+        found = self.answers("gemini_search.py", [], *given)
+        self.assertEqual(found[0]["input"], "")  # is refused without a request
+        found = self.answers("gemini_search.py", [], "--ordered", *given)
+        self.assertEqual([one["input"] for one in found], lines)
+
+    def test_serper_is_asked_for_a_hundred_at_once(self) -> None:
+        found = self.answers("serper_search.py", [f"guide {number}" for number in range(250)])
+        self.assertEqual(
+            [one["input"] for one in found], [f"guide {number}" for number in range(250)]
+        )
+        self.assertEqual(
+            [len(json.loads(one.body)) for one in self.server.requests], [100, 100, 50]
+        )
+
+    def test_a_json_array_over_a_megabyte_is_refused_and_not_cut(self) -> None:
+        for script in BATCHES:
+            found = self.answers(script, [json.dumps(["guide " * 20] * 10_000)], code=2)
+            self.assertIn("JSON array over", found[0]["error"])
+            found = self.answers(script, [json.dumps(["guide", "a\nb"])], "--ordered")
+            self.assertEqual([one["input"] for one in found], ["guide", "a\nb"])
+        self.assertEqual({one.path for one in self.server.requests} & {"/"}, set())
+
+    def test_a_refused_key_and_a_used_up_quota_end_the_asking(self) -> None:
+        lines = [f"guide {number}" for number in range(350)]
+        for script, name, kind, code in (
+            ("serper_search.py", "bad", "auth", 3),
+            ("serper_search.py", "empty", "quota", 4),
+            ("gemini_search.py", "bad", "auth", 3),
+        ):
+            found = self.answers(script, lines, key=f"{name}-{CANARY}", code=code)
+            with self.subTest(script, name=name):
+                self.assertEqual({one["details"]["kind"] for one in found}, {kind})
+                self.assertLessEqual(len(found), 100)
+
+    def test_without_a_key_one_document_says_so(self) -> None:
+        for script in BATCHES:
+            found = self.answers(script, ["guide", "sourdough"], key="", code=3)
+            self.assertEqual([one["details"]["kind"] for one in found], ["auth"])
+
+    def test_an_empty_input_prints_nothing_and_no_input_is_an_error(self) -> None:
+        for script in BATCHES:
+            self.assertEqual(self.answers(script, ["", " "]), [])
+            run = self.run_script(script, "batch", "--jsonl")
+            self.assertEqual(run.code, 2)
+            run = self.run_script(script, "batch", "no-such-file", "--jsonl")
+            self.assertIn("no-such-file", run.document["error"])
+
+
+class Resumed(StreamCase):
+    def test_a_cut_run_goes_on_where_it_ended_and_asks_for_nothing_twice(self) -> None:
+        lines = [f"guide {number}" for number in range(130)]
+        for script in BATCHES:
+            self.out.write_bytes(b"")
+            self.assertEqual(len(self.resume(script, lines)), 130)
+            whole = self.out.read_bytes().splitlines(keepends=True)
+            self.out.write_bytes(b"".join(whole[:40]) + whole[40][:30])
+            self.server.clear()
+            documents = self.resume(script, lines)
+            with self.subTest(script):
+                self.assertEqual(sorted(one["input"] for one in documents), sorted(lines))
+                asked = [json.loads(one.body) for one in self.server.requests]
+                self.assertEqual(sum(len(one) if isinstance(one, list) else 1 for one in asked), 90)
+
+    def test_errors_that_may_pass_are_asked_again_and_answers_that_say_nothing_are_not(
+        self,
+    ) -> None:
+        lines = ["guide", "zzzqqq", "{bad"]
+        script = "serper_search.py"
+        documents = self.resume(script, lines, key=f"bad-{CANARY}")
+        kinds = [one["details"]["kind"] for one in documents]
+        self.assertEqual(kinds, ["auth", "auth", "invalid_input"])
+        self.assertEqual(len(self.resume(script, lines)), 5)
+        self.server.clear()
+        self.assertEqual(len(self.resume(script, lines)), 5)
+        self.assertEqual(self.server.requests, [])
+
+    def test_the_flags_of_lines_are_there_for_batches_alone(self) -> None:
+        for flag in ("--jsonl", "--ordered", "--skip-done=x"):
+            run = self.run_script("serper_search.py", "guide", flag)
+            self.assertEqual((run.code, run.document["details"]["kind"]), (2, "invalid_input"))
+        self.assertNotIn("skip_done", json.dumps(self.definitions()))
+
+    @staticmethod
+    def definitions() -> Any:
+        return load_script("websearch.servers.mcp_tools").tool_definitions()
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,332 @@
+"""read_page.py with a list of addresses: JSON Lines without end, polite to each host, resumed."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import unittest
+from pathlib import Path
+from typing import Any
+
+from tests.fake_server.server import FakeServer
+from tests.pages.test_read_page import SCRIPT, SiteCase
+from tests.support import SCRIPTS, SLACK, call_main, clean_environment, load_script, run_script
+
+command: Any = load_script("read_page")
+bulk: Any = load_script("websearch.pages.bulk")
+GOOD = ("articles/sourdough", "articles/bridges", "docs/timeouts", "shop/kettle", "text/notes.txt")
+PAUSE = 0.4  # seconds, where a test sees it
+MEMORY = 25_000_000  # bytes that a process may grow between its 50th page and its last
+
+
+class ListCase(SiteCase):
+    """A test case that reads lists from the server of the class."""
+
+    def setUp(self) -> None:
+        super().setUp()
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = Path(folder.name)
+        self.out = self.folder / "pages.jsonl"
+
+    def addresses(self, *paths: str) -> list[str]:
+        return [self.address(path) for path in paths]
+
+    def read_lines(
+        self, lines: list[str], *words: str, servers: tuple[FakeServer, ...] = ()
+    ) -> list[dict[str, Any]]:
+        """Read a list from standard input, without a pause unless words say so; documents."""
+        allowed = ",".join(one.url[7:] for one in (self.server, *servers))
+        run = run_script(
+            SCRIPT,
+            *("--urls-from", "-", "--host-pause", "0", *words),
+            env={"WEB_SEARCH_ALLOW_PRIVATE": allowed},
+            stdin="\n".join(lines),
+        )
+        self.assertEqual(run.stderr, "")
+        documents = [json.loads(line) for line in run.stdout.splitlines()]
+        worked = any(one["ok"] for one in documents)
+        self.assertEqual(run.code == 0, worked or not documents)
+        return documents
+
+    def start(self, *words: str, **streams: Any) -> subprocess.Popen[bytes]:
+        process = subprocess.Popen(
+            [sys.executable, str(SCRIPTS / SCRIPT), "--urls-from", "-", "--host-pause=0", *words],
+            env=clean_environment(**self.environment),
+            stdin=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            **streams,
+        )
+        self.addCleanup(self.end, process)
+        return process
+
+    @staticmethod
+    def end(process: subprocess.Popen[bytes]) -> None:
+        process.kill()
+        for stream in (process.stdin, process.stdout, process.stderr):
+            if stream and not stream.closed:
+                try:
+                    stream.close()
+                except BrokenPipeError:
+                    continue
+        process.wait()
+
+    def feed_without_end(self, process: subprocess.Popen[bytes]) -> threading.Thread:
+        """Write addresses to a process until it takes no more."""
+
+        def write() -> None:
+            pages = [line.encode() + b"\n" for line in self.addresses(*GOOD)]
+            try:
+                for page in itertools.cycle(pages):
+                    assert process.stdin
+                    os.write(process.stdin.fileno(), page)  # not buffered
+            except (OSError, ValueError):
+                return
+
+        thread = threading.Thread(target=write, daemon=True)
+        thread.start()
+        return thread
+
+
+class Lines(ListCase):
+    def test_each_line_names_its_address_and_holds_what_the_page_says_alone(self) -> None:
+        found = {one["url"]: one for one in self.read_lines(self.addresses(*GOOD))}
+        self.assertEqual(set(found), set(self.addresses(*GOOD)))
+        for path in GOOD:
+            alone = self.read(path, max_chars=0)["pages"][0]
+            self.assertEqual(found[self.address(path)], alone)
+
+    def test_a_bad_line_is_an_error_of_its_own_and_blank_lines_are_none(self) -> None:
+        bad = ["not an address", "ftp://example.org/x", "http://10.0.0.1/", '{"url": 1}']
+        bad += ["x" * 9_000, "http://[::1", "http://example.org:99999/", "\ufffd\x07"]
+        good = self.address("articles/tides")
+        documents = self.read_lines(["", *bad, " ", good, "\r"])
+        self.assertEqual({one["url"] for one in documents}, {*bad, good})
+        kinds = {one["url"]: one["details"]["kind"] for one in documents if not one["ok"]}
+        self.assertEqual(set(kinds), set(bad))
+        self.assertEqual(set(kinds.values()), {"invalid_input", "refused"})
+
+    def test_lines_come_in_the_order_in_which_they_finish_or_in_that_of_the_list(self) -> None:
+        lines = self.addresses("slow/late", *GOOD, "status/404")
+        found = [one["url"] for one in self.read_lines(lines)]
+        self.assertEqual(sorted(found), sorted(lines))
+        self.assertNotEqual(found[0], lines[0])
+        found = [one["url"] for one in self.read_lines([*lines, "bad line"], "--ordered")]
+        self.assertEqual(found, [*lines, "bad line"])
+
+    def test_a_file_of_windows_and_a_json_array_are_lists_too(self) -> None:
+        lines = self.addresses("articles/tides", "articles/bridges")
+        for text in ("\ufeff" + "\r\n".join(lines), json.dumps(lines), json.dumps(lines, indent=1)):
+            path = self.folder / "urls.txt"
+            path.write_text(text, encoding="utf-8")
+            run = self.run_script(SCRIPT, "--urls-from", str(path), "--host-pause", "0")
+            found = [json.loads(line)["url"] for line in run.stdout.splitlines()]
+            self.assertEqual(sorted(found), sorted(lines))
+
+    def test_max_chars_and_query_are_for_each_page(self) -> None:
+        lines = self.addresses("articles/sourdough", "articles/bridges")
+        for one in self.read_lines(lines, "--max-chars", "400"):
+            self.assertLessEqual(len(json.dumps(one, ensure_ascii=False)), 460)
+            self.assertTrue(one["truncated"])
+        for one in self.read_lines(lines, "--query", "flour"):
+            self.assertEqual("passages" in one, "sourdough" in one["url"])
+
+    def test_addresses_of_the_command_line_become_lines_with_jsonl(self) -> None:
+        lines = self.addresses("articles/tides", "status/404")
+        run = self.run_script(SCRIPT, *lines, "--jsonl", "--ordered", "--host-pause", "0")
+        self.assertEqual(
+            [json.loads(line)["ok"] for line in run.stdout.splitlines()], [True, False]
+        )
+
+    def test_an_empty_list_prints_nothing_and_is_no_error(self) -> None:
+        self.assertEqual(self.read_lines([""]), [])
+
+    def test_if_no_page_was_read_the_exit_code_is_that_of_the_first_error(self) -> None:
+        run = run_script(SCRIPT, "--urls-from=-", "--ordered", stdin="http://10.0.0.1/\nx y")
+        self.assertEqual((run.code, len(run.stdout.splitlines())), (5, 2))
+
+    def test_a_list_that_cannot_be_read_is_named(self) -> None:
+        for path in ("no-such-list.txt", str(self.folder)):
+            run = call_main(command, "--urls-from", path)
+            self.assertEqual((run.code, run.document["details"]["kind"]), (2, "invalid_input"))
+            self.assertIn(path, run.document["error"])
+        run = call_main(command, "--urls-from", os.devnull, "--skip-done", str(self.folder))
+        self.assertIn("skip_done", run.document["error"])
+
+    def test_a_list_names_no_files_of_this_machine(self) -> None:
+        document = self.read_lines([f"file://{__file__}", "./test_read_list.py"])
+        self.assertEqual([one["ok"] for one in document], [False, False])
+
+    def test_no_server_takes_a_list(self) -> None:
+        document = load_script("websearch.pages.read").run_read({"urls_from": "/etc/hosts"})
+        self.assertEqual(document["details"]["kind"], "invalid_input")
+        self.assertIn("no parameter 'urls_from'", document["error"])
+        tools = load_script("websearch.servers.mcp_tools").tool_definitions()
+        self.assertNotIn("urls_from", json.dumps(tools))
+
+
+class Politeness(ListCase):
+    def times(self, server: FakeServer) -> list[float]:
+        return sorted(one.time for one in server.requests)
+
+    def test_a_host_is_asked_with_a_pause_and_others_meanwhile(self) -> None:
+        with FakeServer() as second:
+            others = [f"{second.url}/site/{path}" for path in GOOD[:2]]
+            lines = [*self.addresses(*GOOD), *others]
+            words = ["--host-pause", str(PAUSE)]
+            documents = self.read_lines(lines, *words, servers=(second,))
+            self.assertTrue(all(one["ok"] for one in documents))
+            times, other_times = self.times(self.server), self.times(second)
+        gaps = [after - before for before, after in itertools.pairwise(times)]
+        self.assertEqual(len(gaps), len(GOOD) - 1)
+        self.assertGreater(min(gaps), PAUSE * 0.6)  # when a busy machine's server sees them
+        self.assertGreater(times[-1] - times[0], PAUSE * (len(gaps) - 0.5))
+        self.assertLess(other_times[0] - times[0], PAUSE)
+
+    def test_a_host_gets_few_connections_and_does_not_hold_up_the_others(self) -> None:
+        with FakeServer() as second:
+            slow = [f"{second.url}/site/slow/hang?{number}" for number in range(8)]
+            words = ["--page-timeout", "1"]
+            started = time.monotonic()
+            documents = self.read_lines([*slow, *self.addresses(*GOOD)], *words, servers=(second,))
+            seconds = time.monotonic() - started
+            self.assertEqual([one["ok"] for one in documents[:5]], [True] * 5)
+            kinds = {one["details"]["kind"] for one in documents[5:]}
+            self.assertEqual((kinds, len(documents)), ({"timeout"}, 13))
+            times = self.times(second)
+        self.assertLess(seconds, 4 + SLACK)
+        at_once = [sum(0 <= one - first < 0.9 for one in times) for first in times]
+        self.assertEqual(max(at_once), bulk.MAX_HOST_CONNECTIONS)
+
+    def test_a_host_that_asks_for_rest_gets_it(self) -> None:
+        page = f"{self.server.url}/web/fault-busy/kitchen.example.com/bread/sourdough-starter-guide"
+        documents = self.read_lines([f"{page}?{number}" for number in range(4)])
+        times = self.times(self.server)
+        self.assertEqual([one["ok"] for one in documents], [False, False, True, True])
+        self.assertEqual(documents[0]["details"]["status"], 429)
+        # Two are asked at once; after their 429 with Retry-After: 1 the host rests.
+        self.assertGreater(times[2] - times[1], 0.9)
+
+    def test_many_addresses_of_one_host_do_not_fill_the_memory_nor_stop_another_host(self) -> None:
+        count = 3 * bulk.MAX_HOST_ADDRESSES
+        with FakeServer() as second:
+            many = [f"{second.url}/site/articles/tides?{number}" for number in range(count)]
+            last = self.address("articles/bridges")
+            documents = self.read_lines([*many, last], servers=(second,))
+        order = [one["url"] for one in documents]
+        self.assertEqual(sorted(order), sorted([*many, last]))
+        self.assertLess(order.index(last), bulk.MAX_HOST_ADDRESSES)
+
+
+class WithoutEnd(ListCase):
+    def test_memory_is_bounded_and_the_process_ends_when_its_reader_has_gone(self) -> None:
+        process = self.start(stdout=subprocess.PIPE)
+        feeder = self.feed_without_end(process)
+        assert process.stdout
+        assert process.stderr
+        memory = []
+        for number in range(1, 251):
+            self.assertTrue(json.loads(process.stdout.readline())["ok"])
+            if number in (50, 250):
+                memory.append(self.memory_of(process))
+        self.assertLess(memory[1] - memory[0], MEMORY)
+        process.stdout.close()
+        self.assertEqual(process.wait(timeout=30), 0)
+        self.assertEqual(process.stderr.read(), b"")
+        feeder.join(timeout=30)
+
+    @staticmethod
+    def memory_of(process: subprocess.Popen[bytes]) -> int:
+        """Return the bytes that a process has in memory; 0 where the system does not say."""
+        try:
+            pages = Path(f"/proc/{process.pid}/statm").read_text().split()[1]
+        except OSError:
+            return 0
+        return int(pages) * os.sysconf("SC_PAGE_SIZE")
+
+    def test_an_address_is_read_before_the_next_one_comes(self) -> None:
+        process = self.start(stdout=subprocess.PIPE)
+        assert process.stdin
+        assert process.stdout
+        for address in self.addresses("articles/tides", "articles/bridges"):
+            process.stdin.write(address.encode() + b"\n")
+            process.stdin.flush()
+            self.assertEqual(json.loads(process.stdout.readline())["url"], address)
+        process.stdin.close()
+        self.assertEqual(process.stdout.read(), b"")
+        self.assertEqual(process.wait(timeout=20), 0)
+
+    def test_ctrl_c_and_sigterm_leave_whole_lines_and_say_so(self) -> None:
+        for number, kind in ((signal.SIGINT, "interrupted"), (signal.SIGTERM, "terminated")):
+            process = self.start(stdout=subprocess.PIPE)
+            self.feed_without_end(process)
+            assert process.stdout
+            first = process.stdout.readline()
+            process.send_signal(number)
+            lines = [first, *process.stdout.read().splitlines(keepends=True)]
+            with self.subTest(kind):
+                self.assertEqual(process.wait(timeout=20), 128 + number)
+                documents = [json.loads(line) for line in lines]
+                self.assertTrue(all("url" in one for one in documents[:-1]))
+                self.assertEqual(documents[-1]["details"]["kind"], kind)
+
+
+class Resumed(ListCase):
+    def resume(self, lines: list[str]) -> list[dict[str, Any]]:
+        """Run the command that starts and resumes; return all documents of the file."""
+        with self.out.open("ab") as out:
+            process = self.start("--skip-done", str(self.out), stdout=out)
+            _, stderr = process.communicate("\n".join(lines).encode(), timeout=60)
+        self.assertEqual(stderr, b"")
+        return [
+            json.loads(line) for line in self.out.read_bytes().splitlines() if line[-1:] == b"}"
+        ]
+
+    def test_a_killed_run_goes_on_where_it_ended(self) -> None:
+        lines = [f"{self.address('articles/tides')}?{number}" for number in range(60)]
+        with self.out.open("ab") as out:
+            process = self.start("--skip-done", str(self.out), stdout=out)
+            assert process.stdin
+            process.stdin.write("\n".join(lines).encode())
+            process.stdin.flush()  # it stays open: the run cannot end before it is killed
+            while self.out.stat().st_size < 5_000:
+                time.sleep(0.005)
+            process.kill()
+            process.wait()
+        before = self.out.read_bytes()
+        whole = before.count(b"\n")
+        self.assertTrue(0 < whole < 60)
+        self.out.write_bytes(before[:-20])  # as if the last line had been cut
+        self.server.clear()
+        documents = self.resume(lines)
+        self.assertEqual(sorted(one["url"] for one in documents), sorted(lines))
+        self.assertTrue(all(one["ok"] for one in documents))
+        self.assertEqual(len(self.server.requests), 60 - (whole - 1))
+        # And there is nothing left to do.
+        self.server.clear()
+        self.assertEqual(len(self.resume(lines)), 60)
+        self.assertEqual(self.server.requests, [])
+
+    def test_errors_that_may_pass_are_tried_again_and_others_are_not(self) -> None:
+        flaky, gone = "status/500", "status/404"
+        lines = [*self.addresses("articles/tides", flaky, gone), "bad line"]
+        self.assertEqual(len(self.resume(lines)), 4)
+        self.server.clear()
+        self.assertEqual(len(self.resume(lines)), 5)
+        self.assertEqual([one.path for one in self.server.requests], [f"/site/{flaky}"])
+
+    def test_what_is_no_document_in_the_file_is_passed_over(self) -> None:
+        line = self.address("articles/tides")
+        self.out.write_bytes(b'\n[1]\nnull\n{"ok": true}\n\xff\n{"url": 5, "ok": true}\n{"ok"\n')
+        self.assertEqual([one["url"] for one in self.resume([line]) if "text" in one], [line])
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,272 @@
+"""focus: sources of a kind beside the general engine; and who answers if no engine does."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+import unittest
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qsl
+
+from tests.fake_server import duckduckgo as fake_duckduckgo
+from tests.servers.http_support import ServerProcess
+from tests.servers.mcp_support import Client
+from tests.support import CannedServer, SmallWebCase, load_script
+
+search: Any = load_script("websearch.search")
+brief: Any = load_script("websearch.brief")
+engines: Any = load_script("websearch.engines")
+pacing: Any = load_script("websearch.engines.pacing")
+QUESTION = "sourdough bread"
+SOURCES = {
+    "code": {"stackexchange", "github", "duckduckgo"},
+    "papers": {"crossref", "arxiv"},
+    "discussions": {"hackernews", "stackexchange", "duckduckgo"},
+    "reference": {"wikipedia", "duckduckgo"},
+}
+NOBODY = "http://127.0.0.1:9"  # an address where nobody listens
+
+
+class FocusCase(SmallWebCase):
+    """A small web without any key; DuckDuckGo is the general engine."""
+
+    blocker: CannedServer
+
+    @classmethod
+    def setUpClass(cls) -> None:
+        super().setUpClass()
+        cls.blocker = CannedServer()
+        cls.addClassCleanup(cls.blocker.close)
+        challenge = fake_duckduckgo.FAULTS["blocked"]()
+        cls.blocker.status, cls.blocker.body = challenge.status, challenge.body
+
+    def setUp(self) -> None:
+        super().setUp()
+        self.use()
+
+    def use(self, **variables: str) -> None:
+        """Begin with an empty store and these variables."""
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.store = f"{folder.name}/cache.db"
+        self.variables = {"GLSI_DB_PATH": self.store, "SEARXNG_BASE_URL": "", **variables}
+        self.set_environment(**self.variables)
+        pacing._LOCAL.clear()
+
+    def block_duckduckgo(self, **variables: str) -> None:
+        """Let DuckDuckGo answer every request with its challenge."""
+        self.use(DUCKDUCKGO_BASE_URL=self.blocker.url, **variables)
+
+    def search(self, query: str = QUESTION, **params: Any) -> dict[str, Any]:
+        """The document of a search that reads no pages unless it is told to."""
+        document: dict[str, Any] = search.run_search({"query": query, "no_pages": True, **params})
+        return document
+
+    def fields(self, path: str) -> dict[str, str]:
+        """The fields of the one request for a path."""
+        (sent,) = [one for one in self.server.requests if one.path == path]
+        return dict(parse_qsl(sent.body.decode()) if sent.body else sent.query_pairs)
+
+
+class Sources(FocusCase):
+    def test_a_focus_asks_its_sources_beside_the_general_engine(self) -> None:
+        for focus, expected in SOURCES.items():
+            with self.subTest(focus):
+                self.use()
+                self.server.clear()
+                document = self.search(focus=focus, count=10)
+                answered = set(document["engines"])
+                answered |= {attempt["engine"] for attempt in document.get("attempts", [])}
+                self.assertEqual(answered, expected)
+                for item in document["results"]:
+                    self.assertTrue(item["engines"])
+                    self.assertLessEqual(set(item["engines"]), expected)
+
+    def test_without_a_focus_one_engine_answers(self) -> None:
+        for params in ({}, {"focus": "general"}):
+            document = self.search(**params)
+            self.assertEqual(document["engine"], "duckduckgo")
+            self.assertNotIn("engines", document)
+
+    def test_results_of_several_sources_are_fused_by_rank(self) -> None:
+        document = self.search(focus="reference", no_pages=False)
+        first = document["results"][0]
+        self.assertEqual(first["engines"], ["duckduckgo", "wikipedia"])
+        document = self.search(focus="code", count=6)
+        kinds = [tuple(item["engines"]) for item in document["results"][:3]]
+        self.assertEqual(sorted(kinds), [("duckduckgo",), ("github",), ("stackexchange",)])
+
+    def test_discussions_ask_the_general_engine_for_forums_unless_sites_are_given(self) -> None:
+        self.search(focus="discussions")
+        for site in engines.FORUM_SITES:
+            self.assertIn(f"site:{site}", self.fields("/html/")["q"])
+        self.use()
+        self.server.clear()
+        self.search(focus="discussions", site=["stackexchange.com"])
+        self.assertEqual(self.fields("/html/")["q"], f"{QUESTION} site:stackexchange.com")
+
+    def test_a_named_engine_takes_the_place_of_the_general_one(self) -> None:
+        document = self.search(focus="papers", engine=["wikipedia"], count=10)
+        self.assertEqual(set(document["engines"]), {"crossref", "arxiv", "wikipedia"})
+
+    def test_a_source_that_fails_is_an_attempt_and_costs_no_other(self) -> None:
+        self.use(GITHUB_BASE_URL=NOBODY, STACKEXCHANGE_BASE_URL=NOBODY)
+        document = self.search(focus="code")
+        self.assertTrue(document["ok"], document)
+        failed = {one["engine"]: one["kind"] for one in document["attempts"]}
+        self.assertEqual(failed, {"github": "network", "stackexchange": "network"})
+        self.use()
+        rest = {"blocks": 1, "signal": "HTTP 403"}
+        pacing.change_state("github", lambda one, now: one.update(rest, rest_until=now + 600), [])
+        document = self.search(focus="code")
+        (attempt,) = document["attempts"]
+        self.assertEqual((attempt["engine"], attempt["kind"]), ("github", "blocked"))
+
+    def test_if_every_source_fails_the_error_names_each(self) -> None:
+        self.use(CROSSREF_BASE_URL=NOBODY, ARXIV_BASE_URL=NOBODY)
+        document = self.search(focus="papers")
+        self.assertEqual(document["details"]["kind"], "network")
+        attempts = {one["engine"] for one in document["details"]["attempts"]}
+        self.assertEqual(attempts, {"crossref", "arxiv"})
+
+    def test_author_and_licence_stand_beside_results_and_in_markdown(self) -> None:
+        run = self.run_script(
+            "web_search.py", QUESTION, "--focus", "code", "--format", "markdown", **self.variables
+        )
+        self.assertIn("· Ada & Bo · CC BY-SA 4.0 · stackexchange", run.stdout.decode())
+
+    def test_a_dry_run_shows_the_request_to_each_source(self) -> None:
+        document = self.search(focus="papers", dry_run=True)
+        asked = {one["engine"]: one["url"] for one in document["request"]["requests"]}
+        self.assertIn("/works?query=sourdough", asked["crossref"])
+        self.assertIn("/api/query?search_query=", asked["arxiv"])
+        self.assertEqual(self.server.requests, [])
+
+    def test_an_unknown_focus_is_refused_by_name(self) -> None:
+        document = self.search(focus="paper")
+        self.assertEqual(document["details"]["kind"], "invalid_input")
+        self.assertIn("focus must be one of general, code, papers", document["error"])
+
+    def test_stored_answers_of_each_source_serve_the_next_search(self) -> None:
+        first = self.search(focus="papers", no_pages=False)
+        self.server.clear()
+        again = self.search(focus="papers", no_pages=False)
+        self.assertEqual(self.server.requests, [])
+        self.assertTrue(again["from_cache"])
+        self.assertEqual([one["url"] for one in first["results"]],
+                         [one["url"] for one in again["results"]])  # fmt: skip
+
+
+class WaysIn(FocusCase):
+    def test_a_search_as_a_process_reads_the_pages_of_its_sources(self) -> None:
+        run = self.run_script("web_search.py", QUESTION, "--focus", "code", **self.variables)
+        self.assertEqual((run.code, run.stderr), (0, ""), run.stdout)
+        texts = {
+            item["url"].partition("/web/")[2]: item["text"] for item in run.document["results"]
+        }
+        page = "stackoverflow.com/questions/70100102/scale-a-sourdough-bread-recipe-with-fractions"
+        self.assertIn("fractions.Fraction", texts[page])
+
+    def test_a_brief_asks_each_question_at_each_source(self) -> None:
+        questions = (QUESTION, "python asyncio task")
+        words = [word for one in questions for word in ("-q", one)]
+        run = self.run_script("web_search.py", "brief", *words, "--focus", "code", **self.variables)
+        self.assertEqual(run.code, 0, run.stdout)
+        for state in run.document["queries"]:
+            self.assertEqual(set(state["engines"]), SOURCES["code"])
+        named = {engine for one in run.document["sources"] for engine in one["engines"]}
+        self.assertEqual(named, SOURCES["code"])
+
+    def test_over_mcp(self) -> None:
+        client = Client({**self.environment, **self.variables})
+        self.addCleanup(client.close)
+        text = client.text("web_search", query=QUESTION, focus="papers")
+        self.assertIn("doi.org/10.5555/bread.2019.0101", text)
+        self.assertIn("arxiv.org/abs/2401.00101", text)
+        tools = client.request("tools/list")["result"]["tools"]
+        (tool,) = [one for one in tools if one["name"] == "web_search"]
+        focus = tool["inputSchema"]["properties"]["focus"]
+        self.assertEqual(focus["enum"], ["general", *SOURCES])
+
+    def test_over_http(self) -> None:
+        server = ServerProcess(**{**self.environment, **self.variables})
+        self.addCleanup(server.stop)
+        answer = server.fetch("/search?q=sourdough+bread&focus=papers")
+        self.assertEqual(answer.status, 200)
+        text = json.dumps(answer.document)
+        self.assertIn("doi.org/10.5555/bread.2019.0101", text)
+        self.assertIn("arxiv.org/abs/2401.00101", text)
+
+
+class StandIns(FocusCase):
+    def test_open_sources_answer_if_duckduckgo_blocks_and_one_sentence_says_so(self) -> None:
+        self.block_duckduckgo()
+        document = self.search(no_pages=False, count=6)
+        self.assertTrue(document["ok"], document)
+        self.assertEqual(document["engines"], ["wikipedia", "stackexchange", "hackernews"])
+        self.assertTrue(all(item.get("text") for item in document["results"]))
+        (attempt,) = document["attempts"]
+        self.assertEqual((attempt["engine"], attempt["kind"]), ("duckduckgo", "blocked"))
+        (sentence,) = document["warnings"]
+        titles = "Wikipedia, Stack Exchange, Hacker News"
+        self.assertEqual(
+            sentence, f"No search engine answered: these results are from {titles} alone."
+        )
+
+    def test_while_it_rests_they_answer_too(self) -> None:
+        self.block_duckduckgo()
+        self.search()
+        document = self.search("python asyncio")
+        self.assertTrue(document["ok"], document)
+        self.assertIn("is not asked for another", document["attempts"][0]["error"])
+
+    def test_a_named_engine_that_blocks_fails_the_call(self) -> None:
+        self.block_duckduckgo()
+        document = self.search(engine=["duckduckgo"])
+        self.assertEqual(document["details"]["kind"], "blocked")
+
+    def test_what_the_web_does_not_hold_is_no_results_without_them(self) -> None:
+        document = self.search("zzzqqq")
+        self.assertEqual(document["details"]["kind"], "no_results")
+        self.assertNotIn("/w/api.php", {one.path for one in self.server.requests})
+
+    def test_with_a_focus_its_sources_answer_and_the_sentence_names_them(self) -> None:
+        self.block_duckduckgo()
+        document = self.search(focus="code")
+        self.assertEqual(set(document["engines"]), {"stackexchange", "github"})
+        (sentence,) = document["warnings"]
+        self.assertTrue(sentence.endswith("from Stack Exchange, GitHub alone."), sentence)
+
+    def test_if_those_find_nothing_either_the_others_answer(self) -> None:
+        self.block_duckduckgo()
+        document = self.search("mechanical keyboard switches", focus="code")
+        self.assertTrue(document["ok"], document)
+        self.assertLessEqual(set(document["engines"]), {"wikipedia", "hackernews"})
+
+    def test_a_brief_gets_them_for_each_question(self) -> None:
+        self.block_duckduckgo()
+        document = brief.run_brief({"queries": [QUESTION, "python asyncio task"]})
+        self.assertTrue(document["ok"], document)
+        self.assertTrue(all(state["found"] for state in document["queries"]))
+        self.assertEqual(len(document["warnings"]), 1)
+
+    def test_if_nothing_answers_the_block_stays_the_error_with_every_attempt(self) -> None:
+        down = {engines.ENGINES[name]["address"][0]: NOBODY for name in engines.stand_ins()}
+        self.block_duckduckgo(**down)
+        document = self.search()
+        self.assertEqual(document["details"]["kind"], "blocked")
+        attempts = [one["engine"] for one in document["details"]["attempts"]]
+        self.assertEqual(attempts, ["duckduckgo", *engines.stand_ins()])
+
+    def test_a_kept_answer_is_offered_beside_them(self) -> None:
+        self.search()
+        Path(self.store).parent.joinpath("engines.db").unlink(missing_ok=True)
+        self.set_environment(**{**self.variables, "DUCKDUCKGO_BASE_URL": self.blocker.url})
+        document = self.search(force=True)
+        self.assertTrue(document["ok"], document)
+        self.assertTrue(any("is stored: stale gives it" in one for one in document["warnings"]))
+
+
+if __name__ == "__main__":
+    unittest.main()
