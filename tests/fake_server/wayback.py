@@ -1,7 +1,7 @@
 """The Internet Archive: GET /cdx/search/cdx lists captures, GET /web/TIMEid_/URL gives one.
 
 It has copies of the pages of this server that are gone: /site/gone/..., and those of small_web.py
-with the fault gone. What the address of a page ends with decides what the archive does:
+with the faults gone-NAME. /site/gone/NAME and gone-NAME decide what the archive does:
   never       it has no copy               refused    its owner wants none shown (403)
   busy        429 without Retry-After      broken     it has a copy that cannot be fetched (503)
   odd         no JSON                      hang       never an answer
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 CAPTURES = (("20200102030405", "200"), ("20231224000000", "301"), ("20240131120000", "200"),
             ("20250505050505", "404"))  # fmt: skip
 PARAMETERS = {"url", "output", "fl", "filter", "limit"}
-GONE = r"https?://[^/]+/(?:site/gone/.*|web/fault-gone/(.*))"
+GONE = r"https?://[^/]+/(?:site/gone/|web/fault-gone-?)(?P<fault>\w*)/?(?P<document>.*)"
 MEMENTO = (("memento-datetime", "Wed, 31 Jan 2024 12:00:00 GMT"),)
 
 
@@ -34,11 +34,11 @@ def answer_captures(request: RecordedRequest, _state: ServerState) -> Answer:
     is_known = set(fields) <= PARAMETERS and fields.get("output") == "json"
     if not is_known or not re.match(r"https?://", url):
         return Reply(HTTPStatus.BAD_REQUEST, b"Bad request", "text/plain")
-    fault = next((name for name in FAULTS if url.endswith(name)), "")
-    if fault:
-        return FAULTS[fault]
-    if url.endswith("never") or not re.fullmatch(GONE, url):
+    gone = re.match(GONE, url)
+    if not gone or gone["fault"] == "never":
         return json_reply([])
+    if gone["fault"] in FAULTS:
+        return FAULTS[gone["fault"]]
     status = fields.get("filter", "").removeprefix("statuscode:")
     found = [[time] for time, code in CAPTURES if status in ("", code)]
     return json_reply([["timestamp"], *found[int(fields.get("limit", "-1")) :]])
@@ -47,12 +47,12 @@ def answer_captures(request: RecordedRequest, _state: ServerState) -> Answer:
 def answer_copy(request: RecordedRequest, _state: ServerState) -> Answer:
     """GET /web/TIMEid_/URL: the page as it was."""
     time, url = request.target.removeprefix("/web/").split("id_/", 1)
-    gone = re.fullmatch(GONE, url)
+    gone = re.match(GONE, url)
     if not gone or time != CAPTURES[2][0]:
         return Reply(HTTPStatus.NOT_FOUND, b"No capture", "text/plain")
-    if url.endswith("broken"):
+    if gone["fault"] == "broken":
         return Reply(HTTPStatus.SERVICE_UNAVAILABLE, b"Try later", "text/plain")
-    document = small_web.DOCUMENTS.get(gone[1] or "")
+    document = small_web.DOCUMENTS.get(gone["document"])
     body = small_web.page_of(document).encode() if document else website.old_page()
     return Reply(HTTPStatus.OK, body, website.HTML, MEMENTO)
 
