@@ -61,6 +61,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from websearch.common import Document, ProgressCallback
+    from websearch.pages.browser import Browser
     from websearch.pages.content import Page
 
 MAX_URLS = 50  # of one call
@@ -107,6 +108,9 @@ COMMANDS: dict[str, dict[str, Any]] = {
             {"name": "page_timeout", "type": "float", "min": 0.1, "max": 120,
              "default": PAGE_TIMEOUT,
              "help": f"seconds for each page, redirects included (default: {PAGE_TIMEOUT:g})"},
+            {"name": "browser", "type": "bool",
+             "help": "let an installed Chromium or Chrome fill pages that only a script fills; it "
+                     "reaches what read_page may reach, and nothing else"},
             {"name": "archived", "type": "bool",
              "help": "read the newest copy of the Internet Archive if a page is gone (404, 410, or "
                      "a name that no longer exists); else the error names that copy"},
@@ -364,6 +368,8 @@ def read_at_once(
             yield reading.done.get(timeout=max(0.0, deadline - time.monotonic()))
     except queue.Empty:
         return
+    finally:
+        reading.stop()
 
 
 class PageReading:
@@ -386,12 +392,18 @@ class PageReading:
         self.fetched: queue.PriorityQueue[tuple[int, int, Any]] = queue.PriorityQueue()
         self.done: queue.Queue[tuple[int, Document]] = queue.Queue()
         self.seats = threading.Semaphore(MAX_HOST_CONNECTIONS)  # for pages that are read otherwise
+        self.browsers: set[Browser] = set()  # that run
 
     def start(self) -> None:
         """Start the threads."""
         connections = min(MAX_CONNECTIONS, len(self.urls))
         for work in [self.fetch_pages] * connections + [self.read_what_comes]:
             start_thread(work)
+
+    def stop(self) -> None:
+        """End the browsers that still run; threads end by themselves."""
+        for browser in list(self.browsers):
+            browser.close()
 
     def fetch_pages(self) -> None:
         """Fetch pages until there are no more."""
