@@ -600,6 +600,7 @@ def result_markdown(item: dict[str, Any]) -> str:
     date = item.get("date") or item.get("fetched_at") or ""
     facts = [f"**{title}**" if title else "", date, item.get("author", ""), item.get("license", "")]
     facts.append(", ".join(item.get("engines", [])))
+    facts.append(f"archived {item['archived']}" if "archived" in item else "")
     body = escape_borders(item.get("text") or item.get("snippet") or "")
     failed = f"(page not read: {item['error']})" if "error" in item else ""
     blocks = [f"## {item['url']}", " · ".join(fact for fact in facts if fact), body, failed]
