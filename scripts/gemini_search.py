@@ -39,10 +39,7 @@ if TYPE_CHECKING:
     ProgressCallback = Callable[[str, int, int], None] | None  # text, done, total
     Citation = tuple[int, set[int]]  # position in the answer's text, numbers of sources
 
-API_ADDRESS = "https://generativelanguage.googleapis.com"  # GEMINI_BASE_URL overrides it
 API_VERSION = "v1beta"  # v1 lacks the aliases such as gemini-flash-latest
-VERTEX_ADDRESS = "https://aiplatform.googleapis.com"  # VERTEX_BASE_URL overrides it
-CODE_ASSIST_ADDRESS = "https://cloudcode-pa.googleapis.com"  # CODE_ASSIST_BASE_URL overrides it
 REDIRECT_ADDRESS = "https://vertexaisearch.cloud.google.com"  # the host of the links to sources
 REDIRECT_LINK = f"{REDIRECT_ADDRESS}/grounding-api-redirect/"
 
@@ -51,13 +48,16 @@ FREE_MODEL = "gemini-2.5-flash-lite"  # free keys can search with Gemini 2.5 onl
 MODELS_PAGE, MODELS_PAGES = 1000, 10  # models in one answer of the list; answers that are read
 MODELS_TIMEOUT = 4.0  # seconds for the list that an unknown model is compared with
 
-# Provider -> the variables with its key or token, the usual one first.
-PROVIDERS = {
-    "gemini": ("GEMINI_API_KEY", "GOOGLE_API_KEY"),
-    "vertex": ("VERTEX_ACCESS_TOKEN", "VERTEX_API_KEY"),
-    "code-assist": ("CODE_ASSIST_ACCESS_TOKEN",),
-}
-KEY_NAMES = PROVIDERS["gemini"]
+# Provider -> variable that overrides its address, address, variables with its key or token.
+PROVIDERS: dict[str, tuple[str, str, tuple[str, ...]]] = {
+    "gemini": ("GEMINI_BASE_URL", "https://generativelanguage.googleapis.com",
+               ("GEMINI_API_KEY", "GOOGLE_API_KEY")),
+    "vertex": ("VERTEX_BASE_URL", "https://aiplatform.googleapis.com",
+               ("VERTEX_ACCESS_TOKEN", "VERTEX_API_KEY")),
+    "code-assist": ("CODE_ASSIST_BASE_URL", "https://cloudcode-pa.googleapis.com",
+                    ("CODE_ASSIST_ACCESS_TOKEN",)),
+}  # fmt: skip
+KEY_NAMES = PROVIDERS["gemini"][2]
 KEY_PAGE = "https://aistudio.google.com/apikey"
 DEFAULT_PROVIDERS = "gemini,vertex"  # what auto tries; GEMINI_PROVIDERS overrides it
 FIRST_SHARE = 0.6  # of the time left goes to a provider after which another one can be asked
@@ -86,6 +86,10 @@ BLOCKED = (
     "MODEL_ARMOR"
 ).split()
 CUT_OFF = ("MAX_TOKENS", "CONTINUATION")
+NOT_GROUNDED = {  # whether Google was searched -> why the answer has no sources
+    True: "Google was searched, but the answer names no sources.",
+    False: "The model answered without a search; no source backs this answer.",
+}
 
 # A citation marker would break these: a fenced block of code, a code span, a link. Lookarounds,
 # excluded brackets and the 300 characters keep the patterns linear on degenerate text.
@@ -123,6 +127,27 @@ ANSWER_FIELDS = (
 ).split()
 ALONE = {"text_only": "text", "sources_only": "sources"}
 BESIDE = "ok provider query warnings attempts pages thoughts suggestions_html".split()
+# Status text or status of an error -> kind, what is said before Google's words, what to do.
+TIMED_OUT = ("timeout", "Error: Request timed out on the server", "Try again, or raise timeout.")
+FAULTS: dict[str | int, tuple[str, str, str]] = {
+    "DEADLINE_EXCEEDED": TIMED_OUT, 408: TIMED_OUT, 504: TIMED_OUT,
+    "NOT_FOUND": ("invalid_input", "There is no model {model!r} here",
+                  "The models command lists the names."),
+    "FAILED_PRECONDITION": (  # of the account or its place: another provider may work
+        "provider", "Google refused the request",
+        "Google does not serve this account or place; provider vertex may work."),
+    400: ("invalid_input", "Google refused the request", "Mend what the message names."),
+}
+# What to do about a refused credential, by the first of these that applies: where it comes from,
+# what Google says of it, the status.
+REFUSED_HINTS: dict[str | int, str] = {
+    "gcloud": "Run gcloud auth login yourself, and check the project's permissions.",
+    "TOKEN": "Access tokens are valid for an hour; set a new one, and check its permissions.",
+    "SERVICE_DISABLED": "Enable the API in the Google Cloud project that the key belongs to.",
+    401: f"Google refuses old kinds of keys; make a new one at {KEY_PAGE}.",
+    403: f"Make a new key at {KEY_PAGE}, or check the permissions of this one.",  # a known key
+    "": f"Copy the key again, or make a new one at {KEY_PAGE}.",
+}
 
 FOCUS = {
     "general": "Give a complete answer that a reader can check against its sources.",
@@ -149,8 +174,8 @@ PROMPTS = {
         "Report opinions and experiences, say how common each is, and name the threads.",
     ),
 }
+# The last one is for an answer without grounding, which is asked for once more.
 EVERY_PROMPT = ("Read these pages as well: {pages}", "Use only pages of {when}.", "{insistence}")
-# For an answer without grounding, which is asked for once more.
 INSISTENCE = (
     "Search Google for this before you answer, even if you believe that you know the answer, and "
     "answer only from what you find."
@@ -200,8 +225,8 @@ ANSWERS: Fields = {  # of every command that answers
     "expendable": ("thoughts", "cited_text", "suggestions_html"),
     "cannot": {  # what Gemini cannot do -> what to do instead
         "count": "The model decides how many sources it uses; max_sources lists fewer of them.",
-        "site": "Gemini has no site filter; name the site in the question.",
-        "exclude_site": "Gemini has no site filter; name the site in the question.",
+        **dict.fromkeys(("site", "exclude_site"),
+                        "Gemini has no site filter; name the site in the question."),
         "country": "Gemini has no country filter; name the country in the question.",
         "language": "Gemini answers in the language of the question.",
         "safe": "Gemini's filter for adult content cannot be set.",
@@ -333,8 +358,8 @@ def chosen_model(params: Fields) -> tuple[str, bool]:
     named = params.get("model") or os.environ.get("GEMINI_MODEL", "").strip()
     model = (named or DEFAULT_MODEL).removeprefix("models/")
     if not re.fullmatch(r"[A-Za-z0-9][\w.@-]*", model, re.ASCII):
-        message = f"model must be a name such as {DEFAULT_MODEL}, not {quoted(model)}."
-        raise SearchError("invalid_input", message, "The models command lists the names.")
+        rule = {"name": "model", "note": "The models command lists the names."}
+        raise wrong_value(rule, model, f"a name such as {DEFAULT_MODEL}")
     return model, bool(named)
 
 
@@ -378,21 +403,21 @@ def build_request(
 
 def generate_url(credential: Fields, model: str) -> str:
     """Return the address of generateContent for a credential's provider."""
-    provider, method = credential["provider"], f"models/{model}:generateContent"
-    if provider == "code-assist":
-        return base_url("CODE_ASSIST_BASE_URL", CODE_ASSIST_ADDRESS) + "/v1internal:generateContent"
-    if provider == "gemini":
-        return f"{base_url('GEMINI_BASE_URL', API_ADDRESS)}/{API_VERSION}/{method}"
-    if credential["name"] == "VERTEX_API_KEY":  # express mode
-        return f"{base_url('VERTEX_BASE_URL', VERTEX_ADDRESS)}/v1beta1/publishers/google/{method}"
-    location = google_cloud("GOOGLE_CLOUD_LOCATION") or "global"
-    host = VERTEX_ADDRESS
-    if location in ("us", "eu"):
-        host = f"https://aiplatform.{location}.rep.googleapis.com"
-    elif location != "global":
-        host = f"https://{location}-aiplatform.googleapis.com"
-    place = f"projects/{google_cloud('GOOGLE_CLOUD_PROJECT')}/locations/{location}"
-    return f"{base_url('VERTEX_BASE_URL', host)}/v1/{place}/publishers/google/{method}"
+    variable, address, _ = PROVIDERS[credential["provider"]]
+    path = f"{API_VERSION}/models/{model}"
+    if credential["provider"] == "code-assist":
+        path = "v1internal"
+    elif credential["name"] == "VERTEX_API_KEY":  # express mode
+        path = f"v1beta1/publishers/google/models/{model}"
+    elif credential["provider"] == "vertex":
+        location = google_cloud("GOOGLE_CLOUD_LOCATION") or "global"
+        if location in ("us", "eu"):
+            address = f"https://aiplatform.{location}.rep.googleapis.com"
+        elif location != "global":
+            address = f"https://{location}-aiplatform.googleapis.com"
+        path = f"v1/projects/{google_cloud('GOOGLE_CLOUD_PROJECT')}/locations/{location}"
+        path += f"/publishers/google/models/{model}"
+    return f"{base_url(variable, address)}/{path}:generateContent"
 
 
 def google_cloud(variable: str) -> str:
@@ -409,41 +434,34 @@ def models_request(page_token: str) -> Fields:
     from urllib.parse import urlencode
 
     query = urlencode(drop_empty({"pageSize": MODELS_PAGE, "pageToken": page_token}))
-    url = f"{base_url('GEMINI_BASE_URL', API_ADDRESS)}/{API_VERSION}/models?{query}"
+    url = f"{base_url(*PROVIDERS['gemini'][:2])}/{API_VERSION}/models?{query}"
     return {"method": "GET", "url": url, "headers": {}}
 
 
 def check_details(params: Fields) -> Fields:
     """Return the parameters; raises SearchError for a wrong subreddit or URL."""
-    checked, urls = dict(params), params.get("url", [])
-    if "subreddit" in params:
-        checked["subreddit"] = re.sub(r"^/?r/|/$", "", params["subreddit"])
-        if not re.fullmatch(r"\w{2,30}", checked["subreddit"], re.ASCII):
-            given = quoted(params["subreddit"])
-            message = f"subreddit must be a name such as programming, not {given}."
-            raise SearchError("invalid_input", message, "Letters, digits and _ only, without r/.")
+    urls = params.get("url", [])
     for url in urls:
         if not url_host(url) or re.search(r"\s", url):
-            message = f"url must be an http or https address, not {quoted(url)}."
-            raise SearchError("invalid_input", message, "For example https://example.org/page.")
+            rule = {"name": "url", "note": "For example https://example.org/page."}
+            raise wrong_value(rule, url, "an http or https address")
         if url.startswith(REDIRECT_LINK):
-            message = "url cannot be one of Google's redirect links: Gemini does not follow them."
-            raise SearchError("invalid_input", message, "Give the page's own address.")
+            rule = {"name": "url", "note": "Gemini does not follow Google's redirect links."}
+            raise wrong_value(rule, url, "the page's own address")
     if len(urls) > MAX_URLS:
-        message = f"url takes at most {MAX_URLS} pages, not {len(urls)}."
-        raise SearchError("invalid_input", message, "Ask about the others in a second search.")
-    return checked
+        rule = {"name": "url", "note": "Ask about the others in a second search."}
+        raise wrong_value(rule, len(urls), f"at most {MAX_URLS} pages")
+    if "subreddit" not in params:
+        return params
+    subreddit = re.sub(r"^/?r/|/$", "", params["subreddit"])
+    if not re.fullmatch(r"\w{2,30}", subreddit, re.ASCII):
+        rule = {"name": "subreddit", "note": "Letters, digits and _ only, without r/."}
+        raise wrong_value(rule, params["subreddit"], "a name such as programming")
+    return {**params, "subreddit": subreddit}
 
 
 # ===== credentials ================================================================================
-
-
-def make_credential(provider: str, name: str, secret: str) -> Fields:
-    """Return a credential: provider, name (of its variable), header, value."""
-    header, value = "Authorization", f"Bearer {secret}"
-    if name.endswith("_API_KEY"):
-        header, value = "x-goog-api-key", secret
-    return {"provider": provider, "name": name, "header": header, "value": value}
+# A credential is {"provider", "name" (of its variable, or gcloud), "secret"}.
 
 
 def given_credential(provider: str, secret: str) -> Fields:
@@ -452,8 +470,8 @@ def given_credential(provider: str, secret: str) -> Fields:
     Vertex AI without GOOGLE_CLOUD_PROJECT takes it for a key of express mode.
     """
     express = provider == "vertex" and not google_cloud("GOOGLE_CLOUD_PROJECT")
-    names = PROVIDERS.get(provider, KEY_NAMES)
-    return make_credential(provider, names[1 if express else 0], secret)
+    names = PROVIDERS[provider][2] if provider in PROVIDERS else KEY_NAMES
+    return {"provider": provider, "name": names[1 if express else 0], "secret": secret}
 
 
 def find_credential(provider: str, deadline: float, dry_run: bool = False) -> Fields:
@@ -462,22 +480,22 @@ def find_credential(provider: str, deadline: float, dry_run: bool = False) -> Fi
     Raises SearchError (auth); its detail "lacks" marks a provider that is not configured, in
     contrast to one that is configured wrongly.
     """
-    names = PROVIDERS[provider]
-    lacks = names[0]
-    project = google_cloud("GOOGLE_CLOUD_PROJECT") if provider == "vertex" else ""
-    if project:
-        lacks = "VERTEX_ACCESS_TOKEN, gcloud or VERTEX_API_KEY"
-    elif provider == "vertex":  # only express mode is without a project
-        names, lacks = names[1:], "GOOGLE_CLOUD_PROJECT or VERTEX_API_KEY"
+    names = PROVIDERS[provider][2]
+    lacks, project = names[0], ""
+    if provider == "vertex":
+        project = google_cloud("GOOGLE_CLOUD_PROJECT")
+        names = names if project else names[1:]  # only express mode is without a project
+        first = "VERTEX_ACCESS_TOKEN, gcloud" if project else "GOOGLE_CLOUD_PROJECT"
+        lacks = f"{first} or VERTEX_API_KEY"
     name, secret = configured_key(*names)
-    if secret:
-        return make_credential(provider, name, secret)
-    import shutil
+    if project and not name:
+        import shutil
 
-    program = shutil.which("gcloud") if project else None
-    if program:  # asked for last, because it is another program to start
-        secret = "" if dry_run else gcloud_token(program, deadline)
-        return make_credential(provider, "gcloud", secret)
+        program = shutil.which("gcloud")  # asked for last, because it is another program to start
+        name = "gcloud" if program else ""
+        secret = gcloud_token(program, deadline) if program and not dry_run else ""
+    if name:
+        return {"provider": provider, "name": name, "secret": secret}
     message = NO_KEY if provider == "gemini" else f"{provider} needs {lacks}"
     place = f"a line {names[0]}: ... in {secrets_path()}"
     hint = f"Set the environment variable {names[0]}, or {place}."
@@ -538,48 +556,23 @@ def api_error(response: Response, credential: Fields, model: str) -> SearchError
         body = None
     # Some endpoints wrap the object in a list.
     fault = object_field(body[0] if isinstance(body, list) and body else body, "error")
-    facts = error_facts(fault)
+    facts = list_field(fault, "details")
     status, status_text = response.status, text_field(fault, "status")
     words = shorten(text_field(fault, "message") or response.excerpt(), 300)
     details: Fields = {"status": status, "status_text": status_text, "model": model}
-    if status in (401, 403) or any(reason.startswith("API_KEY_") for reason in facts["reasons"]):
-        return refused_credential(words, credential["name"], facts["reasons"], details)
+    reasons = {text_field(fact, "reason") for fact in facts} - {""}
+    if status in (401, 403) or any(reason.startswith("API_KEY_") for reason in reasons):
+        return refused_credential(words, credential["name"], reasons, details)
     if status == 429 or status_text == "RESOURCE_EXHAUSTED":
         return quota_error(response, words, facts, details)
-    refused = f"Google refused the request: {words}"
-    if status in (408, 504) or status_text == "DEADLINE_EXCEEDED":
-        message = f"Error: Request timed out on the server: {words}"
-        error = SearchError("timeout", message, "Try again, or raise timeout.", retryable=True)
-    elif status_text == "NOT_FOUND" and model:
-        message = f"There is no model {model!r} here: {words}"
-        error = SearchError("invalid_input", message, "The models command lists the names.")
-    elif status_text == "FAILED_PRECONDITION":  # of the account or its place: another one may work
-        hint = "Google does not serve this account or place; provider vertex may work."
-        error = SearchError("provider", refused, hint)
-    elif status == 400:
-        error = SearchError("invalid_input", refused, "Mend what the message names.")
-    else:
+    rule = FAULTS.get(status_text) or FAULTS.get(status)
+    if not rule or (status_text == "NOT_FOUND" and not model):  # the list of models
         error = status_error(Response(status, response.headers, words.encode()), "Google")
-    error.details |= details
-    return error
-
-
-def error_facts(fault: Fields) -> Fields:
-    """Return what the details of an error object say: types, reasons, wait, exhausted."""
-    facts: Fields = {"types": set(), "reasons": set(), "wait": None, "exhausted": False}
-    for entry in list_field(fault, "details"):
-        if not isinstance(entry, dict):
-            continue
-        facts["types"].add(text_field(entry, "@type").rpartition(".")[2])
-        facts["reasons"] |= {text_field(entry, "reason")} - {""}
-        delay = re.fullmatch(r"(\d{1,9}(?:\.\d+)?)(ms|s)", text_field(entry, "retryDelay"))
-        if delay:
-            facts["wait"] = float(delay[1]) / (1000 if delay[2] == "ms" else 1)
-        facts["exhausted"] |= text_field(entry.get("metadata"), "quota_limit_value") == "0"
-        for limit in list_field(entry, "violations"):
-            daily = "PerDay" in text_field(limit, "quotaId")
-            facts["exhausted"] |= daily or text_field(limit, "quotaValue") == "0"
-    return facts
+        error.details |= details
+        return error
+    kind, said, hint = rule
+    message = f"{said.format(model=model)}: {words}"
+    return SearchError(kind, message, hint, retryable=kind == "timeout", **details)
 
 
 def refused_credential(words: str, name: str, reasons: set[str], details: Fields) -> SearchError:
@@ -588,51 +581,51 @@ def refused_credential(words: str, name: str, reasons: set[str], details: Fields
     if name != "gcloud":
         place = "GEMINI_API_KEY" if name in KEY_NAMES else name
         message += f" Check {place} in the environment or in secrets.yaml."
-    hint = f"Copy the key again, or make a new one at {KEY_PAGE}."
-    if name == "gcloud":
-        hint = "Run gcloud auth login yourself, and check the project's permissions."
-    elif name.endswith("_TOKEN"):
-        hint = "Access tokens are valid for an hour; set a new one, and check its permissions."
-    elif "SERVICE_DISABLED" in reasons:
-        hint = "Enable the API in the Google Cloud project that the key belongs to."
-    elif details["status"] == 401:
-        hint = f"Google refuses old kinds of keys; make a new one at {KEY_PAGE}."
-    elif details["status"] == 403:  # Google knows the key: it is leaked, or lacks a permission
-        hint = f"Make a new key at {KEY_PAGE}, or check the permissions of this one."
+    signs = {name, name.rpartition("_")[2], *reasons, details["status"], ""}
+    hint = next(hint for sign, hint in REFUSED_HINTS.items() if sign in signs)
     return SearchError("auth", message, hint, reasons=sorted(reasons), **details)
 
 
-def quota_error(response: Response, words: str, facts: Fields, details: Fields) -> SearchError:
+def quota_error(
+    response: Response, words: str, facts: list[Fields], details: Fields
+) -> SearchError:
     """Return the error for a 429: too fast, used up, or no search for this key and model.
 
-    If the only detail is a link to help, the key's tier has no search with this model, or none
-    left; waiting does not help.
+    facts: the error's details. If the only one is a link to help, the key's tier has no search with
+    this model, or none left; waiting does not help.
     """
-    details = {**details, "provider_message": words}
-    model = details["model"]
-    if facts["types"] == {"Help"}:
+    details, model = {**details, "provider_message": words}, details["model"]
+    if facts and all(text_field(fact, "@type").endswith(".Help") for fact in facts):
         message = f"Error: API quota exceeded for Google Search with {model}."
         hint = f"A free key cannot search with {model}, or the paid searches are used up: enable "
         hint += f"billing, or use model {FREE_MODEL}."
         return SearchError("quota", message, hint, grounding_refused=True, **details)
-    if facts["exhausted"]:
+    limits = [limit for fact in facts for limit in list_field(fact, "violations")]
+    left = [text_field(limit, "quotaValue") for limit in limits]
+    left += [text_field(fact.get("metadata"), "quota_limit_value") for fact in facts]
+    if "0" in left or any("PerDay" in text_field(limit, "quotaId") for limit in limits):
         hint = "The quota is used up until it is renewed or raised: see https://ai.dev/rate-limit."
         return SearchError("quota", QUOTA_EXCEEDED, hint, **details)
-    details["retry_after"] = retry_after(response) if facts["wait"] is None else facts["wait"]
+    wait = retry_after(response)
+    for fact in facts:
+        delay = re.fullmatch(r"(\d{1,9}(?:\.\d+)?)(ms|s)", text_field(fact, "retryDelay"))
+        wait = float(delay[1]) / (1000 if delay[2] == "ms" else 1) if delay else wait
     hint = "Wait, then send fewer requests a minute."
-    return SearchError("rate_limit", QUOTA_EXCEEDED, hint, retryable=True, **details)
+    return SearchError(
+        "rate_limit", QUOTA_EXCEEDED, hint, retryable=True, retry_after=wait, **details
+    )
 
 
 def check_answer(data: Fields, result: Fields) -> None:
     """Raise SearchError if an answer was blocked or holds no text; result is the parsed answer."""
     data = object_field(data, "response") or data  # Code Assist wraps it
-    feedback, candidate = object_field(data, "promptFeedback"), first_candidate(data)
-    block = text_field(feedback, "blockReason")
+    feedback = object_field(data, "promptFeedback")
+    candidate = (list_field(data, "candidates") or [{}])[0]
+    block, reason = text_field(feedback, "blockReason"), result["finish_reason"]
     if block or (feedback and not candidate):
         words = f"{block} {text_field(feedback, 'blockReasonMessage')}".strip()
         message = f"Google blocked the question: {words or 'it gave no reason'}"
         raise SearchError("blocked", message, "Ask in other words.", block_reason=block)
-    reason = result["finish_reason"]
     words = f"{reason} {text_field(candidate, 'finishMessage')}".strip()
     if reason in BLOCKED:
         message = f"Google stopped the answer: {words}"
@@ -642,10 +635,9 @@ def check_answer(data: Fields, result: Fields) -> None:
     if reason in ("", "STOP"):
         hint = "Ask again or in other words; a model may fail to answer."
         raise SearchError("no_results", "No results found.", hint, finish_reason=reason)
-    hint, retryable = "Ask again.", True
-    if reason in CUT_OFF:
+    retryable, hint = reason not in CUT_OFF, "Ask again."
+    if not retryable:
         hint = "The model used up its tokens before it wrote; ask for less, or use thinking low."
-        retryable = False
     message = f"The answer is empty: {words}"
     raise SearchError("provider", message, hint, retryable=retryable, finish_reason=reason)
 
@@ -653,21 +645,16 @@ def check_answer(data: Fields, result: Fields) -> None:
 # ===== answers that become documents ==============================================================
 
 
-def list_field(item: Any, name: str) -> list[Any]:
-    """Return a field that should be a list; [] if it is missing or something else."""
+def list_field(item: Any, name: str, kind: type = dict) -> list[Any]:
+    """Return the entries of a list that have the wanted type; [] if the field is no list."""
     value = item.get(name) if isinstance(item, dict) else None
-    return value if isinstance(value, list) else []
+    return [one for one in value if type(one) is kind] if isinstance(value, list) else []
 
 
 def text_field(item: Any, name: str) -> str:
     """Return a short text or number on one line, cleaned; "" if it is missing or something else."""
     value = item.get(name) if isinstance(item, dict) else None
     return one_line(str(value), MAX_MESSAGE) if isinstance(value, (str, int, float)) else ""
-
-
-def first_candidate(data: Any) -> Fields:
-    """Return the first candidate of an answer, {} if there is none."""
-    return object_field({"first": (list_field(data, "candidates") or [None])[0]}, "first")
 
 
 def parse_search_response(
@@ -679,25 +666,26 @@ def parse_search_response(
     link -> page. Never raises: check_answer says what an answer is worth.
     """
     data = object_field(data, "response") or data
-    candidate = first_candidate(data)
+    candidate = (list_field(data, "candidates") or [{}])[0]
     metadata = object_field(candidate, "groundingMetadata")
     texts: dict[bool, list[str]] = {False: [], True: []}  # whether thought -> texts
     for piece in list_field(object_field(candidate, "content"), "parts"):
-        if isinstance(piece, dict) and isinstance(piece.get("text"), str):
+        if isinstance(piece.get("text"), str):
             texts[piece.get("thought") is True].append(piece["text"])
     text = "".join(texts[False])
     sources, citations = cite_sources(text, metadata, resolved or {}, max_sources)
     cited_text = insert_markers(text, citations)
-    queries = [one for one in list_field(metadata, "webSearchQueries") if isinstance(one, str)]
-    usage = object_field(data, "usageMetadata")
-    counts = {name: usage.get(sent) for name, sent in TOKEN_COUNTS.items()}
+    queries = [query for query in list_field(metadata, "webSearchQueries", str) if query.strip()]
     words = {
         "text": text.strip(),
         "cited_text": cited_text.strip() if cited_text != text else "",
-        "search_queries": list(dict.fromkeys(query for query in queries if query.strip())),
+        "search_queries": list(dict.fromkeys(queries)),
         "thoughts": "\n".join(texts[True]).strip(),
         "suggestions_html": object_field(metadata, "searchEntryPoint").get("renderedContent") or "",
     }
+    usage = object_field(data, "usageMetadata")
+    counts = {name: usage.get(sent) for name, sent in TOKEN_COUNTS.items()}
+    read = list_field(object_field(candidate, "urlContextMetadata"), "urlMetadata")
     return {
         # Cleaned last: the offsets count the bytes of the text as it was sent.
         **clean_tree(words, model_answer=True),
@@ -711,8 +699,7 @@ def parse_search_response(
                 "url": clean_text(str(page.get("retrievedUrl") or "")),
                 "status": text_field(page, "urlRetrievalStatus").rpartition("STATUS_")[2].lower(),
             }
-            for page in list_field(object_field(candidate, "urlContextMetadata"), "urlMetadata")
-            if isinstance(page, dict)
+            for page in read
         ],
     }
 
@@ -725,15 +712,14 @@ def url_host(url: str) -> str:
     from urllib.parse import urlsplit
 
     try:
-        parts = urlsplit(url)
-        host = parts.hostname or ""
+        host = urlsplit(url).hostname or ""
     except ValueError:  # an invalid IPv6 address
         return ""
-    return host if parts.scheme in ("http", "https") else ""
+    return host if re.match("(?i)https?://", url) else ""
 
 
-def chunk_source(chunk: Any, resolved: dict[str, str]) -> dict[str, str] | None:
-    """Return a grounding chunk as title, url and domain; None if it names no page.
+def chunk_source(chunk: Any, resolved: dict[str, str]) -> dict[str, str]:
+    """Return a grounding chunk as title, url and domain; {} if it names no page.
 
     A redirect link says nothing about the page; its title is the page's site. Spaces, which
     Google leaves in its own search links, are encoded: they would end the URL.
@@ -742,16 +728,12 @@ def chunk_source(chunk: Any, resolved: dict[str, str]) -> dict[str, str] | None:
     found = next((object_field(chunk, kind) for kind in kinds if object_field(chunk, kind)), {})
     link = clean_text(str(found.get("uri") or found.get("sourceUri") or "")).strip()
     url = re.sub(r"\s", "%20", resolved.get(link, link))
-    host = url_host(url)
+    host, title = url_host(url), text_field(found, "title")
     if not host:
-        return None
-    title = text_field(found, "title")
+        return {}
     named = text_field(found, "domain") or title
     domain = named if named and url.startswith(REDIRECT_LINK) else host
     return {"title": title or domain, "url": url, "domain": domain}
-
-
-# ----- citation markers
 
 
 def cite_sources(
@@ -762,38 +744,33 @@ def cite_sources(
     Each URL appears once; numbers follow the order of first use in the text, without gaps. Sources
     that max_sources leaves out are cited nowhere.
     """
-    chunks = [chunk_source(chunk, resolved) for chunk in list_field(metadata, "groundingChunks")]
+    chunks = metadata.get("groundingChunks")  # as sent: the supports name them by their places
+    pages = [chunk_source(one, resolved) for one in (chunks if isinstance(chunks, list) else [])]
     data = text.encode("utf-8", "surrogatepass")
-    supports: list[tuple[int, list[int]]] = []
+    supports: list[tuple[int, list[str]]] = []
     for support in list_field(metadata, "groundingSupports"):
         end = segment_end(data, object_field(support, "segment"))
-        found = {one for one in list_field(support, "groundingChunkIndices") if type(one) is int}
+        indices = sorted({*list_field(support, "groundingChunkIndices", int)})
+        urls = [pages[one]["url"] for one in indices if 0 <= one < len(pages) and pages[one]]
         if end is not None:
-            before = data[:end].decode("utf-8", "surrogatepass")
-            supports.append((len(before), sorted(found & {*range(len(chunks))})))
+            supports.append((len(data[:end].decode("utf-8", "surrogatepass")), urls))
     supports.sort(key=lambda support: support[0])
-    by_url: dict[str, Fields] = {}
-    numbers: dict[int, int] = {}
-    used = [index for _, indices in supports for index in indices]
-    for index in [*used, *range(len(chunks))]:
-        source = chunks[index]
-        if source and (max_sources is None or len(by_url) < max_sources):
-            by_url.setdefault(source["url"], {"number": len(by_url) + 1, **source})
-        if source and source["url"] in by_url:
-            numbers[index] = by_url[source["url"]]["number"]
-    citations = [
-        (position, {numbers[index] for index in indices if index in numbers})
-        for position, indices in supports
-    ]
-    return list(by_url.values()), citations
+    sources = {page["url"]: page for page in reversed(pages) if page}  # the first of each URL
+    used = [url for _, urls in supports for url in urls]
+    listed = list(dict.fromkeys([*used, *(page["url"] for page in pages if page)]))[:max_sources]
+    numbers = {url: number for number, url in enumerate(listed, 1)}
+    citations = [(at, {numbers[url] for url in urls if url in numbers}) for at, urls in supports]
+    return [{"number": numbers[url], **sources[url]} for url in listed], citations
+
+
+# ----- citation markers
 
 
 def segment_end(data: bytes, segment: Fields) -> int | None:
     """Return where a segment ends in UTF-8 text; None if it is not found there.
 
-    Offsets are bytes over all text parts that are no thoughts. They are verified against the
-    segment's text, which is looked for nearby, or anywhere if it occurs once: Google's offsets
-    are sometimes off by one or two.
+    Offsets are bytes over all text parts that are no thoughts. Google's are sometimes off by one or
+    two: the segment's text is looked for nearby, or anywhere if it occurs once.
     """
     start, end, words = segment.get("startIndex", 0), segment.get("endIndex"), segment.get("text")
     if type(start) is not int or type(end) is not int or not 0 <= start <= end:
@@ -802,72 +779,60 @@ def segment_end(data: bytes, segment: Fields) -> int | None:
         whole = end <= len(data) and (end == len(data) or data[end] & 0xC0 != 0x80)
         return end if whole else None
     wanted = words.encode("utf-8", "surrogatepass")
-    if data[start:end] == wanted:
-        return end
-    if data.count(wanted) == 1:
-        return data.find(wanted) + len(wanted)
-    near = range(max(0, start - MAX_DRIFT), start + MAX_DRIFT + 1)
-    starts = [at for at in near if data.startswith(wanted, at)]
-    return min(starts, key=lambda at: abs(at - start)) + len(wanted) if starts else None
-
-
-def marker_place(
-    text: str, position: int, spans: list[re.Match[str]]
-) -> tuple[int, str | None] | None:
-    """Return (position, indent) for a marker: behind words instead of spaces, outside of spans.
-
-    spans: matches of FENCE and SPAN. indent is that of a block of code behind which the marker
-    gets a line of its own, else None. None: there is no place, because no words stand before it,
-    or the block is never closed.
-    """
-    position = len(text[:position].rstrip())
-    if not position:
-        return None
-    for span in spans:
-        fenced = span["fence"] is not None
-        if span.start() < position < span.end() or (fenced and position == span.end()):
-            return None if fenced and span["closed"] is None else (span.end(), span["indent"])
-    import unicodedata
-
-    # An accent, a joiner or a skin tone belongs to the character before it.
-    while position < len(text) and (
-        unicodedata.combining(text[position])
-        or text[position] in "\u200d\ufe0e\ufe0f\u20e3"
-        or "\U0001f3fb" <= text[position] <= "\U0001f3ff"
-        or text[position - 1] == "\u200d"
-    ):
-        position += 1
-    return position, None
+    places = sorted(range(start - MAX_DRIFT, start + MAX_DRIFT + 1), key=lambda at: abs(at - start))
+    found = next((at for at in places if at >= 0 and data.startswith(wanted, at)), -1)
+    if found < 0 and data.count(wanted) == 1:
+        found = data.find(wanted)
+    return found + len(wanted) if found >= 0 else None
 
 
 def insert_markers(text: str, citations: list[Citation]) -> str:
-    """Return the text with markers such as [1][2] behind what the sources back."""
-    # A block that is never closed, in a text that was cut off, ends with the text.
+    """Return the text with markers such as [1][2] behind what the sources back.
+
+    A marker stands behind words instead of spaces and outside of FENCE and SPAN; behind a block of
+    code it gets a line of its own. It is left out if no words stand before it, and in a block that
+    is never closed, because the text was cut off.
+    """
+    import unicodedata
+
     spans = list(re.finditer(f"{FENCE}|{SPAN}", text, re.MULTILINE))
     places: dict[tuple[int, str | None], set[int]] = {}
-    for position, numbers in citations:
-        place = marker_place(text, position, spans)
-        if numbers and place:
-            places.setdefault(place, set()).update(numbers)
-    for (position, indent), found in sorted(places.items(), key=lambda item: -item[0][0]):
+    for cited, numbers in citations:
+        at = len(text[:cited].rstrip())
+        # A marker at the end of a block of code would be part of its last line.
+        around = (one for one in spans if one.start() < at < one.end() + bool(one["fence"]))
+        span = next(around, None)
+        if span:
+            at = 0 if span["fence"] and span["closed"] is None else span.end()
+        # An accent, a joiner or a skin tone belongs to the character before it.
+        while 0 < at < len(text) and (
+            unicodedata.combining(text[at])
+            or text[at] in "\u200d\ufe0e\ufe0f\u20e3"
+            or "\U0001f3fb" <= text[at] <= "\U0001f3ff"
+            or text[at - 1] == "\u200d"
+        ):
+            at += 1
+        if at and numbers:
+            places.setdefault((at, span and span["indent"]), set()).update(numbers)
+    for (at, indent), found in sorted(places.items(), key=lambda place: -place[0][0]):
         markers = "".join(f"[{number}]" for number in sorted(found))
         if indent is not None:
             markers = f"\n{indent}{markers}\n"
-        elif text[position : position + 1] == "(":
+        elif text.startswith("(", at):
             markers += " "  # else the parenthesis would make it a link
-        text = text[:position] + markers + text[position:]
+        text = text[:at] + markers + text[at:]
     return text
 
 
 # ----- documents
 
 
-def answer_document(params: Fields, provider: str, model: str, result: Fields) -> Document:
+def answer_document(params: Fields, provider: str, requested: str, result: Fields) -> Document:
     """Return the document of an answer with text, in the output_format that was asked for.
 
     Raises SearchError (no_results) if sources are required, or alone asked for, and there are none.
     """
-    reason, alone = ungrounded_reason(result), ALONE.get(params["output_format"])
+    reason, alone = result["ungrounded"], ALONE.get(params["output_format"])
     if reason and (params.get("require_grounding") or alone == "sources"):
         message = "No sources found." if alone == "sources" else "The answer is not grounded."
         hint = "The model decides whether it searches: ask again, or ask for recent facts."
@@ -877,13 +842,12 @@ def answer_document(params: Fields, provider: str, model: str, result: Fields) -
     ending = "" if finish in ("", "STOP") else f"The model stopped early ({finish})."
     if finish in CUT_OFF:
         ending = f"The answer is cut off ({finish})."
-    answered = result["model"] or model
     document: Document = {
         "ok": True,
         "provider": provider,
         "query": params["query"],
-        "model": answered,
-        "requested_model": model if answered != model else None,
+        "model": result["model"],
+        "requested_model": requested if result["model"] != requested else None,
         **{name: result[name] for name in ANSWER_FIELDS},
         "warnings": [text for text in (*result["warnings"], reason, ending) if text],
     }
@@ -893,15 +857,6 @@ def answer_document(params: Fields, provider: str, model: str, result: Fields) -
         document = {name: document[name] for name in document if name in {*BESIDE, alone}}
     told = drop_empty(document).keys() | {"sources", "search_queries"}  # also if they are empty
     return {name: value for name, value in document.items() if name in told}
-
-
-def ungrounded_reason(result: Fields) -> str:
-    """Return the sentence that says why an answer is not grounded, "" if it is."""
-    if result["grounded"]:
-        return ""
-    if result["search_queries"]:
-        return "Google was searched, but the answer names no sources."
-    return "The model answered without a search; no source backs this answer."
 
 
 # ===== asking =====================================================================================
@@ -951,7 +906,9 @@ class Session:
 
         while (pause := min(self.resume_at.get(provider, 0.0), deadline) - time.monotonic()) > 0:
             time.sleep(pause)
-        headers = {credential["header"]: credential["value"]}
+        headers = {"Authorization": f"Bearer {credential['secret']}"}
+        if credential["name"].endswith("_API_KEY"):
+            headers = {"x-goog-api-key": credential["secret"]}
         try:
             return exchange({**request, "headers": headers}, deadline, find_error)
         except SearchError as error:
@@ -962,128 +919,121 @@ class Session:
         raise SearchError("timeout", message, hint, retryable=True)
 
 
-class GroundedSearch:
-    """One search: asks providers and models until one answers. Its methods raise SearchError."""
+def ask_providers(command: str, params: Fields, session: Session) -> Document:
+    """Return the document of the first provider that answers; a dry run raises DryRun.
 
-    def __init__(self, command: str, params: Fields, session: Session) -> None:
-        self.command, self.params, self.session = command, params, session
-
-    def ask_providers(self) -> Document:
-        """Return the document of the first provider that answers; a dry run raises DryRun.
-
-        A named provider is strict. auto goes on where another provider may answer, and lists the
-        attempts; while another one is configured, the current one gets a share of the time.
-        """
-        params, deadline = self.params, deadline_of(self.params)
-        order = provider_order(params["provider"])
-        if time_window(params.get("since", ""), 0.0):
-            if "gemini" not in order:
-                message = f"since is not possible with provider {order[0]}: only gemini has it."
-                hint = "Name the time in the question instead."
-                raise SearchError("invalid_input", message, hint)
-            order = ["gemini"]
-        if params.get("dry_run"):
-            credential = given_credential(order[0], "")
-            ready = [provider for provider in order if not configuration_error(provider)]
-            if ready:
-                credential = find_credential(ready[0], deadline, dry_run=True)
-            raise DryRun(build_request(self.command, params, credential, chosen_model(params)[0]))
-        failures: list[tuple[str, SearchError]] = []
-        for position, provider in enumerate(order):
-            more = any(not configuration_error(later) for later in order[position + 1 :])
-            now = time.monotonic()
-            until = now + (deadline - now) * (FIRST_SHARE if more else 1.0)
-            try:
-                document = self.ask_models(self.session.credential(provider, until), until)
-            except SearchError as error:
-                if params["provider"] != "auto" or not may_fall_back(error.kind):
-                    raise
-                failures.append((provider, error))
-            else:
-                tried = [one for one in attempts_of(failures) if "error" in one]
-                return document | drop_empty({"attempts": tried + document.get("attempts", [])})
-        raise no_provider(failures)
-
-    def ask_models(self, credential: Fields, deadline: float) -> Document:
-        """Return the document of the chosen model's answer.
-
-        A key that may not search with the default model is asked once more with the model that
-        free keys can search with; a model that the user named is never replaced.
-        """
-        model, named = chosen_model(self.params)
+    A named provider is strict. auto goes on where another provider may answer, and lists the
+    attempts; while another one is configured, the current one gets a share of the time. Raises
+    SearchError.
+    """
+    deadline, order = deadline_of(params), provider_order(params["provider"])
+    if time_window(params.get("since", ""), 0.0):
+        if "gemini" not in order:
+            message = f"since is not possible with provider {order[0]}: only gemini has it."
+            raise SearchError("invalid_input", message, "Name the time in the question instead.")
+        order = ["gemini"]
+    model, named = chosen_model(params)
+    if params.get("dry_run"):
+        ready = [provider for provider in order if not configuration_error(provider)]
+        credential = given_credential(order[0], "")
+        if ready:
+            credential = find_credential(ready[0], deadline, dry_run=True)
+        raise DryRun(build_request(command, params, credential, model))
+    asked: Fields = {"command": command, "params": params, "model": model, "named": named}
+    asked |= {"requested": model, "warnings": []}
+    failures: list[tuple[str, SearchError]] = []
+    for position, provider in enumerate(order):
+        more = any(not configuration_error(later) for later in order[position + 1 :])
+        left = deadline - time.monotonic()
+        until = deadline - left * (1 - FIRST_SHARE) if more else deadline
         try:
-            return self.ask_model(credential, model, deadline)
+            credential = session.credential(provider, until)
+            document = ask_provider({**asked, "credential": credential}, session, until)
         except SearchError as error:
-            if error.details.get("status_text") == "NOT_FOUND":
-                similar = nearest_model(model, credential, deadline)
-                error.details["hint"] = f"{similar} {error.details['hint']}".strip()
-            if named or not error.details.get("grounding_refused"):
+            if params["provider"] != "auto" or not may_fall_back(error.kind):
                 raise
-            refused = error
+            failures.append((provider, error))
+        else:
+            tried = [one for one in attempts_of(failures) if "error" in one]
+            return document | drop_empty({"attempts": tried + document.get("attempts", [])})
+    raise no_provider(failures)
+
+
+def ask_provider(asked: Fields, session: Session, deadline: float) -> Document:
+    """Return the document of one provider's answer; raises SearchError.
+
+    asked: command, params, credential, model, requested (the same at first), named
+    (whether the user named it), warnings. An
+    answer without sources is asked for once more, with an instruction to search. That takes about
+    as long as the first answer did, so it is not done if less time is left.
+    """
+    started, provider = time.monotonic(), asked["credential"]["provider"]
+    try:
+        result = ask_once(asked, session, deadline)
+    except SearchError as error:
+        return ask_provider(mended(asked, error, deadline), session, deadline)
+    now = time.monotonic()
+    if result["ungrounded"] and deadline - now > now - started:
         try:
-            document = self.ask_model(credential, FREE_MODEL, deadline)
+            second = ask_once({**asked, "insist": True}, session, deadline)
         except SearchError as error:
-            raise refused if error.details.get("grounding_refused") else error from None
-        warning = f"This key cannot search with {model}; {FREE_MODEL} answered instead."
-        warnings = [warning, *document.get("warnings", [])]
-        return {**document, "requested_model": model, "warnings": warnings}
+            result["attempts"] = attempts_of([(provider, error)])
+        else:
+            for name, count in result["usage"].items():  # Google bills both
+                second["usage"][name] = second["usage"].get(name, 0) + count
+            second["billed_queries"] += result["billed_queries"]
+            first = SearchError("no_results", result["ungrounded"])
+            result = {**second, "attempts": attempts_of([(provider, first)])}
+    return answer_document(asked["params"], provider, asked["requested"], result)
 
-    def ask_model(self, credential: Fields, model: str, deadline: float) -> Document:
-        """Return the document of one model's answer.
 
-        An answer without sources is asked for once more, with an instruction to search. That takes
-        about as long as the first answer did, so it is not done if less time is left.
-        """
-        provider, started = credential["provider"], time.monotonic()
-        result = self.ask_once(credential, model, deadline)
-        now = time.monotonic()
-        reason = ungrounded_reason(result)
-        if reason and deadline - now > now - started:
-            try:
-                second = self.ask_once(credential, model, deadline, insist=True)
-            except SearchError as error:
-                result["attempts"] = attempts_of([(provider, error)])
-            else:
-                first = SearchError("no_results", reason)
-                for name, count in result["usage"].items():  # Google bills both
-                    second["usage"][name] = second["usage"].get(name, 0) + count
-                second["billed_queries"] += result["billed_queries"]
-                second["attempts"] = attempts_of([(provider, first)])
-                result = second
-        return answer_document(self.params, provider, model, result)
+def mended(asked: Fields, error: SearchError, deadline: float) -> Fields:
+    """Return what to ask after a refusal, with a warning; raises SearchError if there is nothing.
 
-    def ask_once(
-        self, credential: Fields, model: str, deadline: float, insist: bool = False
-    ) -> Fields:
-        """Return a model's parsed answer with warnings, billed_queries and attempts.
+    A key that may not search with the default model asks the model that free keys can search with;
+    a model that the user named is never replaced.
+    """
+    status_text, model = error.details.get("status_text"), asked["model"]
+    thinking = thinking_config(asked["params"], model)[0]
+    # No field of the answer says that it is about thinking, so the same goes without it.
+    if thinking and status_text == "INVALID_ARGUMENT" and error.kind != "auth":
+        warnings = [*asked["warnings"], f"The thinking settings were left out: {error.message}"]
+        params = {**asked["params"], "thinking": "none", "include_thoughts": False}
+        return {**asked, "params": params, "warnings": warnings}
+    if status_text == "NOT_FOUND":
+        similar = nearest_model(model, asked["credential"], deadline)
+        error.details["hint"] = f"{similar} {error.details['hint']}".strip()
+    if not error.details.get("grounding_refused"):
+        raise error
+    if asked["named"] or "refused" in asked:
+        raise asked.get("refused", error)
+    warnings = [f"This key cannot search with {model}; {FREE_MODEL} answered instead."]
+    return {**asked, "model": FREE_MODEL, "refused": error, "warnings": warnings}
 
-        Thinking settings that the API refuses are left out of a second request.
-        """
-        params = self.params
-        thinking, warning = thinking_config(params, model)
-        request = build_request(self.command, params, credential, model, insist)
-        try:
-            response = self.session.send(request, credential, model, deadline)
-        except SearchError as error:
-            # No field of the answer says that it is about thinking, so the same goes without it.
-            refused = error.details.get("status_text") == "INVALID_ARGUMENT"
-            if not thinking or not refused or error.kind == "auth":
-                raise
-            warning = f"The thinking settings were left out: {error.message}"
-            params = {**params, "thinking": "none", "include_thoughts": False}
-            request = build_request(self.command, params, credential, model, insist)
-            response = self.session.send(request, credential, model, deadline)
-        data = json_answer(response, "Google", clean=False)
-        result, unresolved = read_answer(params, data, deadline)
-        in_words = time_in_words(params) and f"{NO_SHORT_WINDOW}; it was asked for in words."
+
+def ask_once(asked: Fields, session: Session, deadline: float) -> Fields:
+    """Return a model's parsed answer with warnings, billed_queries, attempts; raises SearchError.
+
+    Its "ungrounded" says why it names no sources.
+    """
+    params, credential, model = asked["params"], asked["credential"], asked["model"]
+    insist = "insist" in asked
+    request = build_request(asked["command"], params, credential, model, insist)
+    response = session.send(request, credential, model, deadline)
+    data = json_answer(response, "Google", clean=False)
+    result, unresolved = read_answer(params, data, deadline)
+    in_words = time_in_words(params) and f"{NO_SHORT_WINDOW}; it was asked for in words."
+    thinking = thinking_config(params, model)[1]
+    answered, searches = result["model"] or model, len(result["search_queries"])
+    return {
+        **result,
+        "model": answered,
+        "ungrounded": "" if result["grounded"] else NOT_GROUNDED[searches > 0],
+        "warnings": [text for text in (*asked["warnings"], thinking, in_words, unresolved) if text],
         # Gemini 2 is billed by answer, later models by query.
-        answered, billed = result["model"] or model, len(result["search_queries"])
-        return {
-            **result,
-            "warnings": [text for text in (warning, in_words, unresolved) if text],
-            "billed_queries": min(billed, 1) if answered.startswith("gemini-2") else billed,
-            "attempts": [],
-        }
+        "billed_queries": min(searches, 1) if answered.startswith("gemini-2") else searches,
+        "attempts": [],
+    }
 
 
 def read_answer(params: Fields, data: Fields, deadline: float) -> tuple[Fields, str]:
@@ -1146,33 +1096,17 @@ def in_parallel(
 ) -> Iterator[tuple[str, Any]]:
     """Yield (job, work(job)) of each job as it is done, at most workers at once.
 
-    The threads are daemons: after Ctrl-C nothing waits for their requests.
+    After Ctrl-C no further job is begun, and nothing waits for those that run.
     """
-    import queue
-    import threading
-    from contextlib import suppress
+    from concurrent.futures import ThreadPoolExecutor, as_completed
 
-    waiting: queue.SimpleQueue[str] = queue.SimpleQueue()
-    done: queue.SimpleQueue[tuple[str, Any, Exception | None]] = queue.SimpleQueue()
-    for job in jobs:
-        waiting.put(job)
-
-    def worker() -> None:
-        with suppress(queue.Empty):
-            while True:
-                job = waiting.get_nowait()
-                try:
-                    done.put((job, work(job), None))
-                except Exception as error:  # noqa: BLE001  raised again by the reader
-                    done.put((job, None, error))
-
-    for _ in range(min(workers, len(jobs))):
-        threading.Thread(target=worker, daemon=True).start()
-    for _ in jobs:
-        job, result, error = done.get()
-        if error:
-            raise error
-        yield job, result
+    pool = ThreadPoolExecutor(workers)
+    try:
+        futures = {pool.submit(work, job): job for job in jobs}
+        for future in as_completed(futures):
+            yield futures[future], future.result()
+    finally:
+        pool.shutdown(wait=False, cancel_futures=True)
 
 
 def resolve_links(links: list[str], deadline: float) -> dict[str, str]:
@@ -1181,7 +1115,7 @@ def resolve_links(links: list[str], deadline: float) -> dict[str, str]:
     Only Google's host is asked, with HEAD and without a key; the page itself never is.
     """
     until = min(deadline, time.monotonic() + RESOLVE_TIMEOUT)
-    address = base_url("GEMINI_BASE_URL", API_ADDRESS)
+    address = base_url(*PROVIDERS["gemini"][:2])
     if not is_loopback(address):  # a local double of the API serves the links as well
         address = REDIRECT_ADDRESS
 
@@ -1190,9 +1124,8 @@ def resolve_links(links: list[str], deadline: float) -> dict[str, str]:
             return ""
         url = address + link.removeprefix(REDIRECT_ADDRESS)
         try:
-            response = exchange(
-                {"method": "HEAD", "url": url, "headers": {}}, until, lambda _: None
-            )
+            request = {"method": "HEAD", "url": url, "headers": {}}
+            response = exchange(request, until, lambda _: None)
         except SearchError:
             return ""
         page = clean_text(response.headers.get("location", "")).strip()
@@ -1219,7 +1152,7 @@ def run_answer(
     def operation(checked: Fields) -> Document:
         if "query" not in checked:
             raise SearchError("invalid_input", EMPTY_QUERY, "Give the question: query.")
-        return GroundedSearch(command, check_details(checked), session or Session()).ask_providers()
+        return ask_providers(command, check_details(checked), session or Session())
 
     # Callers expect EMPTY_QUERY for a blank query, in place of what the table would say.
     given = {
@@ -1227,8 +1160,8 @@ def run_answer(
         for name, value in params.items()
         if not (str(value).isspace() and is_query_name(name))
     }
-    spec = {**COMMANDS[command]}
-    spec["params"] = [{**QUERY, "required": False}, *spec["params"][1:]]
+    others = COMMANDS[command]["params"][1:]
+    spec = {**COMMANDS[command], "params": [{**QUERY, "required": False}, *others]}
     return run_operation(f"ground.{command}", spec, given, operation)
 
 
@@ -1236,6 +1169,11 @@ run_search = functools.partial(run_answer, "search")
 run_dev = functools.partial(run_answer, "dev")
 run_docs = functools.partial(run_answer, "docs")
 run_reddit = functools.partial(run_answer, "reddit")
+
+
+def is_query_name(name: Any) -> bool:
+    """Return whether a parameter's name, in any spelling, is that of the query or queries."""
+    return spelled_name(name) in ("query", "q", "queries")
 
 
 def run_batch(
@@ -1259,32 +1197,20 @@ def run_batch(
         refuse_input(checked)
         if not queries:
             raise SearchError("invalid_input", EMPTY_QUERIES, "Give the questions: queries.")
-        if not checked.get("dry_run"):
-            require_provider(checked)
+        order = provider_order(checked["provider"])
+        failures = [(one, error) for one in order if (error := configuration_error(one))]
+        if len(failures) == len(order) and not checked.get("dry_run"):
+            raise no_provider(failures)  # in place of one such error for each search
         room, share = checked.get("max_chars", DEFAULT_MAX_CHARS), 0
         if emit and room:  # a line is cut before the later ones are there, else the whole batch is
             share = max(room // len(queries), BATCH_LINE_CHARS)
             checked["max_chars"] = 0
         results = ask_all(queries, {**checked, "max_chars": share}, report, emit)
-        succeeded = sum(result["ok"] for result in results)
-        counts = {"count": len(results), "succeeded": succeeded}
+        counts = {"count": len(results), "succeeded": sum(one["ok"] for one in results)}
         return {**batch_outcome(results), **counts, "results": results}
 
     spec = {**COMMANDS["batch"], "params": COMMANDS["batch"]["params"][1:]}  # all but queries
     return run_operation("ground.batch", spec, others, operation)
-
-
-def is_query_name(name: Any) -> bool:
-    """Return whether a parameter's name, in any spelling, is that of the query or queries."""
-    return spelled_name(name) in ("query", "q", "queries")
-
-
-def require_provider(params: Fields) -> None:
-    """Raise SearchError (auth) if no provider is configured: then every search would say so."""
-    order = provider_order(params["provider"])
-    failures = [(one, error) for one in order if (error := configuration_error(one))]
-    if len(failures) == len(order):
-        raise no_provider(failures)
 
 
 def ask_all(
@@ -1294,23 +1220,20 @@ def ask_all(
     emit: Callable[[Document], None] | None,
 ) -> list[Document]:
     """Return the documents of the queries, in order; a query that comes twice is asked once."""
-    rounds = -(-len(queries) // params["workers"])
-    deadline = deadline_of(params, DEFAULT_TIMEOUT * rounds)
-    session = Session()
-    shared = {name: value for name, value in params.items() if name != "workers"}
-
+    workers, session = params.pop("workers"), Session()
+    deadline = deadline_of(params, DEFAULT_TIMEOUT * -(-len(queries) // workers))
     keys = [query.strip() if isinstance(query, str) else repr(query) for query in queries]
     distinct = dict(zip(keys, queries, strict=True))
 
     def work(key: str) -> Document:
         left = min(max(0.1, deadline - time.monotonic()), LONGEST_TIMEOUT)
-        given = {**shared, "query": distinct[key], "timeout": left}
         query = distinct[key] if isinstance(distinct[key], str) else ""
+        given = {**params, "query": distinct[key], "timeout": left}
         return {"query": query, **run_answer("search", given, session=session)}
 
     found: dict[str, Document] = {}
     emitted = 0
-    for key, document in in_parallel(work, list(distinct), params["workers"]):
+    for key, document in in_parallel(work, list(distinct), workers):
         found[key] = document
         if report:
             report("grounded searches", len(found), len(distinct))
@@ -1343,7 +1266,7 @@ def list_models(credential: Fields, deadline: float) -> list[Fields]:
         answer = json_answer(response, "Google")
         for entry in list_field(answer, "models"):
             name = text_field(entry, "name").removeprefix("models/")
-            if name and "generateContent" in list_field(entry, "supportedGenerationMethods"):
+            if name and "generateContent" in list_field(entry, "supportedGenerationMethods", str):
                 limits = {"input_tokens": "inputTokenLimit", "output_tokens": "outputTokenLimit"}
                 tokens = {field: entry.get(sent) for field, sent in limits.items()}
                 models.append({"name": name, **drop_empty(tokens)})
@@ -1414,10 +1337,10 @@ def search_batch(  # noqa: PLR0913, PLR0917
     max_sources: int | None = None, output_format: str = "full", thinking_level: str | None = None,
 ) -> Document:
     """Answer several questions at once; timeout is for each. Return the batch's document."""
-    given = locals()
-    rounds = max(1, -(-len(queries) // BATCH_WORKERS))
+    given: Fields = locals()
     if timeout == DEFAULT_TIMEOUT:  # the batch's own default is the same
         return run_or_raise("batch", {**given, "timeout": None})
+    rounds = max(1, -(-len(queries) // BATCH_WORKERS))
     return run_or_raise("batch", {**given, "timeout": min(timeout * rounds, LONGEST_TIMEOUT)})
 # fmt: on
 
@@ -1458,11 +1381,14 @@ def as_results(document: Document) -> list[Fields]:
     for words, markers in re.findall(r"([^\n\[\]]+)((?:\[\d+\])+)", document.get("cited_text", "")):
         for number in re.findall(r"\d+", markers):
             cited.setdefault(number, []).append(words.strip(" *-#\t"))
-    results = []
-    for source in document.get("sources", []):
-        snippet = " … ".join(cited.get(str(source["number"]), []))
-        results.append({"title": source["title"], "url": source["url"], "snippet": snippet})
-    return results
+    return [
+        {
+            "title": source["title"],
+            "url": source["url"],
+            "snippet": " … ".join(cited.get(str(source["number"]), [])),
+        }
+        for source in document.get("sources", [])
+    ]
 
 
 def to_markdown(document: Document) -> str:
@@ -1489,25 +1415,25 @@ def format_search_result(result: Fields) -> str:
     text alone or the sources alone gets no headings for them.
     """
     alone = "text" not in result or "sources" not in result
-    sources = "\n".join(
+    sources = [
         f"{number}. {markdown_link(source['title'], source['url'])} "
         f"({source.get('domain') or url_host(source['url'])})"
-        for number, source in enumerate(result.get("sources") or [], 1)
-    )
-    queries = "\n".join(
-        f'- "{" ".join(query.split())}"' for query in result.get("search_queries") or []
-    )
-    pages = "\n".join(f"- {page['url']} ({page['status']})" for page in result.get("pages") or [])
+        for number, source in enumerate(result.get("sources", []), 1)
+    ]
+    queries = [f'- "{" ".join(query.split())}"' for query in result.get("search_queries", [])]
+    pages = [f"- {page['url']} ({page['status']})" for page in result.get("pages", [])]
+    sections = {"Sources": sources, "Search Queries Used": queries, "Pages Read": pages}
+    listed = ["\n".join([f"### {name}", *lines]) for name, lines in sections.items() if lines]
     thoughts, html = result.get("thoughts"), result.get("suggestions_html")
-    attempts = result.get("attempts", [])
     blocks = [
         "" if alone else "## Search Results",
-        *(f"> {one['provider']} was tried first: {one['error']}" for one in attempts),
+        *(
+            f"> {one['provider']} was tried first: {one['error']}"
+            for one in result.get("attempts", [])
+        ),
         *(f"> {warning}" for warning in result.get("warnings", [])),
         result.get("cited_text") or result.get("text") or "",
-        f"### Sources\n{sources}" if sources and not alone else sources,
-        f"### Search Queries Used\n{queries}" if queries else "",
-        f"### Pages Read\n{pages}" if pages else "",
+        *([text.removeprefix("### Sources\n") for text in listed] if alone else listed),
         f"### Thoughts\n\n{thoughts}" if thoughts else "",
         f"### Search Suggestions\n\n```html\n{html}\n```" if html else "",
         object_field(result, "truncated").get("hint", ""),
