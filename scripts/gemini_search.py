@@ -79,6 +79,10 @@ EMPTY_QUERIES = "queries list cannot be empty"
 NO_KEY = "GEMINI_API_KEY not set in secrets.yaml"
 QUOTA_EXCEEDED = "Error: API quota exceeded. Try again later."
 NO_PROVIDERS = "No Providers Available"
+# Kind of an error -> its heading in Markdown, where it is not "Search Error".
+HEADINGS = {
+    "auth": "Authentication Error", "rate_limit": "Rate Limited", "quota": "Rate Limited",
+}  # fmt: skip
 
 # Of Google's enum FinishReason: a filter stopped the answer; the answer is unfinished.
 BLOCKED = (
@@ -86,6 +90,9 @@ BLOCKED = (
     "MODEL_ARMOR"
 ).split()
 CUT_OFF = ("MAX_TOKENS", "CONTINUATION")
+ENDINGS = {  # finish_reason -> the warning; "The model stopped early" for others
+    **dict.fromkeys(("", "STOP"), ""), **dict.fromkeys(CUT_OFF, "The answer is cut off ({})."),
+}  # fmt: skip
 NOT_GROUNDED = {  # whether Google was searched -> why the answer has no sources
     True: "Google was searched, but the answer names no sources.",
     False: "The model answered without a search; no source backs this answer.",
@@ -102,28 +109,30 @@ SPAN = r"(?<!`)(?P<ticks>`+)(?!`)[^\n]{0,300}?(?<!`)(?P=ticks)(?!`)|!?\[[^\[\]\n
 # fmt: off
 THINKING_LEVELS = ("minimal", "low", "medium", "high", "xhigh")
 DEFAULT_THINKING = "low"  # enough for a search; the tokens of more thinking are billed as output
-# Model family -> the levels that it takes, or for Gemini 2.5 the budgets in tokens for minimal,
-# low, medium and high. Another value is refused with 400. An unknown model, such as an alias, is
-# sent what every family with levels takes.
-THINKING_FAMILIES: tuple[tuple[str, tuple[Any, ...]], ...] = (
-    (r"gemini-2\.5-flash", (512, 1024, 8192, 24_576)),
-    (r"gemini-2\.5", (128, 1024, 8192, 32_768)),
-    (r"gemini-3\.[78]-flash|gemini-3\.1-pro|gemini-4-(argon|carbon)", ("low", "medium", "high")),
-    (r"gemini-4-hydrogen", ("low", "medium", "high", "xhigh")),
-    (r"gemini-3", ("minimal", "low", "medium", "high")),
-    (r"gemma", ("minimal", "high")),
-    (r"", ("low", "medium", "high")),
-)
+# Beginning of a model's name -> what is sent for each of these levels, or for Gemini 2.5 the tokens
+# to think with; another value is refused with 400. An unknown model, such as an alias, is sent what
+# every family with levels takes.
+FROM_LOW_TO_HIGH = ("low", "low", "medium", "high", "high")
+THINKING_FAMILIES: dict[str, tuple[Any, ...]] = {
+    "gemini-2.5-flash": (512, 1024, 8192, 24_576, 24_576),
+    "gemini-2.5": (128, 1024, 8192, 32_768, 32_768),
+    "gemini-4-hydrogen": ("low", "low", "medium", "high", "xhigh"),
+    "gemini-3.7-flash": FROM_LOW_TO_HIGH, "gemini-3.8-flash": FROM_LOW_TO_HIGH,
+    "gemini-3.1-pro": FROM_LOW_TO_HIGH,
+    "gemini-3": ("minimal", "low", "medium", "high", "high"),
+    "gemma": ("minimal", "high", "high", "high", "high"),
+    "": FROM_LOW_TO_HIGH,
+}
 TOKEN_COUNTS = {  # field of "usage" -> Google's name for it
     "prompt_tokens": "promptTokenCount", "tool_prompt_tokens": "toolUsePromptTokenCount",
     "thinking_tokens": "thoughtsTokenCount", "output_tokens": "candidatesTokenCount",
     "total_tokens": "totalTokenCount",
 }
-# Fields of a parsed answer in its document. output_format -> the field that it gives alone; BESIDE
-# it are the fields that every document has, or that say what happened or what was asked for, too.
+# Fields of a document. output_format -> the field that it gives alone; BESIDE it are those that
+# every document has, or that say what happened or what was asked for.
 ANSWER_FIELDS = (
-    "text cited_text sources search_queries grounded finish_reason usage billed_queries pages "
-    "thoughts suggestions_html attempts"
+    "ok provider query model requested_model text cited_text sources search_queries grounded "
+    "finish_reason usage billed_queries pages thoughts suggestions_html attempts warnings"
 ).split()
 ALONE = {"text_only": "text", "sources_only": "sources"}
 BESIDE = "ok provider query warnings attempts pages thoughts suggestions_html".split()
@@ -155,27 +164,29 @@ FOCUS = {
     "documentation": "Concentrate on official documentation and API references.",
     "troubleshooting": "Concentrate on solutions: causes, fixes, workarounds, known issues.",
 }
-# Command -> what follows the question; a line is left out if it names what is not given. Google
+# Command -> what follows the question: lines, each with the name of what it needs, or "". Google
 # takes no site or subreddit filter, so those can only be asked for in words.
 PROMPTS = {
-    "search": ("Context: {context}", "{focus}"),
+    "search": (("context", "Context: {}"), ("focus", "{}")),
     "dev": (
-        "This is a software developer's question.",
-        "Search GitHub repositories, Stack Overflow and official documentation.",
-        "Programming language: {language}.", "Framework or library: {framework}.",
-        "Include code and technical details where they help.",
+        ("", "This is a software developer's question."),
+        ("", "Search GitHub repositories, Stack Overflow and official documentation."),
+        ("language", "Programming language: {}."), ("framework", "Framework or library: {}."),
+        ("", "Include code and technical details where they help."),
     ),
     "docs": (
-        "Search the official documentation of {technology}: guides and API references.",
-        "Name the version that the answer is for.",
+        ("technology", "Search the official documentation of {}: guides and API references."),
+        ("", "Name the version that the answer is for."),
     ),
     "reddit": (
-        "Search posts and comments on Reddit: put site:{place} into every search.",
-        "Report opinions and experiences, say how common each is, and name the threads.",
+        ("place", "Search posts and comments on Reddit: put site:{} into every search."),
+        ("", "Report opinions and experiences, say how common each is, and name the threads."),
     ),
 }
-# The last one is for an answer without grounding, which is asked for once more.
-EVERY_PROMPT = ("Read these pages as well: {pages}", "Use only pages of {when}.", "{insistence}")
+EVERY_PROMPT = (
+    ("pages", "Read these pages as well: {}"), ("when", "Use only pages of {}."),
+    ("insistence", "{}"),  # for an answer without grounding, which is asked for once more
+)
 INSISTENCE = (
     "Search Google for this before you answer, even if you believe that you know the answer, and "
     "answer only from what you find."
@@ -188,9 +199,21 @@ QUERY: Fields = {
     "name": "query", **WORDS, "positional": True, "required": True, "aliases": ["q"],
     "help": "the question, in words",
 }
+MODEL: Fields = {
+    "name": "model", "type": "str", "wire": "model", "note": "The models command lists the names.",
+    "help": f"model that answers (default: $GEMINI_MODEL, else {DEFAULT_MODEL})",
+}
+URL: Fields = {
+    "name": "url", "type": "list", "wire": "tools.urlContext",
+    "help": f"a page to read as well; repeat it for more ({MAX_URLS} at most)",
+    "note": "Gemini reads addresses such as https://example.org/page, no redirect links of Google.",
+}
+SUBREDDIT: Fields = {
+    "name": "subreddit", **WORDS, "note": "Letters, digits and _ only, without r/.",
+    "help": "name without r/, for example programming (asked for in words)",
+}
 ANSWER_PARAMS: list[Fields] = [
-    {"name": "model", "type": "str", "wire": "model",
-     "help": f"model that answers (default: $GEMINI_MODEL, else {DEFAULT_MODEL})"},
+    MODEL,
     {"name": "provider", "type": "str", "choices": ["auto", *PROVIDERS], "default": "auto",
      "help": "service to ask; auto: gemini, then vertex (default: auto)"},
     {"name": "max_sources", "type": "int", "min": 1, "max": 100,
@@ -207,8 +230,7 @@ ANSWER_PARAMS: list[Fields] = [
      "wire": "tools.googleSearch.timeRangeFilter",
      "help": "age of pages: day, week, month, year or YYYY-MM-DD..YYYY-MM-DD",
      "note": f"{NO_SHORT_WINDOW}; day is asked for in words."},
-    {"name": "url", "type": "list", "wire": "tools.urlContext",
-     "help": f"a page to read as well; repeat it for more ({MAX_URLS} at most)"},
+    URL,
     {"name": "resolve_urls", "type": "bool",
      "help": "replace Google's redirect links by the pages' own addresses; off because of "
              "Google's terms"},
@@ -247,18 +269,15 @@ COMMANDS: dict[str, Fields] = {
     },
     "docs": {
         **ANSWERS, "help": "an answer from official documentation",
-        "params": [QUERY,
+        "params": [
+            QUERY,
             {"name": "technology", **WORDS,
              "help": "whose documentation, for example React (asked for in words)"},
-            *ANSWER_PARAMS],
+            *ANSWER_PARAMS,
+        ],
     },
-    "reddit": {
-        **ANSWERS, "help": "an answer from discussions on Reddit",
-        "params": [QUERY,
-            {"name": "subreddit", **WORDS,
-             "help": "name without r/, for example programming (asked for in words)"},
-            *ANSWER_PARAMS],
-    },
+    "reddit": {**ANSWERS, "help": "an answer from discussions on Reddit",
+               "params": [QUERY, SUBREDDIT, *ANSWER_PARAMS]},
     "batch": {
         **ANSWERS, "batch": True,
         "help": "several searches at once (default timeout: 30 for each round of workers)",
@@ -281,7 +300,7 @@ COMMANDS: dict[str, Fields] = {
 
 def build_prompt(command: str, params: Fields, insist: bool = False) -> str:
     """Return the text of a command's question: the query first, then what to look for."""
-    subreddit = params.get("subreddit")
+    subreddit = params.get("subreddit", "")
     given = {
         "technology": "the technology",
         **params,
@@ -291,12 +310,11 @@ def build_prompt(command: str, params: Fields, insist: bool = False) -> str:
         "when": time_in_words(params),
         "insistence": INSISTENCE if insist else "",
     }
-    lines = [
-        line.format(**given)
-        for line in (*PROMPTS[command], *EVERY_PROMPT)
-        if all(given.get(name) for name in re.findall(r"{(\w+)}", line))
-    ]
-    return "\n".join([params["query"], "", *lines])
+    lines = [params["query"], ""]
+    for name, line in (*PROMPTS[command], *EVERY_PROMPT):
+        if not name or given.get(name):
+            lines.append(line.format(given.get(name)))
+    return "\n".join(lines)
 
 
 def system_instruction(now: float) -> str:
@@ -315,9 +333,8 @@ def time_window(since: str, now: float) -> tuple[str, str] | None:
     None for a window of a day or less, which the API refuses.
     """
     if since in PERIOD_DAYS:
-        seconds = (int(now) - PERIOD_DAYS[since] * 86_400, int(now))
-        start, end = (time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(one)) for one in seconds)
-        return start, end
+        form, start = "%Y-%m-%dT%H:%M:%SZ", now - PERIOD_DAYS[since] * 86_400
+        return time.strftime(form, time.gmtime(start)), time.strftime(form, time.gmtime(now))
     first, _, last = since.partition("..")
     if not last or first == last:
         return None
@@ -341,15 +358,15 @@ def thinking_config(params: Fields, model: str) -> tuple[Fields, str]:
     lacks, the next higher one is sent, or its highest.
     """
     config: Fields = {"includeThoughts": True} if params.get("include_thoughts") else {}
-    known = next(levels for family, levels in THINKING_FAMILIES if re.match(family, model))
+    known = THINKING_FAMILIES[next(filter(model.startswith, THINKING_FAMILIES))]
     level = params.get("thinking") or (DEFAULT_THINKING if DEFAULT_THINKING in known else "none")
     if level == "none":
         return config, ""
-    rank = THINKING_LEVELS.index(level)
-    if isinstance(known[0], int):
-        return {**config, "thinkingBudget": known[min(rank, len(known) - 1)]}, ""
-    sent = next((one for one in known if THINKING_LEVELS.index(one) >= rank), known[-1])
-    warning = f"thinking {level} was sent as {sent}: {model} takes {', '.join(known)}."
+    sent = known[THINKING_LEVELS.index(level)]
+    if isinstance(sent, int):
+        return {**config, "thinkingBudget": sent}, ""
+    takes = ", ".join(dict.fromkeys(known))
+    warning = f"thinking {level} was sent as {sent}: {model} takes {takes}."
     return {**config, "thinkingLevel": sent.upper()}, "" if sent == level else warning
 
 
@@ -358,8 +375,7 @@ def chosen_model(params: Fields) -> tuple[str, bool]:
     named = params.get("model") or os.environ.get("GEMINI_MODEL", "").strip()
     model = (named or DEFAULT_MODEL).removeprefix("models/")
     if not re.fullmatch(r"[A-Za-z0-9][\w.@-]*", model, re.ASCII):
-        rule = {"name": "model", "note": "The models command lists the names."}
-        raise wrong_value(rule, model, f"a name such as {DEFAULT_MODEL}")
+        raise wrong_value(MODEL, model, f"a name such as {DEFAULT_MODEL}")
     return model, bool(named)
 
 
@@ -440,24 +456,16 @@ def models_request(page_token: str) -> Fields:
 
 def check_details(params: Fields) -> Fields:
     """Return the parameters; raises SearchError for a wrong subreddit or URL."""
-    urls = params.get("url", [])
+    urls, subreddit = params.get("url", []), params.get("subreddit", "")
     for url in urls:
-        if not url_host(url) or re.search(r"\s", url):
-            rule = {"name": "url", "note": "For example https://example.org/page."}
-            raise wrong_value(rule, url, "an http or https address")
-        if url.startswith(REDIRECT_LINK):
-            rule = {"name": "url", "note": "Gemini does not follow Google's redirect links."}
-            raise wrong_value(rule, url, "the page's own address")
+        if not url_host(url) or len(url.split()) > 1 or url.startswith(REDIRECT_LINK):
+            raise wrong_value(URL, url, "the http or https address of a page")
     if len(urls) > MAX_URLS:
-        rule = {"name": "url", "note": "Ask about the others in a second search."}
-        raise wrong_value(rule, len(urls), f"at most {MAX_URLS} pages")
-    if "subreddit" not in params:
-        return params
-    subreddit = re.sub(r"^/?r/|/$", "", params["subreddit"])
-    if not re.fullmatch(r"\w{2,30}", subreddit, re.ASCII):
-        rule = {"name": "subreddit", "note": "Letters, digits and _ only, without r/."}
-        raise wrong_value(rule, params["subreddit"], "a name such as programming")
-    return {**params, "subreddit": subreddit}
+        raise wrong_value(URL, len(urls), f"at most {MAX_URLS} pages")
+    name = re.sub(r"^/?r/|/$", "", subreddit)
+    if subreddit and not re.fullmatch(r"\w{2,30}", name, re.ASCII):
+        raise wrong_value(SUBREDDIT, subreddit, "a name such as programming")
+    return {**params, "subreddit": name}
 
 
 # ===== credentials ================================================================================
@@ -507,6 +515,7 @@ def configuration_error(provider: str) -> SearchError | None:
     try:
         find_credential(provider, 0.0, dry_run=True)
     except SearchError as error:
+        error.details["provider"] = provider
         return error
     return None
 
@@ -556,15 +565,20 @@ def api_error(response: Response, credential: Fields, model: str) -> SearchError
         body = None
     # Some endpoints wrap the object in a list.
     fault = object_field(body[0] if isinstance(body, list) and body else body, "error")
-    facts = list_field(fault, "details")
+    reasons, exhausted, wait = error_facts(fault)
     status, status_text = response.status, text_field(fault, "status")
     words = shorten(text_field(fault, "message") or response.excerpt(), 300)
     details: Fields = {"status": status, "status_text": status_text, "model": model}
-    reasons = {text_field(fact, "reason") for fact in facts} - {""}
-    if status in (401, 403) or any(reason.startswith("API_KEY_") for reason in reasons):
-        return refused_credential(words, credential["name"], reasons, details)
+    if status in (401, 403) or "API_KEY_" in " ".join(reasons):
+        details["reasons"] = sorted(reasons)
+        return refused_credential(words, credential["name"], details)
     if status == 429 or status_text == "RESOURCE_EXHAUSTED":
-        return quota_error(response, words, facts, details)
+        details["provider_message"] = words
+        if exhausted:
+            return quota_error(exhausted, details)
+        details["retry_after"] = retry_after(response) if wait is None else wait
+        hint = "Wait, then send fewer requests a minute."
+        return SearchError("rate_limit", QUOTA_EXCEEDED, hint, retryable=True, **details)
     rule = FAULTS.get(status_text) or FAULTS.get(status)
     if not rule or (status_text == "NOT_FOUND" and not model):  # the list of models
         error = status_error(Response(status, response.headers, words.encode()), "Google")
@@ -575,45 +589,48 @@ def api_error(response: Response, credential: Fields, model: str) -> SearchError
     return SearchError(kind, message, hint, retryable=kind == "timeout", **details)
 
 
-def refused_credential(words: str, name: str, reasons: set[str], details: Fields) -> SearchError:
+def error_facts(fault: Fields) -> tuple[set[str], str, float | None]:
+    """Return what an error object says in its details: (reasons, exhausted, seconds to wait).
+
+    exhausted: "search" if the only detail is a link to help, because the key's tier has no search
+    with this model, or none left; "quota" for one that waiting does not help; else "".
+    """
+    types, reasons, exhausted, wait = set(), set(), "", None
+    for fact in list_field(fault, "details"):
+        types.add(text_field(fact, "@type").rpartition(".")[2])
+        reasons.add(text_field(fact, "reason"))
+        left = [text_field(fact.get("metadata"), "quota_limit_value")]
+        for limit in list_field(fact, "violations"):
+            daily = "PerDay" in text_field(limit, "quotaId")
+            left.append("0" if daily else text_field(limit, "quotaValue"))
+        exhausted = "quota" if "0" in left else exhausted
+        delay = re.fullmatch(r"(\d{1,9}(?:\.\d+)?)(ms|s)", text_field(fact, "retryDelay"))
+        if delay:
+            wait = float(delay[1]) / (1000 if delay[2] == "ms" else 1)
+    return reasons - {""}, "search" if types == {"Help"} else exhausted, wait
+
+
+def refused_credential(words: str, name: str, details: Fields) -> SearchError:
     """Return the error for a key or token that Google refused; it names where to mend it."""
     message = f"Error: Google refused the credential in {name}: {words}"
     if name != "gcloud":
         place = "GEMINI_API_KEY" if name in KEY_NAMES else name
         message += f" Check {place} in the environment or in secrets.yaml."
-    signs = {name, name.rpartition("_")[2], *reasons, details["status"], ""}
-    hint = next(hint for sign, hint in REFUSED_HINTS.items() if sign in signs)
-    return SearchError("auth", message, hint, reasons=sorted(reasons), **details)
+    signs = {name, name.rpartition("_")[2], *details["reasons"], details["status"], ""}
+    hint = REFUSED_HINTS[next(filter(signs.__contains__, REFUSED_HINTS))]
+    return SearchError("auth", message, hint, **details)
 
 
-def quota_error(
-    response: Response, words: str, facts: list[Fields], details: Fields
-) -> SearchError:
-    """Return the error for a 429: too fast, used up, or no search for this key and model.
-
-    facts: the error's details. If the only one is a link to help, the key's tier has no search with
-    this model, or none left; waiting does not help.
-    """
-    details, model = {**details, "provider_message": words}, details["model"]
-    if facts and all(text_field(fact, "@type").endswith(".Help") for fact in facts):
+def quota_error(exhausted: str, details: Fields) -> SearchError:
+    """Return the error for a 429 that waiting does not help: see error_facts."""
+    message, model = QUOTA_EXCEEDED, details["model"]
+    hint = "The quota is used up until it is renewed or raised: see https://ai.dev/rate-limit."
+    if exhausted == "search":
         message = f"Error: API quota exceeded for Google Search with {model}."
         hint = f"A free key cannot search with {model}, or the paid searches are used up: enable "
         hint += f"billing, or use model {FREE_MODEL}."
-        return SearchError("quota", message, hint, grounding_refused=True, **details)
-    limits = [limit for fact in facts for limit in list_field(fact, "violations")]
-    left = [text_field(limit, "quotaValue") for limit in limits]
-    left += [text_field(fact.get("metadata"), "quota_limit_value") for fact in facts]
-    if "0" in left or any("PerDay" in text_field(limit, "quotaId") for limit in limits):
-        hint = "The quota is used up until it is renewed or raised: see https://ai.dev/rate-limit."
-        return SearchError("quota", QUOTA_EXCEEDED, hint, **details)
-    wait = retry_after(response)
-    for fact in facts:
-        delay = re.fullmatch(r"(\d{1,9}(?:\.\d+)?)(ms|s)", text_field(fact, "retryDelay"))
-        wait = float(delay[1]) / (1000 if delay[2] == "ms" else 1) if delay else wait
-    hint = "Wait, then send fewer requests a minute."
-    return SearchError(
-        "rate_limit", QUOTA_EXCEEDED, hint, retryable=True, retry_after=wait, **details
-    )
+        details = {**details, "grounding_refused": True}
+    return SearchError("quota", message, hint, **details)
 
 
 def check_answer(data: Fields, result: Fields) -> None:
@@ -675,16 +692,15 @@ def parse_search_response(
     text = "".join(texts[False])
     sources, citations = cite_sources(text, metadata, resolved or {}, max_sources)
     cited_text = insert_markers(text, citations)
-    queries = [query for query in list_field(metadata, "webSearchQueries", str) if query.strip()]
+    queries = dict.fromkeys(map(str.strip, list_field(metadata, "webSearchQueries", str)))
     words = {
         "text": text.strip(),
         "cited_text": cited_text.strip() if cited_text != text else "",
-        "search_queries": list(dict.fromkeys(queries)),
+        "search_queries": list(filter(None, queries)),
         "thoughts": "\n".join(texts[True]).strip(),
         "suggestions_html": object_field(metadata, "searchEntryPoint").get("renderedContent") or "",
     }
     usage = object_field(data, "usageMetadata")
-    counts = {name: usage.get(sent) for name, sent in TOKEN_COUNTS.items()}
     read = list_field(object_field(candidate, "urlContextMetadata"), "urlMetadata")
     return {
         # Cleaned last: the offsets count the bytes of the text as it was sent.
@@ -692,7 +708,9 @@ def parse_search_response(
         "sources": sources,
         "grounded": bool(sources),
         "finish_reason": text_field(candidate, "finishReason"),
-        "usage": {name: count for name, count in counts.items() if type(count) is int},
+        "usage": {
+            name: usage[sent] for name, sent in TOKEN_COUNTS.items() if type(usage.get(sent)) is int
+        },
         "model": text_field(data, "modelVersion"),
         "pages": [
             {
@@ -724,8 +742,9 @@ def chunk_source(chunk: Any, resolved: dict[str, str]) -> dict[str, str]:
     A redirect link says nothing about the page; its title is the page's site. Spaces, which
     Google leaves in its own search links, are encoded: they would end the URL.
     """
-    kinds = ("web", "maps", "retrievedContext", "image")
-    found = next((object_field(chunk, kind) for kind in kinds if object_field(chunk, kind)), {})
+    found: Fields = {}
+    for kind in ("web", "maps", "retrievedContext", "image"):
+        found = found or object_field(chunk, kind)
     link = clean_text(str(found.get("uri") or found.get("sourceUri") or "")).strip()
     url = re.sub(r"\s", "%20", resolved.get(link, link))
     host, title = url_host(url), text_field(found, "title")
@@ -747,20 +766,24 @@ def cite_sources(
     chunks = metadata.get("groundingChunks")  # as sent: the supports name them by their places
     pages = [chunk_source(one, resolved) for one in (chunks if isinstance(chunks, list) else [])]
     data = text.encode("utf-8", "surrogatepass")
-    supports: list[tuple[int, list[str]]] = []
+    supports: list[tuple[int, Any]] = []
     for support in list_field(metadata, "groundingSupports"):
         end = segment_end(data, object_field(support, "segment"))
-        indices = sorted({*list_field(support, "groundingChunkIndices", int)})
-        urls = [pages[one]["url"] for one in indices if 0 <= one < len(pages) and pages[one]]
         if end is not None:
-            supports.append((len(data[:end].decode("utf-8", "surrogatepass")), urls))
-    supports.sort(key=lambda support: support[0])
-    sources = {page["url"]: page for page in reversed(pages) if page}  # the first of each URL
-    used = [url for _, urls in supports for url in urls]
-    listed = list(dict.fromkeys([*used, *(page["url"] for page in pages if page)]))[:max_sources]
-    numbers = {url: number for number, url in enumerate(listed, 1)}
-    citations = [(at, {numbers[url] for url in urls if url in numbers}) for at, urls in supports]
-    return [{"number": numbers[url], **sources[url]} for url in listed], citations
+            position = len(data[:end].decode("utf-8", "surrogatepass"))
+            supports.append((position, sorted(list_field(support, "groundingChunkIndices", int))))
+    by_url: dict[str, Fields] = {}
+    citations: list[Citation] = []
+    for position, indices in [*sorted(supports), (-1, range(len(pages)))]:
+        numbers = set()
+        for index in indices:
+            page = pages[index] if 0 <= index < len(pages) else {}
+            if page and (max_sources is None or len(by_url) < max_sources):
+                by_url.setdefault(page["url"], {"number": len(by_url) + 1, **page})
+            if page and page["url"] in by_url:
+                numbers.add(by_url[page["url"]]["number"])
+        citations.append((position, numbers))
+    return list(by_url.values()), citations[:-1]  # without those that no support names
 
 
 # ----- citation markers
@@ -779,11 +802,11 @@ def segment_end(data: bytes, segment: Fields) -> int | None:
         whole = end <= len(data) and (end == len(data) or data[end] & 0xC0 != 0x80)
         return end if whole else None
     wanted = words.encode("utf-8", "surrogatepass")
-    places = sorted(range(start - MAX_DRIFT, start + MAX_DRIFT + 1), key=lambda at: abs(at - start))
-    found = next((at for at in places if at >= 0 and data.startswith(wanted, at)), -1)
-    if found < 0 and data.count(wanted) == 1:
-        found = data.find(wanted)
-    return found + len(wanted) if found >= 0 else None
+    for drift in range(MAX_DRIFT + 1):
+        for found in (start - drift, start + drift):
+            if found >= 0 and data.startswith(wanted, found):
+                return found + len(wanted)
+    return data.find(wanted) + len(wanted) if data.count(wanted) == 1 else None
 
 
 def insert_markers(text: str, citations: list[Citation]) -> str:
@@ -793,29 +816,31 @@ def insert_markers(text: str, citations: list[Citation]) -> str:
     code it gets a line of its own. It is left out if no words stand before it, and in a block that
     is never closed, because the text was cut off.
     """
-    import unicodedata
+    from unicodedata import combining
 
     spans = list(re.finditer(f"{FENCE}|{SPAN}", text, re.MULTILINE))
-    places: dict[tuple[int, str | None], set[int]] = {}
+    places: dict[int, tuple[str | None, set[int]]] = {}  # -> (indent behind a block, numbers)
     for cited, numbers in citations:
-        at = len(text[:cited].rstrip())
-        # A marker at the end of a block of code would be part of its last line.
-        around = (one for one in spans if one.start() < at < one.end() + bool(one["fence"]))
-        span = next(around, None)
-        if span:
-            at = 0 if span["fence"] and span["closed"] is None else span.end()
+        at, indent = len(text[:cited].rstrip()), None
+        for span in spans:
+            # A marker at the end of a block of code would be part of its last line.
+            if span.start() < at < span.end() + bool(span["fence"]):
+                at = 0 if span["fence"] and span["closed"] is None else span.end()
+                indent = span["indent"]
+                break
         # An accent, a joiner or a skin tone belongs to the character before it.
         while 0 < at < len(text) and (
-            unicodedata.combining(text[at])
+            combining(text[at])
             or text[at] in "\u200d\ufe0e\ufe0f\u20e3"
             or "\U0001f3fb" <= text[at] <= "\U0001f3ff"
             or text[at - 1] == "\u200d"
         ):
             at += 1
         if at and numbers:
-            places.setdefault((at, span and span["indent"]), set()).update(numbers)
-    for (at, indent), found in sorted(places.items(), key=lambda place: -place[0][0]):
-        markers = "".join(f"[{number}]" for number in sorted(found))
+            places.setdefault(at, (indent, set()))[1].update(numbers)
+    for at in sorted(places, reverse=True):
+        indent, found = places[at]
+        markers = "[" + "][".join(map(str, sorted(found))) + "]"
         if indent is not None:
             markers = f"\n{indent}{markers}\n"
         elif text.startswith("(", at):
@@ -839,24 +864,21 @@ def answer_document(params: Fields, provider: str, requested: str, result: Field
         attempts = result["attempts"]
         raise SearchError("no_results", f"{message} {reason}", hint, attempts=attempts)
     finish = result["finish_reason"]
-    ending = "" if finish in ("", "STOP") else f"The model stopped early ({finish})."
-    if finish in CUT_OFF:
-        ending = f"The answer is cut off ({finish})."
+    ending = ENDINGS.get(finish, "The model stopped early ({}).").format(finish)
     document: Document = {
+        **result,
         "ok": True,
         "provider": provider,
         "query": params["query"],
-        "model": result["model"],
         "requested_model": requested if result["model"] != requested else None,
-        **{name: result[name] for name in ANSWER_FIELDS},
-        "warnings": [text for text in (*result["warnings"], reason, ending) if text],
+        "warnings": [*filter(None, (*result["warnings"], reason, ending))],
     }
-    if not params.get("suggestions"):
-        del document["suggestions_html"]
-    if alone:
-        document = {name: document[name] for name in document if name in {*BESIDE, alone}}
     told = drop_empty(document).keys() | {"sources", "search_queries"}  # also if they are empty
-    return {name: value for name, value in document.items() if name in told}
+    if not params.get("suggestions"):
+        told -= {"suggestions_html"}
+    if alone:
+        told &= {*BESIDE, alone}
+    return {name: document[name] for name in ANSWER_FIELDS if name in told}
 
 
 # ===== asking =====================================================================================
@@ -934,16 +956,17 @@ def ask_providers(command: str, params: Fields, session: Session) -> Document:
         order = ["gemini"]
     model, named = chosen_model(params)
     if params.get("dry_run"):
-        ready = [provider for provider in order if not configuration_error(provider)]
         credential = given_credential(order[0], "")
-        if ready:
-            credential = find_credential(ready[0], deadline, dry_run=True)
+        for provider in reversed(order):
+            if not configuration_error(provider):
+                credential = find_credential(provider, deadline, dry_run=True)
         raise DryRun(build_request(command, params, credential, model))
     asked: Fields = {"command": command, "params": params, "model": model, "named": named}
     asked |= {"requested": model, "warnings": []}
-    failures: list[tuple[str, SearchError]] = []
-    for position, provider in enumerate(order):
-        more = any(not configuration_error(later) for later in order[position + 1 :])
+    failures: list[SearchError] = []
+    while order:
+        provider = order.pop(0)
+        more = not all(map(configuration_error, order))
         left = deadline - time.monotonic()
         until = deadline - left * (1 - FIRST_SHARE) if more else deadline
         try:
@@ -952,9 +975,10 @@ def ask_providers(command: str, params: Fields, session: Session) -> Document:
         except SearchError as error:
             if params["provider"] != "auto" or not may_fall_back(error.kind):
                 raise
-            failures.append((provider, error))
+            error.details["provider"] = provider
+            failures.append(error)
         else:
-            tried = [one for one in attempts_of(failures) if "error" in one]
+            tried = [one for one in attempts_of(*failures) if "error" in one]
             return document | drop_empty({"attempts": tried + document.get("attempts", [])})
     raise no_provider(failures)
 
@@ -977,13 +1001,14 @@ def ask_provider(asked: Fields, session: Session, deadline: float) -> Document:
         try:
             second = ask_once({**asked, "insist": True}, session, deadline)
         except SearchError as error:
-            result["attempts"] = attempts_of([(provider, error)])
+            error.details["provider"] = provider
+            result["attempts"] = attempts_of(error)
         else:
             for name, count in result["usage"].items():  # Google bills both
                 second["usage"][name] = second["usage"].get(name, 0) + count
             second["billed_queries"] += result["billed_queries"]
-            first = SearchError("no_results", result["ungrounded"])
-            result = {**second, "attempts": attempts_of([(provider, first)])}
+            first = SearchError("no_results", result["ungrounded"], provider=provider)
+            result = {**second, "attempts": attempts_of(first)}
     return answer_document(asked["params"], provider, asked["requested"], result)
 
 
@@ -1029,7 +1054,7 @@ def ask_once(asked: Fields, session: Session, deadline: float) -> Fields:
         **result,
         "model": answered,
         "ungrounded": "" if result["grounded"] else NOT_GROUNDED[searches > 0],
-        "warnings": [text for text in (*asked["warnings"], thinking, in_words, unresolved) if text],
+        "warnings": [*filter(None, (*asked["warnings"], thinking, in_words, unresolved))],
         # Gemini 2 is billed by answer, later models by query.
         "billed_queries": min(searches, 1) if answered.startswith("gemini-2") else searches,
         "attempts": [],
@@ -1038,15 +1063,15 @@ def ask_once(asked: Fields, session: Session, deadline: float) -> Fields:
 
 def read_answer(params: Fields, data: Fields, deadline: float) -> tuple[Fields, str]:
     """Return (parsed answer, warning), its links resolved if asked for; raises SearchError."""
-    result = parse_search_response(data, None, params.get("max_sources"))
-    check_answer(data, result)
-    if not params.get("resolve_urls"):
-        return result, ""
-    # max_sources counts pages, and only resolved links show which are the same page.
-    sources = parse_search_response(data)["sources"]
-    links = [source["url"] for source in sources if source["url"].startswith(REDIRECT_LINK)]
-    resolved = resolve_links(links, deadline)
+    links, resolved = [], {}
+    if params.get("resolve_urls"):
+        # max_sources counts pages, and only resolved links show which are the same page.
+        for source in parse_search_response(data)["sources"]:
+            if source["url"].startswith(REDIRECT_LINK):
+                links.append(source["url"])
+        resolved = resolve_links(links, deadline)
     result = parse_search_response(data, resolved, params.get("max_sources"))
+    check_answer(data, result)
     missing = len(links) - len(resolved)
     return result, f"{missing} of {len(links)} redirect links lead nowhere." if missing else ""
 
@@ -1060,32 +1085,35 @@ def provider_order(named: str = "auto") -> list[str]:
     return list(dict.fromkeys(check_value(parameter, listed)))
 
 
-def attempts_of(failures: list[tuple[str, SearchError]]) -> list[Fields]:
+def attempts_of(*failures: SearchError) -> list[Fields]:
     """Return the attempts of failed providers: what each lacked, or what it answered."""
     attempts = []
-    for provider, error in failures:
+    for error in failures:
         said = {"kind": error.kind, "error": error.message}
-        if "lacks" in error.details:
-            said = {"lacks": error.details["lacks"]}
-        attempts += [*error.details.get("attempts", []), {"provider": provider, **said}]
+        said = drop_empty({"lacks": error.details.get("lacks")}) or said
+        attempts += error.details.get("attempts", [])
+        attempts.append({"provider": error.details["provider"], **said})
     return attempts
 
 
-def no_provider(failures: list[tuple[str, SearchError]]) -> SearchError:
+def no_provider(failures: list[SearchError]) -> SearchError:
     """Return the error when no provider answered: the only one that was tried keeps its own."""
-    tried = [(provider, error) for provider, error in failures if "lacks" not in error.details]
+    tried = [error for error in failures if "lacks" not in error.details]
     if len(tried) == 1:
-        provider, error = tried[0]
-        error.details["provider"] = provider
-        return error
-    kind, message, hint = "auth", failures[0][1].message, failures[0][1].details["hint"]
-    if tried:
-        answers = "; ".join(f"{provider}: {error.message}" for provider, error in tried)
-        kind, message = tried[0][1].kind, f"{NO_PROVIDERS}: {answers}"
-        hint = "Mend what one of them names, or try again later."
-    retryable = any(error.retryable for _, error in tried)
-    attempts = attempts_of(failures)
-    return SearchError(kind, message, hint, retryable=retryable, attempts=attempts)
+        return tried[0]
+    attempts = attempts_of(*failures)
+    if not tried:
+        first = failures[0]
+        return SearchError(first.kind, first.message, first.details["hint"], attempts=attempts)
+    answers, retryable = [], False
+    for error in tried:
+        answers.append(f"{error.details['provider']}: {error.message}")
+        retryable |= error.retryable
+    message, hint = (
+        f"{NO_PROVIDERS}: {'; '.join(answers)}",
+        "Mend what one of them names, or try again later.",
+    )
+    return SearchError(tried[0].kind, message, hint, retryable=retryable, attempts=attempts)
 
 
 # ----- several requests at once
@@ -1188,17 +1216,20 @@ def run_batch(
     are there.
     """
     # The queries skip the table's check: a bad one is its own search's error, not the batch's.
-    others = {name: value for name, value in params.items() if not is_query_name(name)}
+    others: Fields = {}
     queries: list[Any] = []
-    for value in (params[name] for name in params if name not in others):
-        queries += value if isinstance(value, (list, tuple)) else [] if value is None else [value]
+    for name, value in params.items():
+        if not is_query_name(name):
+            others[name] = value
+        elif value is not None:
+            queries += value if isinstance(value, (list, tuple)) else [value]
 
     def operation(checked: Fields) -> Document:
         refuse_input(checked)
         if not queries:
             raise SearchError("invalid_input", EMPTY_QUERIES, "Give the questions: queries.")
         order = provider_order(checked["provider"])
-        failures = [(one, error) for one in order if (error := configuration_error(one))]
+        failures = [*filter(None, map(configuration_error, order))]
         if len(failures) == len(order) and not checked.get("dry_run"):
             raise no_provider(failures)  # in place of one such error for each search
         room, share = checked.get("max_chars", DEFAULT_MAX_CHARS), 0
@@ -1381,30 +1412,29 @@ def as_results(document: Document) -> list[Fields]:
     for words, markers in re.findall(r"([^\n\[\]]+)((?:\[\d+\])+)", document.get("cited_text", "")):
         for number in re.findall(r"\d+", markers):
             cited.setdefault(number, []).append(words.strip(" *-#\t"))
-    return [
-        {
-            "title": source["title"],
-            "url": source["url"],
-            "snippet": " … ".join(cited.get(str(source["number"]), [])),
-        }
-        for source in document.get("sources", [])
-    ]
+    results = []
+    for source in document.get("sources", []):
+        snippet = " … ".join(cited.get(str(source["number"]), []))
+        results.append({"title": source["title"], "url": source["url"], "snippet": snippet})
+    return results
 
 
 def to_markdown(document: Document) -> str:
     """Return a document, or an error document, as Markdown."""
     if "results" in document:
-        blocks = [
-            f"# {one_line(one['query'], 200) or '(no query)'}\n\n{to_markdown(one)}"
-            for one in document["results"]
-        ]
+        blocks = []
+        for one in document["results"]:
+            heading = one_line(one["query"], 200) or "(no query)"
+            blocks.append(f"# {heading}\n\n{to_markdown(one)}")
         return frame_markdown(document, *blocks)
     if not document["ok"]:
         return error_to_markdown(document)
-    if "request" in document or "models" in document:
-        names = "\n".join(f"- {model['name']}" for model in document.get("models", []))
-        default = f"Default: {document.get('default_model')}"
-        return frame_markdown(document, f"## Models\n{names}", default)
+    if "request" in document:
+        return frame_markdown(document)
+    if "models" in document:
+        lines = ["## Models", *map("- {0[name]}".format, document["models"])]
+        default = f"Default: {document['default_model']}"
+        return frame_markdown(document, "\n".join(lines), default)
     return format_search_result(document)
 
 
@@ -1415,30 +1445,26 @@ def format_search_result(result: Fields) -> str:
     text alone or the sources alone gets no headings for them.
     """
     alone = "text" not in result or "sources" not in result
-    sources = [
-        f"{number}. {markdown_link(source['title'], source['url'])} "
-        f"({source.get('domain') or url_host(source['url'])})"
-        for number, source in enumerate(result.get("sources", []), 1)
-    ]
+    blocks = ["" if alone else "## Search Results"]
+    tried = result.get("attempts", [])
+    blocks += map("> {0[provider]} was tried first: {0[error]}".format, tried)
+    blocks += map("> {}".format, result.get("warnings", []))
+    blocks.append(result.get("cited_text") or result.get("text") or "")
+    lines = [] if alone else ["### Sources"]
+    for number, source in enumerate(result.get("sources", []), 1):
+        link = markdown_link(source["title"], source["url"])
+        lines.append(f"{number}. {link} ({source.get('domain') or url_host(source['url'])})")
+    blocks.append("\n".join(lines) if result.get("sources") else "")
     queries = [f'- "{" ".join(query.split())}"' for query in result.get("search_queries", [])]
-    pages = [f"- {page['url']} ({page['status']})" for page in result.get("pages", [])]
-    sections = {"Sources": sources, "Search Queries Used": queries, "Pages Read": pages}
-    listed = ["\n".join([f"### {name}", *lines]) for name, lines in sections.items() if lines]
-    thoughts, html = result.get("thoughts"), result.get("suggestions_html")
-    blocks = [
-        "" if alone else "## Search Results",
-        *(
-            f"> {one['provider']} was tried first: {one['error']}"
-            for one in result.get("attempts", [])
-        ),
-        *(f"> {warning}" for warning in result.get("warnings", [])),
-        result.get("cited_text") or result.get("text") or "",
-        *([text.removeprefix("### Sources\n") for text in listed] if alone else listed),
-        f"### Thoughts\n\n{thoughts}" if thoughts else "",
-        f"### Search Suggestions\n\n```html\n{html}\n```" if html else "",
-        object_field(result, "truncated").get("hint", ""),
-    ]
-    return "\n\n".join(block for block in blocks if block)
+    blocks += ["\n".join(["### Search Queries Used", *queries])] if queries else []
+    pages = [*map("- {0[url]} ({0[status]})".format, result.get("pages", []))]
+    blocks += ["\n".join(["### Pages Read", *pages])] if pages else []
+    if result.get("thoughts"):
+        blocks.append(f"### Thoughts\n\n{result['thoughts']}")
+    if result.get("suggestions_html"):
+        blocks.append(f"### Search Suggestions\n\n```html\n{result['suggestions_html']}\n```")
+    blocks.append(object_field(result, "truncated").get("hint", ""))
+    return "\n\n".join(filter(None, blocks))
 
 
 def format_error_response(status: int, error_text: str, provider: str = "gemini") -> str:
@@ -1451,16 +1477,15 @@ def format_error_response(status: int, error_text: str, provider: str = "gemini"
 def error_to_markdown(document: Document) -> str:
     """Return an error document as Markdown under one of four headings, which callers look for."""
     details, message = document["details"], document["error"]
-    limited = dict.fromkeys(("rate_limit", "quota"), "Rate Limited")
-    heading = {"auth": "Authentication Error", **limited}.get(details["kind"], "Search Error")
-    attempts = details.get("attempts", [])
-    if message.startswith(NO_PROVIDERS) or any("lacks" in one for one in attempts):
-        heading, message = NO_PROVIDERS, message.partition(f"{NO_PROVIDERS}:")[0]
-    lines = (
-        f"- {one['provider']}: {one.get('error') or 'needs ' + one['lacks']}" for one in attempts
-    )
-    blocks = [f"## {heading}", message, details.get("hint", ""), "\n".join(lines)]
-    return "\n\n".join(block for block in blocks if block)
+    heading = HEADINGS.get(details["kind"], "Search Error")
+    lines = []
+    for one in details.get("attempts", []):
+        if "lacks" in one or message.startswith(NO_PROVIDERS):
+            heading = NO_PROVIDERS
+        lines.append(f"- {one['provider']}: {one.get('error') or 'needs ' + one['lacks']}")
+    message = "" if message.startswith(NO_PROVIDERS) else message
+    blocks = (f"## {heading}", message, details.get("hint", ""), "\n".join(lines))
+    return "\n\n".join(filter(None, blocks))
 
 
 def main(argv: list[str] | None = None) -> int:
