@@ -136,16 +136,25 @@ ANSWER_FIELDS = (
 ).split()
 ALONE = {"text_only": "text", "sources_only": "sources"}
 BESIDE = "ok provider query warnings attempts pages thoughts suggestions_html".split()
-# Status text or status of an error -> kind, what is said before Google's words, what to do.
-TIMED_OUT = ("timeout", "Error: Request timed out on the server", "Try again, or raise timeout.")
+# Status text or status of an error, or what else it says -> kind, message, what to do.
+TIMED_OUT = (
+    "timeout", "Error: Request timed out on the server: {words}", "Try again, or raise timeout.",
+)
+REFUSED = "Google refused the request: {words}"
 FAULTS: dict[str | int, tuple[str, str, str]] = {
+    "search": (  # the key's tier has no search with this model, or none left
+        "quota", "Error: API quota exceeded for Google Search with {model}.",
+        ("A free key cannot search with {model}, or the paid searches are used up: enable "
+         f"billing, or use model {FREE_MODEL}.")),
+    "quota": ("quota", QUOTA_EXCEEDED,
+        "The quota is used up until it is renewed or raised: see https://ai.dev/rate-limit."),
+    "busy": ("rate_limit", QUOTA_EXCEEDED, "Wait, then send fewer requests a minute."),
     "DEADLINE_EXCEEDED": TIMED_OUT, 408: TIMED_OUT, 504: TIMED_OUT,
-    "NOT_FOUND": ("invalid_input", "There is no model {model!r} here",
-                  "The models command lists the names."),
-    "FAILED_PRECONDITION": (  # of the account or its place: another provider may work
-        "provider", "Google refused the request",
+    "NOT_FOUND": ("invalid_input", "There is no model {model!r} here: {words}",
+        "The models command lists the names."),
+    "FAILED_PRECONDITION": ("provider", REFUSED,  # another provider may serve the account
         "Google does not serve this account or place; provider vertex may work."),
-    400: ("invalid_input", "Google refused the request", "Mend what the message names."),
+    400: ("invalid_input", REFUSED, "Mend what the message names."),
 }
 # What to do about a refused credential, by the first of these that applies: where it comes from,
 # what Google says of it, the status.
@@ -570,32 +579,31 @@ def api_error(response: Response, credential: Fields, model: str) -> SearchError
     words = shorten(text_field(fault, "message") or response.excerpt(), 300)
     details: Fields = {"status": status, "status_text": status_text, "model": model}
     if status in (401, 403) or "API_KEY_" in " ".join(reasons):
-        details["reasons"] = sorted(reasons)
-        return refused_credential(words, credential["name"], details)
-    if status == 429 or status_text == "RESOURCE_EXHAUSTED":
-        details["provider_message"] = words
-        if exhausted:
-            return quota_error(exhausted, details)
-        details["retry_after"] = retry_after(response) if wait is None else wait
-        hint = "Wait, then send fewer requests a minute."
-        return SearchError("rate_limit", QUOTA_EXCEEDED, hint, retryable=True, **details)
+        return refused_credential(words, credential["name"], sorted(reasons), details)
     rule = FAULTS.get(status_text) or FAULTS.get(status)
-    if not rule or (status_text == "NOT_FOUND" and not model):  # the list of models
+    if status == 429 or status_text == "RESOURCE_EXHAUSTED":
+        rule = FAULTS[exhausted]
+        details["provider_message"] = words
+        if exhausted == "search":
+            details["grounding_refused"] = True
+        elif exhausted == "busy":
+            details["retry_after"] = retry_after(response) if wait is None else wait
+    elif not rule or (status_text == "NOT_FOUND" and not model):  # the list of models
         error = status_error(Response(status, response.headers, words.encode()), "Google")
         error.details |= details
         return error
-    kind, said, hint = rule
-    message = f"{said.format(model=model)}: {words}"
-    return SearchError(kind, message, hint, retryable=kind == "timeout", **details)
+    kind, message, hint = rule
+    message, hint = message.format(words=words, model=model), hint.format(model=model)
+    return SearchError(kind, message, hint, retryable=kind in ("timeout", "rate_limit"), **details)
 
 
 def error_facts(fault: Fields) -> tuple[set[str], str, float | None]:
     """Return what an error object says in its details: (reasons, exhausted, seconds to wait).
 
-    exhausted: "search" if the only detail is a link to help, because the key's tier has no search
-    with this model, or none left; "quota" for one that waiting does not help; else "".
+    exhausted: the rule of FAULTS for a 429. "search" if the only detail is a link to help, "quota"
+    if waiting does not help, else "busy".
     """
-    types, reasons, exhausted, wait = set(), set(), "", None
+    types, reasons, exhausted, wait = set(), set(), "busy", None
     for fact in list_field(fault, "details"):
         types.add(text_field(fact, "@type").rpartition(".")[2])
         reasons.add(text_field(fact, "reason"))
@@ -610,27 +618,15 @@ def error_facts(fault: Fields) -> tuple[set[str], str, float | None]:
     return reasons - {""}, "search" if types == {"Help"} else exhausted, wait
 
 
-def refused_credential(words: str, name: str, details: Fields) -> SearchError:
+def refused_credential(words: str, name: str, reasons: list[str], details: Fields) -> SearchError:
     """Return the error for a key or token that Google refused; it names where to mend it."""
     message = f"Error: Google refused the credential in {name}: {words}"
     if name != "gcloud":
         place = "GEMINI_API_KEY" if name in KEY_NAMES else name
         message += f" Check {place} in the environment or in secrets.yaml."
-    signs = {name, name.rpartition("_")[2], *details["reasons"], details["status"], ""}
+    signs = {name, name.rpartition("_")[2], *reasons, details["status"], ""}
     hint = REFUSED_HINTS[next(filter(signs.__contains__, REFUSED_HINTS))]
-    return SearchError("auth", message, hint, **details)
-
-
-def quota_error(exhausted: str, details: Fields) -> SearchError:
-    """Return the error for a 429 that waiting does not help: see error_facts."""
-    message, model = QUOTA_EXCEEDED, details["model"]
-    hint = "The quota is used up until it is renewed or raised: see https://ai.dev/rate-limit."
-    if exhausted == "search":
-        message = f"Error: API quota exceeded for Google Search with {model}."
-        hint = f"A free key cannot search with {model}, or the paid searches are used up: enable "
-        hint += f"billing, or use model {FREE_MODEL}."
-        details = {**details, "grounding_refused": True}
-    return SearchError("quota", message, hint, **details)
+    return SearchError("auth", message, hint, reasons=reasons, **details)
 
 
 def check_answer(data: Fields, result: Fields) -> None:
@@ -1025,8 +1021,13 @@ def mended(asked: Fields, error: SearchError, deadline: float) -> Fields:
         warnings = [*asked["warnings"], f"The thinking settings were left out: {error.message}"]
         params = {**asked["params"], "thinking": "none", "include_thoughts": False}
         return {**asked, "params": params, "warnings": warnings}
-    if status_text == "NOT_FOUND":
-        similar = nearest_model(model, asked["credential"], deadline)
+    if status_text == "NOT_FOUND" and asked["credential"]["provider"] == "gemini":
+        until = min(deadline, time.monotonic() + MODELS_TIMEOUT)
+        try:
+            listed = list_models(asked["credential"], until)
+        except SearchError:
+            listed = []  # then the hint names none
+        similar = nearest(model, [one["name"] for one in listed], "model")
         error.details["hint"] = f"{similar} {error.details['hint']}".strip()
     if not error.details.get("grounding_refused"):
         raise error
@@ -1063,13 +1064,12 @@ def ask_once(asked: Fields, session: Session, deadline: float) -> Fields:
 
 def read_answer(params: Fields, data: Fields, deadline: float) -> tuple[Fields, str]:
     """Return (parsed answer, warning), its links resolved if asked for; raises SearchError."""
-    links, resolved = [], {}
+    links: list[str] = []
     if params.get("resolve_urls"):
         # max_sources counts pages, and only resolved links show which are the same page.
-        for source in parse_search_response(data)["sources"]:
-            if source["url"].startswith(REDIRECT_LINK):
-                links.append(source["url"])
-        resolved = resolve_links(links, deadline)
+        sources = parse_search_response(data)["sources"]
+        links = [one["url"] for one in sources if one["url"].startswith(REDIRECT_LINK)]
+    resolved = resolve_links(links, deadline) if links else {}
     result = parse_search_response(data, resolved, params.get("max_sources"))
     check_answer(data, result)
     missing = len(links) - len(resolved)
@@ -1305,17 +1305,6 @@ def list_models(credential: Fields, deadline: float) -> list[Fields]:
         if not token:
             break
     return models
-
-
-def nearest_model(model: str, credential: Fields, deadline: float) -> str:
-    """Return a hint that names the listed model nearest to an unknown one, or ""."""
-    if credential["provider"] != "gemini":
-        return ""
-    try:
-        models = list_models(credential, min(deadline, time.monotonic() + MODELS_TIMEOUT))
-    except SearchError:
-        return ""
-    return nearest(model, [listed["name"] for listed in models], "model")
 
 
 # fmt: off
