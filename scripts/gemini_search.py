@@ -471,7 +471,7 @@ def check_details(params: Fields) -> Fields:
             raise wrong_value(URL, url, "the http or https address of a page")
     if len(urls) > MAX_URLS:
         raise wrong_value(URL, len(urls), f"at most {MAX_URLS} pages")
-    name = re.sub(r"^/?r/|/$", "", subreddit)
+    name = subreddit.removeprefix("/").removeprefix("r/").removesuffix("/")
     if subreddit and not re.fullmatch(r"\w{2,30}", name, re.ASCII):
         raise wrong_value(SUBREDDIT, subreddit, "a name such as programming")
     return {**params, "subreddit": name}
@@ -814,7 +814,8 @@ def insert_markers(text: str, citations: list[Citation]) -> str:
     """
     from unicodedata import combining
 
-    spans = list(re.finditer(f"{FENCE}|{SPAN}", text, re.MULTILINE))
+    broken = {*"`~["} & {*text}  # without these signs the patterns need not be compiled
+    spans = [*re.finditer(f"{FENCE}|{SPAN}", text, re.MULTILINE)] if broken else []
     places: dict[int, tuple[str | None, set[int]]] = {}  # -> (indent behind a block, numbers)
     for cited, numbers in citations:
         at, indent = len(text[:cited].rstrip()), None
@@ -982,10 +983,10 @@ def ask_providers(command: str, params: Fields, session: Session) -> Document:
 def ask_provider(asked: Fields, session: Session, deadline: float) -> Document:
     """Return the document of one provider's answer; raises SearchError.
 
-    asked: command, params, credential, model, requested (the same at first), named
-    (whether the user named it), warnings. An
-    answer without sources is asked for once more, with an instruction to search. That takes about
-    as long as the first answer did, so it is not done if less time is left.
+    asked: command, params, credential, model, requested (the same at first), named (whether the
+    user named it), warnings. An answer without sources is asked for once more, with an instruction
+    to search. That takes about as long as the first answer did, so it is not done if less time is
+    left.
     """
     started, provider = time.monotonic(), asked["credential"]["provider"]
     try:
@@ -1109,10 +1110,8 @@ def no_provider(failures: list[SearchError]) -> SearchError:
     for error in tried:
         answers.append(f"{error.details['provider']}: {error.message}")
         retryable |= error.retryable
-    message, hint = (
-        f"{NO_PROVIDERS}: {'; '.join(answers)}",
-        "Mend what one of them names, or try again later.",
-    )
+    message = f"{NO_PROVIDERS}: {'; '.join(answers)}"
+    hint = "Mend what one of them names, or try again later."
     return SearchError(tried[0].kind, message, hint, retryable=retryable, attempts=attempts)
 
 
