@@ -124,10 +124,8 @@ HEADINGS = {
 NOTES = {"altered": "Searched for: {}", "summarizer_key": "Summarizer key: {}",
          "rich": "Live data: {}", "cost_usd": "Cost: {} USD",
          "next_offset": "More results: offset {}"}
-# A tag in the text of the Answers endpoint, with its data.
-TAG = (
-    r"<(citation|enum_item|usage|queries|analyzing|thinking|progress|blindspots|answer)>(.*?)</\1>"
-)
+# Tags in the text of the Answers endpoint, with data between an opening and a closing one.
+TAGS = "citation enum_item usage queries analyzing thinking progress blindspots answer".split()
 
 # ===== commands and their parameters ==============================================================
 
@@ -728,8 +726,8 @@ def answers_document(params: Fields, text: str, usage: Fields) -> Document:
     entities: list[Fields] = []
     found: Fields = {}
 
-    def replaced(match: re.Match[str]) -> str:
-        tag, data = match[1], tag_data(match[2])
+    def replaced(tag: str, content: str) -> str:
+        data = tag_data(content)
         if tag == "citation" and isinstance(data, dict):
             number = str(data.get("number", len(citations) + 1))
             citations[number] = {"number": number, **pick_fields(data, "url", "title", "snippet")}
@@ -740,7 +738,7 @@ def answers_document(params: Fields, text: str, usage: Fields) -> Document:
         found[tag] = data
         return ""
 
-    visible = re.sub(TAG, replaced, text, flags=re.DOTALL)
+    visible = replace_tags(text, replaced)
     if final := found.get("answer"):  # research ends with it
         visible = str(final.get("answer", "") if isinstance(final, dict) else final)
     visible = clean_text(visible, model_answer=True).strip()
@@ -751,6 +749,23 @@ def answers_document(params: Fields, text: str, usage: Fields) -> Document:
     extras["research_queries"] = found.get("queries")
     extras["cost_usd"] = usage.get("X-Request-Total-Cost")
     return found_document(params, text=visible, **drop_empty(extras))
+
+
+def replace_tags(text: str, replaced: Callable[[str, str], str]) -> str:
+    """Return the text with each of TAGS and its content replaced by replaced(tag, content).
+
+    A pattern that holds the closing tag, too, would read the rest of the text once more at every
+    tag that is never closed.
+    """
+    last = {tag: text.rfind(f"</{tag}>") for tag in TAGS}
+    pieces, end = [], 0
+    for opening in re.finditer(f"<({'|'.join(TAGS)})>", text):
+        tag, start = opening[1], opening.end()
+        if end <= opening.start() and start <= last[tag]:
+            closing = text.find(f"</{tag}>", start)
+            pieces += [text[end : opening.start()], replaced(tag, text[start:closing])]
+            end = closing + len(f"</{tag}>")
+    return "".join([*pieces, text[end:]])
 
 
 def tag_data(text: str) -> Any:

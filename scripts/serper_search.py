@@ -343,7 +343,7 @@ def map_point(text: str) -> str:
 
 def checked_url(text: str) -> str:
     """Return a URL that begins with http:// or https://; raises SearchError otherwise."""
-    if re.fullmatch(r"(?i)https?://[^\s/?#]+\S*", text):
+    if re.fullmatch(r"(?i)https?://[^\s/?#]\S*", text):
         return text
     hint = "Write the whole address, for example https://example.com/page."
     raise SearchError("invalid_input", f"url must be a web address, not {quoted(text)}.", hint)
