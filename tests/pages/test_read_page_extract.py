@@ -125,7 +125,8 @@ class Content(unittest.TestCase):
         prose = "<p>A sentence of the article, long enough to count as one, stands here, too.</p>"
         teaser = (
             "<div class=box><h3>Other</h3>"
-            "<p>A teaser of another text is one sentence long and ends with its date, May {}.</p></div>"
+            "<p>A teaser of another text is one sentence long and ends with its date, May {}.</p>"
+            "</div>"
         )
         boxes = "".join(teaser.format(number) for number in range(20))
         head = "<html><head><meta property=og:type content=article></head>"

@@ -429,7 +429,7 @@ class PageReading:
         while (taken := self.schedule.take()) is not None:
             index, url = taken
             answer = self.fetch(url)
-            if is_gone(answer):
+            if not isinstance(answer, dict) and is_gone(answer):
                 from websearch.pages.archive import replace_gone
 
                 answer = replace_gone(answer, url, self.deadline, bool(self.params.get("archived")))
