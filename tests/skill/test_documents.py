@@ -29,13 +29,8 @@ DOCUMENTS = [ROOT / "SKILL.md", ROOT / "README.md", *sorted((ROOT / "references"
 SKILL_FIELDS = {"name", "description", "license", "compatibility", "metadata", "allowed-tools"}
 PLACE = "/path/to/web-search/"
 SCRIPTS = ROOT / "scripts"
-# Script -> the module that has its table of commands.
-TABLES = {
-    **{name: name for name in ("brave_search", "gemini_search", "serper_search")},
-    "doctor": "websearch.doctor", "http_server": "websearch.servers.http_api",
-    "keyless_search": "websearch.engines.keyless", "read_page": "websearch.pages.read",
-    "web_search": "websearch.search",
-}  # fmt: skip
+# Scripts whose file has no COMMANDS: their help is read instead.
+WITHOUT_TABLE = ("doctor", "install", "mcp_server")
 # Environment that leads every script to the fake server.
 KEYS = (
     "BRAVE_SEARCH_API_KEY", "SERPER_API_KEY", "GEMINI_API_KEY",
@@ -164,16 +159,19 @@ def named_commands(text: str) -> list[tuple[str, str]]:
 
 def known_words(script: str) -> tuple[set[str], set[str]]:
     """Return the commands and the flags of a script."""
-    if script not in TABLES:
-        told = run_script(f"{script}.py", "--help").stdout.decode()
-        return set(re.findall(r"[a-z]+", told)), set(re.findall(r"--?[a-z-]+", told))
-    common = load_script("websearch.common")
-    table = load_script(TABLES[script]).COMMANDS
+    told = run_script(f"{script}.py", "--help").stdout.decode()
+    commands = set(re.findall(rf"{script}\.py ([a-z]+)", told))
+    if script in WITHOUT_TABLE:
+        helps = [run_script(f"{script}.py", name, "--help").stdout.decode() for name in commands]
+        return commands, set(re.findall(r"--?[a-z-]+", " ".join([told, *helps])))
+    common, table = load_script("websearch.common"), load_script(script).COMMANDS
     parameters = [*common.COMMON_PARAMS, *common.OUTPUT_PARAMS]
     parameters += [one for command in table.values() for one in command["params"]]
     flags = {flag for one in parameters for flag in one.get("flags", ())}
     names = {name for one in parameters for name in (one["name"], *one.get("aliases", ()))}
-    return set(table), flags | {f"--{name.replace('_', '-')}" for name in names}
+    negations = {f"no_{name}" for name in names}
+    long_flags = {f"--{name.replace('_', '-')}" for name in names | negations}
+    return commands | set(table), flags | long_flags | {"--help", "--version"}
 
 
 class CommandLines(unittest.TestCase):
@@ -185,7 +183,7 @@ class CommandLines(unittest.TestCase):
         for path in [*DOCUMENTS, ROOT / "CONTRIBUTING.md"]:
             for script, line in named_commands(path.read_text(encoding="utf-8")):
                 names, flags = known[script]
-                words = re.sub(r"'[^']*'|[;|>)#].*", "", line).split()
+                words = re.sub(r"'[^']*'|[';|>)#].*", "", line).split()
                 with self.subTest(path.name, script=script, line=line):
                     command = [word for word in words[:1] if re.fullmatch(r"[a-z][a-z-]*", word)]
                     self.assertLessEqual(set(command), names)
