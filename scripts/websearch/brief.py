@@ -54,6 +54,7 @@ LEAST_TEXT = 40  # characters of JSON: less room is not used
 TITLE_CHARS = 200  # of a source; longer titles are lists of search words
 SNIPPET_CHARS = 300  # of a source whose page could not be read
 INPUT_HINT = "Name a file with one question a line, or @- for standard input."
+SOURCE_FIELDS = ("date", "author", "license", "archived", "archived_url")  # of a result
 CUT_HINT = "Texts are the passages that answer; read_page gives a whole page."
 
 # ===== the command ================================================================================
@@ -235,7 +236,7 @@ def shown_source(source: Source, names_engines: bool) -> dict[str, Any]:
         "number": MAX_SOURCES,
         "title": shorten(result.get("title", ""), TITLE_CHARS),
         "url": result["url"],
-        **{name: result.get(name) for name in ("date", "author", "license")},
+        **{name: result.get(name) for name in SOURCE_FIELDS},
         "queries": sorted(source.questions),
         "engines": sorted(source.engines) if names_engines else None,
         "also": source.also,
@@ -278,6 +279,7 @@ def source_markdown(source: dict[str, Any]) -> str:
     answers = f"question{'s' if len(numbers) > 1 else ''} {', '.join(map(str, numbers))}"
     facts = [*(source.get(name, "") for name in ("date", "author", "license")), answers]
     facts += source.get("engines", [])
+    facts += [f"archived {source['archived']}"] if "archived" in source else []
     text = escape_borders(source.get("text") or source.get("snippet") or "")
     blocks = [
         f"[{source['number']}] {link}",

@@ -214,7 +214,8 @@ EXPECTED: dict[str, dict[str, str]] = {
     },
     "arxiv": {
         **ENGINE,
-        **dict.fromkeys(("busy", "exceeded", "overloaded"), "blocked"),
+        **dict.fromkeys(("exceeded", "overloaded"), "blocked"),
+        "busy": "ok",
         "vanished": "ok",
         "malformed": "invalid_input",
     },
@@ -223,13 +224,14 @@ EXPECTED: dict[str, dict[str, str]] = {
         **dict.fromkeys(
             ("403", "404", "410", "429", "500", "503", "busy", "flaky", "loop"), "http"
         ),
+        **dict.fromkeys(small_web.GONE_FAULTS, "http"),
         **dict.fromkeys(("wall", "captcha", "shell"), "blocked"),
         **dict.fromkeys(("empty", "binary", "scan"), "unsupported"),
         # Unpacked to the limit there is no text in it, which takes seconds of work to find out.
         "bomb": "unsupported timeout",
         **dict.fromkeys(("hang", "drip"), "timeout"),
         **dict.fromkeys(("reset", "trunc"), "network"),
-        **dict.fromkeys(("huge", "slow"), "ok"),
+        **dict.fromkeys(("huge", "slow", "data"), "ok"),
         **dict.fromkeys(("redirect", "locked"), "refused"),
     },
 }

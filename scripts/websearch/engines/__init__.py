@@ -59,6 +59,8 @@ USE_ANOTHER = "Leave it out, or use another engine."
 # interval   seconds between two requests, if its own limit asks for more than GLSI_RATE_LIMIT;
 #            burst: requests that may come at once; faster: (variable, interval if that is set)
 # serial     it takes one request at a time
+# page_interval  seconds between two requests that read pages of the source, if these do not have to
+#            wait for the pace of its searches; pages_apart: they have a limit of their own
 # filters    filter -> the values it takes, or None for every value; absent: it cannot
 # instead    filter -> what to do instead
 # max_query  characters of a query, operators included: an engine cuts a longer one or refuses it
@@ -141,7 +143,7 @@ ENGINES: dict[str, dict[str, Any]] = {
         "title": "Stack Exchange", "module": "websearch.engines.stackexchange",
         "address": ("STACKEXCHANGE_BASE_URL", "https://api.stackexchange.com"),
         "paid": False, "stored": "always", "sources": ("code", "discussions"), "auto": False,
-        "stands_in": True,
+        "stands_in": True, "page_interval": 0.05,
         "filters": {"since": (*HOURS, "range"), "site": None},
         "instead": {
             "language": "Give site: for example es.stackoverflow.com is in Spanish.",
@@ -153,7 +155,7 @@ ENGINES: dict[str, dict[str, Any]] = {
         "title": "Hacker News", "module": "websearch.engines.hackernews",
         "address": ("HACKERNEWS_BASE_URL", "https://hn.algolia.com"),
         "paid": False, "stored": "always", "sources": ("discussions",), "auto": False,
-        "stands_in": True,
+        "stands_in": True, "page_interval": 0.05,
         "filters": {"since": (*HOURS, "range")},
         "instead": {"site": "Write the site's name among the words of the query."},
         "max_query": 500, "max_count": 50,
@@ -164,6 +166,7 @@ ENGINES: dict[str, dict[str, Any]] = {
         "paid": False, "stored": "always", "sources": ("code",), "auto": False,
         # Ten searches a minute, thirty with a token; in 60 seconds come 60 / interval + burst.
         "interval": 7.5, "burst": 2, "faster": ("GITHUB_TOKEN", 2.2), "serial": True,
+        "page_interval": 0.0, "pages_apart": True,  # sixty an hour, which its headers count
         "filters": {"since": (*HOURS, "range"), "site": None},
         "instead": {"language": "Write language:python and the like into the query."},
         "max_query": 256, "max_count": 50,
@@ -189,7 +192,15 @@ ENGINES: dict[str, dict[str, Any]] = {
 }  # fmt: skip
 # Addresses of hosts that are read, not searched: (variable, default address).
 GITHUB_RAW = ("GITHUB_RAW_BASE_URL", "https://raw.githubusercontent.com")
-WAYBACK = ("WAYBACK_BASE_URL", "https://web.archive.org")
+# Hosts that are read within a pace, as engines are asked: entries with the same fields.
+READ_HOSTS: dict[str, dict[str, Any]] = {
+    "wayback": {
+        "title": "The Internet Archive", "address": ("WAYBACK_BASE_URL", "https://web.archive.org"),
+        "sources": (),
+        # Thirty look-ups a minute, of which its clients are asked to stay at four fifths.
+        "interval": 2.7, "burst": 2,
+    },
+}  # fmt: skip
 SPELLINGS = {  # what people write
     "ddg": "duckduckgo", "searx": "searxng", "wiki": "wikipedia", "stackoverflow": "stackexchange",
     "hn": "hackernews",
@@ -209,6 +220,11 @@ def keyless_engines() -> list[str]:
     return [name for name, entry in ENGINES.items() if "function" not in entry]
 
 
+def entry_of(name: str) -> dict[str, Any]:
+    """Return the entry of an engine, or of a host that is read within a pace."""
+    return ENGINES.get(name) or READ_HOSTS[name]
+
+
 def load_module(name: str) -> ModuleType:
     """Return an engine's module, imported when it is first needed."""
     import importlib
@@ -224,7 +240,7 @@ def engine_address(name: str, language: str = "") -> str:
 
     language: that of the wiki, for engines with an address for each language.
     """
-    entry = ENGINES[name]
+    entry = entry_of(name)
     variable, default = entry["address"]
     if entry.get("own_server"):
         return own_server_address(variable)
@@ -254,7 +270,7 @@ def own_server_address(variable: str) -> str:
 
 def has_other_address(name: str) -> bool:
     """Return whether a variable names another address than the engine's own."""
-    return bool(os.environ.get(ENGINES[name]["address"][0], "").strip())
+    return bool(os.environ.get(entry_of(name)["address"][0], "").strip())
 
 
 def is_configured(name: str) -> bool:

@@ -28,6 +28,7 @@ from websearch.pages.fetch import (
     check_status,
     fetch_page,
     host_and_port,
+    is_gone,
     is_pdf,
     normal_url,
     page_headers,
@@ -43,7 +44,7 @@ from websearch.pages.other_formats import (
     json_markdown,
     sniff_kind,
 )
-from websearch.pages.passages import join_best
+from websearch.pages.passages import PARAGRAPH_GAP, join_best
 from websearch.pages.ranking import rank_windows
 from websearch.pages.room import fit_json, json_size, share_room, slice_end
 from websearch.pages.thin_pages import (
@@ -60,6 +61,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from websearch.common import Document, ProgressCallback
+    from websearch.pages.browser import Browser
     from websearch.pages.content import Page
 
 MAX_URLS = 50  # of one call
@@ -68,7 +70,7 @@ MAX_HOST_CONNECTIONS = 2  # at once to one host and port
 PAGE_TIMEOUT = 3.0  # seconds for one page, redirects included
 PDF_TIME_SHARE = 0.8  # of the time that is left, so that what was read of a long file is not late
 # Characters of a page's fields; what a page says about itself can be as long as it likes.
-FIELD_CHARS = {"title": 300, "author": 200, "published": 40, "language": 40}
+FIELD_CHARS = {"title": 300, "author": 200, "published": 40, "license": 60, "language": 40}
 MAX_DROPPED = 100  # dropped elements that explain lists
 DROPPED_CHARS = 60  # characters of the text of a dropped element
 # Characters of JSON that are kept free when max_chars is shared out: in each page for truncated,
@@ -101,11 +103,20 @@ COMMANDS: dict[str, dict[str, Any]] = {
             {"name": "pages", "type": "str",
              "help": "pages of PDF files to read, such as 3-7 or 1,4-6; all by default"},
             {"name": "links", "type": "bool", "help": "keep the targets of links and images"},
+            {"name": "raw_html", "type": "bool",
+             "help": "read the HTML page of sites that are read through their API otherwise: "
+                     "GitHub, Stack Exchange, Hacker News, arXiv"},
             {"name": "robots", "type": "bool",
              "help": "obey robots.txt: refuse pages that it disallows"},
             {"name": "page_timeout", "type": "float", "min": 0.1, "max": 120,
              "default": PAGE_TIMEOUT,
              "help": f"seconds for each page, redirects included (default: {PAGE_TIMEOUT:g})"},
+            {"name": "browser", "type": "bool",
+             "help": "let an installed Chromium or Chrome fill pages that only a script fills; it "
+                     "reaches what read_page may reach, and nothing else"},
+            {"name": "archived", "type": "bool",
+             "help": "read the newest copy of the Internet Archive if a page is gone (404, 410, or "
+                     "a name that no longer exists); else the error names that copy"},
             {"name": "explain", "type": "bool",
              "help": f"also list the elements that a rule dropped, the {MAX_DROPPED} largest"},
         ],
@@ -305,13 +316,29 @@ def target_of(url: str, local_files: bool) -> str:
     return normal_url(url)
 
 
-def fetch_target(url: str, limit: float, robots: RobotsCache | None) -> Fetched:
-    """Fetch a page, or read the local file that target_of has allowed; raises SearchError."""
+def fetch_target(
+    url: str, limit: float, robots: RobotsCache | None, params: dict[str, Any]
+) -> Fetched | Document:
+    """Fetch a page, or read the local file that target_of has allowed; raises SearchError.
+
+    A page of a site whose API is known comes as what that says of it (a Document); the HTML page
+    takes its place if the API fails.
+    """
     if url.startswith("file:"):
         from websearch.pages.local_files import read_local_file
 
         return read_local_file(url)
-    return fetch_page(url, limit, robots)
+    if params.get("raw_html"):
+        return fetch_page(url, limit, robots)
+    from websearch.pages.sites import read_through_api
+
+    found = result_or_error(read_through_api, url, limit, robots, params)
+    if found is not None and not isinstance(found, SearchError):
+        page: Fetched | Document = found
+        return page
+    fetched = fetch_page(url, limit, robots)
+    fetched.api_error = found.message if found else ""
+    return fetched
 
 
 def read_pages(
@@ -360,6 +387,8 @@ def read_at_once(
             yield reading.done.get(timeout=max(0.0, deadline - time.monotonic()))
     except queue.Empty:
         return
+    finally:
+        reading.stop()
 
 
 class PageReading:
@@ -382,6 +411,7 @@ class PageReading:
         self.fetched: queue.PriorityQueue[tuple[int, int, Any]] = queue.PriorityQueue()
         self.done: queue.Queue[tuple[int, Document]] = queue.Queue()
         self.seats = threading.Semaphore(MAX_HOST_CONNECTIONS)  # for pages that are read otherwise
+        self.browsers: set[Browser] = set()  # that run
 
     def start(self) -> None:
         """Start the threads."""
@@ -389,24 +419,35 @@ class PageReading:
         for work in [self.fetch_pages] * connections + [self.read_what_comes]:
             start_thread(work)
 
+    def stop(self) -> None:
+        """End the browsers that still run; threads end by themselves."""
+        for browser in list(self.browsers):
+            browser.close()
+
     def fetch_pages(self) -> None:
         """Fetch pages until there are no more."""
         while (taken := self.schedule.take()) is not None:
             index, url = taken
             answer = self.fetch(url)
+            if not isinstance(answer, dict) and is_gone(answer):
+                from websearch.pages.archive import replace_gone
+
+                answer = replace_gone(answer, url, self.deadline, bool(self.params.get("archived")))
             size = len(answer.response.body) if isinstance(answer, Fetched) else 0
             self.fetched.put((size, index, answer))
             self.schedule.give_back(url)
 
-    def fetch(self, url: str) -> Fetched | SearchError:
+    def fetch(self, url: str) -> Fetched | Document | SearchError:
         """Fetch one page within its time, or return what failed."""
         limit = min(self.deadline, time.monotonic() + self.params["page_timeout"])
-        answer: Fetched | SearchError = result_or_error(fetch_target, url, limit, self.robots)
+        answer: Fetched | Document | SearchError = result_or_error(
+            fetch_target, url, limit, self.robots, self.params
+        )
         if isinstance(answer, SearchError) and answer.kind == "timeout":
             answer.details["hint"] = "Raise page_timeout, or skip this page."
         return answer
 
-    def read(self, answer: Fetched | SearchError) -> Document:
+    def read(self, answer: Fetched | Document | SearchError) -> Document:
         """Return the document of what was fetched."""
         return page_document(answer, self.params, self.deadline)
 
@@ -439,9 +480,12 @@ def start_thread(work: Callable[..., None], *arguments: Any) -> None:
 
 
 def page_document(
-    answer: Fetched | SearchError, params: dict[str, Any], deadline: float
+    answer: Fetched | Document | SearchError, params: dict[str, Any], deadline: float
 ) -> Document:
-    """Return the document of a page that was fetched or failed: ok and fields, or the error."""
+    """Return the document of a page that was fetched or failed: ok and fields, or the error.
+
+    answer: a Document if the API of its site has told what the page says.
+    """
     found: Any = answer
     if isinstance(answer, Fetched) and is_pdf(answer.response.body):
         begin = time.monotonic()
@@ -450,7 +494,20 @@ def page_document(
     elif isinstance(answer, Fetched):
         links, explain = bool(params.get("links")), bool(params.get("explain"))
         found = result_or_error(read_fetched, answer, links, explain)
-    return error_document(found) if isinstance(found, SearchError) else {"ok": True, **found}
+    elif isinstance(answer, dict):
+        fields = {
+            name: one_line(answer.get(name, ""), limit) for name, limit in FIELD_CHARS.items()
+        }
+        found = drop_empty({**answer, **fields, "text": clean_text(answer["text"])})
+    if isinstance(found, SearchError):
+        if isinstance(answer, Fetched) and answer.api_error:
+            found.details["hint"] = f"{found.details['hint']} Its API: {answer.api_error}".strip()
+        return error_document(found)
+    if isinstance(answer, Fetched) and answer.copy:
+        from websearch.pages.archive import archived_fields
+
+        found |= {"final_url": answer.copy, **archived_fields(answer.copy)}
+    return {"ok": True, **found}
 
 
 def result_or_error(work: Callable[..., Any], *arguments: Any) -> Any:
@@ -563,10 +620,12 @@ def page_markdown(page: Document) -> list[str]:
     """Return the Markdown of one page: heading, title, author and date, text, how to go on."""
     if not page["ok"]:
         return [f"## {one_line(page['url'], 200)}", error_markdown(page)]
-    facts = [str(page[name]) for name in ("author", "published", "language") if page.get(name)]
+    names = ("author", "published", "license", "language")
+    facts = [str(page[name]) for name in names if page.get(name)]
+    facts += [f"archived {page['archived']}"] if "archived" in page else []
     passages = [f"{one['heading']}\n\n{one['text']}".strip() for one in page.get("passages", [])]
     title = f"# {page['title']}" if page.get("title") else ""
-    text = "\n\n[...]\n\n".join(passages) or page.get("text", "")
+    text = PARAGRAPH_GAP.join(passages) or page.get("text", "")
     parts = ["\n".join(line for line in (title, " · ".join(facts)) if line), text]
     more = f"{page['chars']} characters in all; more with offset {page.get('next_offset')}"
     source = host_and_port(page["final_url"])[0] or "file"
