@@ -208,6 +208,7 @@ def read_and_store(question: Question, urls: list[str], done: int, total: int) -
         question.progress("pages read", done + fetched + 1, total + 1)
 
     wanted = {"urls": urls, "max_chars": 0, "page_timeout": question.params["page_timeout"]}
+    wanted["archived"] = True
     timeout = max(MIN_TIMEOUT, question.time_left())
     document = run_read({**wanted, "timeout": timeout}, report)
     pages = document.get("pages") or [{"url": url, **document} for url in urls]
@@ -294,6 +295,12 @@ def seconds_of(day: str) -> float:
 
 
 def dated(item: dict[str, Any], page: dict[str, Any], today: str) -> dict[str, Any]:
-    """Return a result with its date settled by its page."""
+    """Return a result with its date settled by its page, and marked if that is an archived copy."""
+    from websearch.pages.archive import archived_fields
+
     date = settled_date(str(item.get("date", "")), str(page.get("published") or ""), today)
-    return {**item, **drop_empty({"date": date})}
+    address = str(page.get("final_url") or "")
+    copy = archived_fields(address)
+    if copy:
+        copy["archived_url"] = address
+    return {**item, **drop_empty({"date": date}), **copy}

@@ -16,7 +16,7 @@ from tests.fake_server.engine_pages import ranked
 from tests.fake_server.local_links import page_fault, rewritten
 from tests.fake_server.open_sources import DOCUMENTS as OPEN_DOCUMENTS
 from tests.fake_server.server import FakeServer
-from tests.fake_server.small_web import ARTICLES, DOCUMENTS, FAULTS, OTHER_FAULTS
+from tests.fake_server.small_web import ARTICLES, DOCUMENTS, FAULTS, GONE_FAULTS, OTHER_FAULTS
 from tests.support import (
     CANARY,
     ROOT,
@@ -41,6 +41,7 @@ STARTER = "kitchen.example.com/bread/sourdough-starter-guide"
 # What read_page says of each fault; "" where it reads the page.
 KINDS = {
     "403": "http", "404": "http", "410": "http", "429": "http", "500": "http", "503": "http",
+    **dict.fromkeys(GONE_FAULTS, "http"),
     "wall": "blocked", "captcha": "blocked", "shell": "blocked",
     "empty": "unsupported", "binary": "unsupported", "bomb": "unsupported",
     "scan": "unsupported", "locked": "refused",
@@ -48,7 +49,7 @@ KINDS = {
     "reset": "network", "trunc": "network",
     "redirect": "refused", "loop": "http",
     "busy": "http", "flaky": "http",
-    "huge": "", "slow": "",
+    "huge": "", "slow": "", "data": "",
 }  # fmt: skip
 ENCODED_IN = {"duckduckgo": "uddg=http%3A%2F%2F127.0.0.1", "google": "/url?q=http://127.0.0.1"}
 

@@ -36,7 +36,7 @@ from dataclasses import replace
 from http import HTTPStatus
 from types import TracebackType
 
-from . import brave, gemini, keyless, serper, small_web, stackexchange, website
+from . import brave, gemini, keyless, serper, small_web, stackexchange, wayback, website
 from .connection import BadRequestError, Connection
 from .local_links import leading_here
 from .messages import Answer, RecordedRequest, Reply, Route, ServerState, Stream, json_reply
@@ -53,6 +53,7 @@ ROUTES: tuple[Route, ...] = (
     *map(leading_here, keyless.ROUTES),
     *map(leading_here, serper.ROUTES),
     *stackexchange.ROUTES,  # it compresses its answers itself, so its results lead here before
+    *wayback.ROUTES,  # its addresses begin like those of the small web
     *small_web.ROUTES,
     *website.ROUTES,
 )

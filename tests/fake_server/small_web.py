@@ -11,6 +11,8 @@ told so: see local_links.py.
 
 Faults of pages (others are refused with 400, so that a misspelt name is seen):
   403 404 410 429 500 503   that status; 429 with Retry-After: 7
+  gone                      410, and the archive has a copy; gone-NAME: with a fault of wayback.py
+  data                      a page that a script fills, and that holds its text as data
   wall, captcha             a bot wall with 403, and one with 200
   shell, empty, binary      a page that JavaScript fills, one without text, a broken PDF
   scan, locked              a PDF without text, one that needs a password
@@ -32,7 +34,7 @@ from http import HTTPStatus
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from . import website
+from . import script_pages, website
 from .corpus import CORPUS, Document, load_documents
 from .engine_pages import html_reply, published, status_page
 from .faults import fault_answer
@@ -58,8 +60,11 @@ TEXTS: dict[str, Any] = json.loads(Path(__file__).with_name("page_texts.json").r
 LEAST_PARAGRAPHS = 4
 
 STATUSES = ("403", "404", "410", "500", "503")
+GONE_FAULTS = ("gone", "gone-never", "gone-busy", "gone-broken", "gone-odd", "gone-hang")
 FAULTS: dict[str, Callable[[], Answer]] = {
     "429": website.SPECIAL["status/429"],
+    **dict.fromkeys(GONE_FAULTS, website.SPECIAL["status/410"]),
+    "data": lambda: Reply(HTTPStatus.OK, *script_pages.PAGES["next"]),
     "wall": website.SPECIAL["wall/challenge"],
     "captcha": lambda: html_reply(_file("captcha.html")),
     "shell": lambda: html_reply(_file("shell.html")),

@@ -167,6 +167,11 @@ def _pdf(body: bytes, content_type: str = "application/pdf") -> Reply:
     return Reply(HTTPStatus.OK, body, content_type)
 
 
+def old_page() -> bytes:
+    """The page that stood at an address which is gone."""
+    return _page("sourdough.html")
+
+
 def _hang(connection: Connection) -> None:
     """Never an answer."""
     connection.closed_within(None)
@@ -271,7 +276,8 @@ def answer(request: RecordedRequest, _state: ServerState) -> Answer:
     if rest.startswith("scripts/") and rest.removeprefix("scripts/") in SCRIPT_PAGES:
         body, content_type = SCRIPT_PAGES[rest.removeprefix("scripts/")]
         return Reply(HTTPStatus.OK, body, content_type)
-    return _html(b"<h1>No such page</h1>", status=HTTPStatus.NOT_FOUND)
+    status = HTTPStatus.GONE if rest.startswith("gone/") else HTTPStatus.NOT_FOUND
+    return _html(b"<h1>No such page</h1>", status=status)
 
 
 def answer_robots(_request: RecordedRequest, _state: ServerState) -> Answer:

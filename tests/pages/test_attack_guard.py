@@ -77,8 +77,8 @@ class Patterns(unittest.TestCase):
         found = find_patterns()
         self.assertGreater(len(found), 60)
         modules = ("html_tree", "pages/content", "pages/fetch", "pages/markdown", "pages/metadata",
-                   "pages/other_formats", "pages/page_data", "pages/react_payload", "pages/thin_pages",
-                   "engines/google")  # fmt: skip
+                   "pages/other_formats", "pages/page_data", "pages/react_payload",
+                   "pages/thin_pages", "pages/archive", "engines/google")  # fmt: skip
         for module in modules:
             with self.subTest(module):
                 self.assertTrue(any(f"websearch/{module}.py:" in place for place in found))

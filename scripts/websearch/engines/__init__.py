@@ -192,7 +192,15 @@ ENGINES: dict[str, dict[str, Any]] = {
 }  # fmt: skip
 # Addresses of hosts that are read, not searched: (variable, default address).
 GITHUB_RAW = ("GITHUB_RAW_BASE_URL", "https://raw.githubusercontent.com")
-WAYBACK = ("WAYBACK_BASE_URL", "https://web.archive.org")
+# Hosts that are read within a pace, as engines are asked: entries with the same fields.
+READ_HOSTS: dict[str, dict[str, Any]] = {
+    "wayback": {
+        "title": "The Internet Archive", "address": ("WAYBACK_BASE_URL", "https://web.archive.org"),
+        "sources": (),
+        # Thirty look-ups a minute, of which its clients are asked to stay at four fifths.
+        "interval": 2.7, "burst": 2,
+    },
+}  # fmt: skip
 SPELLINGS = {  # what people write
     "ddg": "duckduckgo", "searx": "searxng", "wiki": "wikipedia", "stackoverflow": "stackexchange",
     "hn": "hackernews",
@@ -212,6 +220,11 @@ def keyless_engines() -> list[str]:
     return [name for name, entry in ENGINES.items() if "function" not in entry]
 
 
+def entry_of(name: str) -> dict[str, Any]:
+    """Return the entry of an engine, or of a host that is read within a pace."""
+    return ENGINES.get(name) or READ_HOSTS[name]
+
+
 def load_module(name: str) -> ModuleType:
     """Return an engine's module, imported when it is first needed."""
     import importlib
@@ -227,7 +240,7 @@ def engine_address(name: str, language: str = "") -> str:
 
     language: that of the wiki, for engines with an address for each language.
     """
-    entry = ENGINES[name]
+    entry = entry_of(name)
     variable, default = entry["address"]
     if entry.get("own_server"):
         return own_server_address(variable)
@@ -257,7 +270,7 @@ def own_server_address(variable: str) -> str:
 
 def has_other_address(name: str) -> bool:
     """Return whether a variable names another address than the engine's own."""
-    return bool(os.environ.get(ENGINES[name]["address"][0], "").strip())
+    return bool(os.environ.get(entry_of(name)["address"][0], "").strip())
 
 
 def is_configured(name: str) -> bool:

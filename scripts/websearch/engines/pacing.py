@@ -13,7 +13,13 @@ import re
 import time
 
 from websearch.common import FAULT_TRIES, SearchError, quoted, read_secrets, send_within
-from websearch.engines import ENGINES, engine_address, has_other_address, keyless_engines
+from websearch.engines import (
+    ENGINES,
+    engine_address,
+    entry_of,
+    has_other_address,
+    keyless_engines,
+)
 
 TYPE_CHECKING = False  # typing.TYPE_CHECKING without its import, which costs 5 ms
 if TYPE_CHECKING:
@@ -96,7 +102,7 @@ def long_wait(engine: str, wait: float, left: float, is_pause: bool) -> SearchEr
 
     is_pause: the engine has asked for it; else it is the queue of the calls before.
     """
-    title = ENGINES[engine]["title"]
+    title = entry_of(engine)["title"]
     reason = f"{title}'s queue is {spoken(wait)} long"
     if is_pause:
         reason = f"{title} wants no request for {spoken(wait)}"
@@ -185,7 +191,7 @@ def pace_of(engine: str) -> tuple[float, int]:
     GLSI_RATE_LIMIT, or the engine's own interval where that is longer. At another address (a
     mirror, a test server) GLSI_RATE_LIMIT=0s lifts that, too. Raises SearchError (invalid_input).
     """
-    entry, general = ENGINES[engine], request_interval()
+    entry, general = entry_of(engine), request_interval()
     own: float = entry.get("interval", 0.0)
     if "faster" in entry and is_set(entry["faster"][0]):
         own = entry["faster"][1]
@@ -380,7 +386,7 @@ def blocked_error(
     engine: str, signal: str, seconds: float, status: int | None = None, resting: bool = False
 ) -> SearchError:
     """Return the error of an engine that has blocked this address, or rests after a block."""
-    title = ENGINES[engine]["title"]
+    title = entry_of(engine)["title"]
     message = f"{title} blocked the request: it answered with {signal}."
     if resting:
         message = (
@@ -397,7 +403,7 @@ def blocked_error(
 def other_engines(engine: str) -> str:
     """Return the engines to use instead of one that blocks, with what configures them."""
     names = []
-    similar = {"web", *ENGINES[engine]["sources"]}
+    similar = {"web", *entry_of(engine)["sources"]}
     for name, entry in ENGINES.items():
         needs = [
             *entry.get("keys", ())[:1],
@@ -429,8 +435,9 @@ class PacedEngine:
         self.deadline = deadline
         self.warnings = warnings
         self.report = report
-        is_apart = use == PAGES and "page_interval" in ENGINES[engine]
-        self.is_serial = "serial" in ENGINES[engine] and not is_apart
+        entry = entry_of(engine)
+        is_apart = use == PAGES and "page_interval" in entry
+        self.is_serial = "serial" in entry and not is_apart
         self.blocks = 0  # in a row, when the turn was taken
 
     def change(self, change: StateChange) -> Any:
@@ -446,7 +453,7 @@ class PacedEngine:
         while (wait := self.change(self.reserve)) is None:
             time.sleep(BUSY_LOOK_SECONDS)
         if wait > 0 and self.report:
-            self.report(f"{ENGINES[self.engine]['title']}: {spoken(wait)} until our turn", 0, 1)
+            self.report(f"{entry_of(self.engine)['title']}: {spoken(wait)} until our turn", 0, 1)
         turn_comes = time.monotonic() + wait
         while (pause := turn_comes - time.monotonic()) > 0:
             time.sleep(min(pause, LOOK_SECONDS))

@@ -198,7 +198,13 @@ def guarded_connect(host: str, port: int) -> Callable[..., Any]:
     def connect(address: tuple[str, int], timeout: Any = None, source_address: Any = None) -> Any:
         import socket
 
-        found = socket.getaddrinfo(*address, type=socket.SOCK_STREAM)
+        try:
+            found = socket.getaddrinfo(*address, type=socket.SOCK_STREAM)
+        except socket.gaierror as error:
+            if error.errno not in (socket.EAI_NONAME, getattr(socket, "EAI_NODATA", None)):
+                raise
+            message = f"The name {host} could not be resolved: it does not exist."
+            raise UnknownNameError("network", message, "Check the address.") from None
         if not is_excepted(host, port) and not all(is_public(str(one[4][0])) for one in found):
             raise refused_address(host)
         failure: OSError = OSError("no address")
@@ -253,12 +259,17 @@ def check_unresolved_host(host: str, port: int) -> None:
 # ===== fetching ===================================================================================
 
 
+class UnknownNameError(SearchError):
+    """The host's name does not exist (any more)."""
+
+
 class Fetched:
     """A page as its server sent it: its address after all redirects, and the server's answer.
 
     api_error: why the page was not read through the API of its site, if it has one.
     What is found out when it is read: is_thin, whether it has next to no text and is no bot wall;
-    alternate, the address of a version for such readers, or "".
+    alternate, the address of a version for such readers, or "". copy: where it is kept if this is
+    an archived copy, or "".
     """
 
     def __init__(self, url: str, response: Response) -> None:
@@ -267,6 +278,7 @@ class Fetched:
         self.api_error = ""
         self.is_thin = False
         self.alternate = ""
+        self.copy = ""
 
 
 def page_headers() -> dict[str, str]:
@@ -343,6 +355,13 @@ def check_status(fetched: Fetched) -> None:
     if status in (401, 402, 403, 451):
         hint = "The site does not serve this page to programs, or asks for a login."
     raise SearchError("http", message, hint, status=status, **details)
+
+
+def is_gone(answer: Fetched | SearchError) -> bool:
+    """Return whether an answer says that a page, or its host, does not exist any more."""
+    if isinstance(answer, Fetched):
+        return answer.response.status in (404, 410)
+    return isinstance(answer, UnknownNameError)
 
 
 def status_phrase(status: int) -> str:

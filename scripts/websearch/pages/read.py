@@ -28,6 +28,7 @@ from websearch.pages.fetch import (
     check_status,
     fetch_page,
     host_and_port,
+    is_gone,
     is_pdf,
     normal_url,
     page_headers,
@@ -43,7 +44,7 @@ from websearch.pages.other_formats import (
     json_markdown,
     sniff_kind,
 )
-from websearch.pages.passages import join_best
+from websearch.pages.passages import PARAGRAPH_GAP, join_best
 from websearch.pages.ranking import rank_windows
 from websearch.pages.room import fit_json, json_size, share_room, slice_end
 from websearch.pages.sites import SharedAnswers, read_through_api
@@ -61,6 +62,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from websearch.common import Document, ProgressCallback
+    from websearch.pages.browser import Browser
     from websearch.pages.content import Page
 
 MAX_URLS = 50  # of one call
@@ -110,6 +112,12 @@ COMMANDS: dict[str, dict[str, Any]] = {
             {"name": "page_timeout", "type": "float", "min": 0.1, "max": 120,
              "default": PAGE_TIMEOUT,
              "help": f"seconds for each page, redirects included (default: {PAGE_TIMEOUT:g})"},
+            {"name": "browser", "type": "bool",
+             "help": "let an installed Chromium or Chrome fill pages that only a script fills; it "
+                     "reaches what read_page may reach, and nothing else"},
+            {"name": "archived", "type": "bool",
+             "help": "read the newest copy of the Internet Archive if a page is gone (404, 410, or "
+                     "a name that no longer exists); else the error names that copy"},
             {"name": "explain", "type": "bool",
              "help": f"also list the elements that a rule dropped, the {MAX_DROPPED} largest"},
         ],
@@ -382,6 +390,8 @@ def read_at_once(
             yield reading.done.get(timeout=max(0.0, deadline - time.monotonic()))
     except queue.Empty:
         return
+    finally:
+        reading.stop()
 
 
 class PageReading:
@@ -405,6 +415,7 @@ class PageReading:
         self.fetched: queue.PriorityQueue[tuple[int, int, Any]] = queue.PriorityQueue()
         self.done: queue.Queue[tuple[int, Document]] = queue.Queue()
         self.seats = threading.Semaphore(MAX_HOST_CONNECTIONS)  # for pages that are read otherwise
+        self.browsers: set[Browser] = set()  # that run
 
     def start(self) -> None:
         """Start the threads."""
@@ -412,11 +423,20 @@ class PageReading:
         for work in [self.fetch_pages] * connections + [self.read_what_comes]:
             start_thread(work)
 
+    def stop(self) -> None:
+        """End the browsers that still run; threads end by themselves."""
+        for browser in list(self.browsers):
+            browser.close()
+
     def fetch_pages(self) -> None:
         """Fetch pages until there are no more."""
         while (taken := self.schedule.take()) is not None:
             index, url = taken
             answer = self.fetch(url)
+            if not isinstance(answer, dict) and is_gone(answer):
+                from websearch.pages.archive import replace_gone
+
+                answer = replace_gone(answer, url, self.deadline, bool(self.params.get("archived")))
             size = len(answer.response.body) if isinstance(answer, Fetched) else 0
             self.fetched.put((size, index, answer))
             self.schedule.give_back(url)
@@ -483,9 +503,15 @@ def page_document(
             name: one_line(answer.get(name, ""), limit) for name, limit in FIELD_CHARS.items()
         }
         found = drop_empty({**answer, **fields, "text": clean_text(answer["text"])})
-    if isinstance(found, SearchError) and isinstance(answer, Fetched) and answer.api_error:
-        found.details["hint"] = f"{found.details['hint']} Its API: {answer.api_error}".strip()
-    return error_document(found) if isinstance(found, SearchError) else {"ok": True, **found}
+    if isinstance(found, SearchError):
+        if isinstance(answer, Fetched) and answer.api_error:
+            found.details["hint"] = f"{found.details['hint']} Its API: {answer.api_error}".strip()
+        return error_document(found)
+    if isinstance(answer, Fetched) and answer.copy:
+        from websearch.pages.archive import archived_fields
+
+        found |= {"final_url": answer.copy, **archived_fields(answer.copy)}
+    return {"ok": True, **found}
 
 
 def result_or_error(work: Callable[..., Any], *arguments: Any) -> Any:
@@ -600,9 +626,10 @@ def page_markdown(page: Document) -> list[str]:
         return [f"## {one_line(page['url'], 200)}", error_markdown(page)]
     names = ("author", "published", "license", "language")
     facts = [str(page[name]) for name in names if page.get(name)]
+    facts += [f"archived {page['archived']}"] if "archived" in page else []
     passages = [f"{one['heading']}\n\n{one['text']}".strip() for one in page.get("passages", [])]
     title = f"# {page['title']}" if page.get("title") else ""
-    text = "\n\n[...]\n\n".join(passages) or page.get("text", "")
+    text = PARAGRAPH_GAP.join(passages) or page.get("text", "")
     parts = ["\n".join(line for line in (title, " · ".join(facts)) if line), text]
     more = f"{page['chars']} characters in all; more with offset {page.get('next_offset')}"
     source = host_and_port(page["final_url"])[0] or "file"

@@ -79,7 +79,7 @@ def get_json(api: SiteApi, repository: str, place: str, **fields: str) -> Any:
 
 
 def get_object(api: SiteApi, repository: str, place: str, name: str) -> dict[str, Any]:
-    """Return the object at a place of a repository, which has text under name; raises SearchError."""
+    """Return the object at a place of a repository, with text under name; raises SearchError."""
     value = get_json(api, repository, place)
     if isinstance(value, dict) and isinstance(value.get(name), str):
         return value

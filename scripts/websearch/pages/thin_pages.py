@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from websearch.common import SearchError, shorten
+from websearch.common import SearchError, error_document, shorten
 from websearch.html_tree import Node, texts_below
 from websearch.pages.fetch import (
     blocked_error,
@@ -24,6 +24,7 @@ MIN_PAGE_CHARS = 200  # a page with less text may be a shell that JavaScript fil
 MAX_WALL_TEXT = 1_500  # characters of text; a page with more is not a bot wall, whatever it says
 MAX_WALL_PAGE = 100_000  # characters of HTML; the same, because bot walls are small pages
 MAX_SHELL_TEXT = 20_000  # characters of text in which a page may ask for JavaScript
+BROWSER_NOTE = "The text is what a browser showed after it had run the scripts of the page."
 ALTERNATE_NOTE = "The page itself has next to no text; this is the version that it names."
 # What a page without text says to clients without JavaScript, and the elements that it fills.
 _NEEDS_SCRIPT = (
@@ -55,7 +56,7 @@ def check_content(page: Page, html: str, text: str, onward: str, fetched: Fetche
     fetched.alternate = alternate_address(page, fetched.url)
     if needs_script(page):
         message = f"{host} sent a page that only JavaScript fills with text."
-        hint = "Look for the site's API, feed or another source."
+        hint = "Give browser to have it filled, or look for the site's API, feed or another source."
         raise SearchError("blocked", message, hint, status=status)
 
 
@@ -119,8 +120,27 @@ def read_otherwise(reading: PageReading, fetched: Fetched, page: Document) -> Do
 
     page: its document so far.
     """
-    if fetched.alternate and not fetched.url.startswith("file:"):
+    if fetched.url.startswith("file:"):
+        return page
+    if fetched.alternate:
         other = reading.read(reading.fetch(fetched.alternate))
         if len(other.get("text", "")) > len(page.get("text", "")):
             return {"note": ALTERNATE_NOTE, **other}
+    from websearch.pages.browser import is_wanted
+
+    return filled_by_browser(reading, fetched, page) if is_wanted(reading.params) else page
+
+
+def filled_by_browser(reading: PageReading, fetched: Fetched, page: Document) -> Document:
+    """Return the document of a thin page as a browser shows it, or why there is none."""
+    from websearch.pages.browser import read_in_browser
+
+    try:
+        shown = read_in_browser(fetched.url, reading.deadline, reading.browsers)
+    except SearchError as error:
+        failed = f"In a browser it was not read: {error}"
+        return {**page, "note": failed} if page["ok"] else error_document(error)
+    other = reading.read(shown)
+    if other["ok"] and len(other["text"]) >= len(page.get("text", "")):
+        return {"note": BROWSER_NOTE, **other}
     return page

@@ -1,0 +1,147 @@
+"""Pages that are gone: the newest copy that the Internet Archive has of them."""
+
+from __future__ import annotations
+
+import re
+import time
+from urllib.parse import quote
+
+from websearch.common import SearchError, drop_empty, identified_agent, retry_after, status_error
+from websearch.engines import engine_address, has_other_address
+from websearch.engines.pacing import PacedEngine
+from websearch.pages.fetch import (
+    Fetched,
+    check_status,
+    check_unresolved_host,
+    fetch_page,
+    host_and_port,
+    is_excepted,
+    is_gone,
+)
+
+TYPE_CHECKING = False  # typing.TYPE_CHECKING without its import, which costs 5 ms
+if TYPE_CHECKING:
+    from typing import Any
+
+    from websearch.common import Response
+
+NAME = "wayback"  # its entry in READ_HOSTS
+TITLE = "The Internet Archive"
+READING_SECONDS = 10.0  # to find a copy and to fetch it; the archive is slow
+NAMING_SECONDS = 4.0  # to find a copy that is only named
+PAUSE = 60.0  # seconds without a request after a refusal that does not say how long
+
+
+def replace_gone(
+    gone: Fetched | SearchError, url: str, deadline: float, reads_copy: bool
+) -> Fetched | SearchError:
+    """Return the archived copy of a page that is gone, or the error of the page.
+
+    reads_copy: else the error only names the copy, in details.archived. Nothing is asked about
+    addresses of private networks. Never raises SearchError.
+    """
+    error = error_of(gone)
+    if not is_gone(gone) or error.kind == "blocked" or is_private(url):
+        return error
+    seconds = READING_SECONDS if reads_copy else NAMING_SECONDS
+    limit = min(deadline, time.monotonic() + seconds)
+    try:
+        found = newest_copy(url, limit)
+        if found and reads_copy:
+            return fetch_copy(url, found, limit)
+    except SearchError as failure:
+        error.details["retryable"] = reads_copy or error.details.get("retryable", False)
+        error.details["hint"] += f" {TITLE} could not be asked: {failure}"
+        return error
+    if found:
+        date = date_of(found)
+        error.details["archived"] = {"date": date, "url": copy_address(url, found)}
+        error.details["hint"] = f"{TITLE} has a copy of {date}: give archived to read it."
+    else:
+        error.details["hint"] += f" {TITLE} has no copy."
+    return error
+
+
+def error_of(gone: Fetched | SearchError) -> SearchError:
+    """Return the error that an answer is."""
+    if isinstance(gone, SearchError):
+        return gone
+    try:
+        check_status(gone)
+    except SearchError as error:
+        return error
+    return SearchError("internal", "The page is not gone.")
+
+
+def is_private(url: str) -> bool:
+    """Return whether an address is nobody's business: its host is in a private network."""
+    host, port = host_and_port(url)
+    try:
+        check_unresolved_host(host, port)
+    except SearchError:
+        return True
+    return is_excepted(host, port) and not has_other_address(NAME)
+
+
+# ===== the archive ================================================================================
+
+
+def newest_copy(url: str, deadline: float) -> str:
+    """Return the time of the newest good copy (14 digits), "" if there is none. Raises SearchError.
+
+    Copies of error pages and redirects do not count.
+    """
+    fields = {"url": url, "output": "json", "fl": "timestamp", "filter": "statuscode:200"}
+    query = "&".join(f"{name}={quote(value, safe='')}" for name, value in fields.items())
+    request = {
+        "method": "GET",
+        "url": f"{engine_address(NAME)}/cdx/search/cdx?{query}&limit=-1",
+        "headers": {"User-Agent": identified_agent(), "Accept": "application/json"},
+    }
+    found = PacedEngine(NAME, deadline, []).fetch(request, read_captures)
+    return str(found["timestamp"])
+
+
+def read_captures(_: dict[str, Any], response: Response) -> dict[str, Any]:
+    """Return {timestamp} of the newest capture in an answer, "" without one. Raises SearchError."""
+    if response.status == 403 and "x-archive-wayback-runtime-error" in response.headers:
+        return {"timestamp": ""}  # the site's owner wants no copies shown
+    if response.status in (403, 429):
+        message = f"{TITLE} answered {response.status}: too many requests."
+        seconds = retry_after(response) or PAUSE
+        details = {"status": response.status, "retry_after": seconds}
+        raise SearchError("rate_limit", message, "Try later.", retryable=True, **details)
+    if response.status != 200:
+        raise status_error(response, TITLE)
+    times = re.findall(r"\b[12]\d{13}\b", response.text())
+    return {"timestamp": max(times, default="")}
+
+
+def fetch_copy(url: str, timestamp: str, deadline: float) -> Fetched:
+    """Return an archived copy as its server had sent the page; raises SearchError."""
+    fetched = fetch_page(copy_address(url, timestamp, "id_"), deadline, None)
+    if fetched.response.status != 200:
+        message = f"it answered {fetched.response.status}."
+        raise SearchError("http", message, "Try later.", status=fetched.response.status)
+    copy = Fetched(url, fetched.response)
+    shown = re.sub(r"(/web/\d{14})id_/", r"\1/", fetched.url, count=1)
+    copy.copy = shown if archived_fields(shown) else copy_address(url, timestamp)
+    return copy
+
+
+def copy_address(url: str, timestamp: str, form: str = "") -> str:
+    """Return the address of a copy; form id_: as it was captured, without the archive's frame."""
+    return f"{engine_address(NAME)}/web/{timestamp}{form}/{url}"
+
+
+def date_of(timestamp: str) -> str:
+    """Return the day of a copy."""
+    return f"{timestamp[:4]}-{timestamp[4:6]}-{timestamp[6:8]}"
+
+
+def archived_fields(address: str) -> dict[str, str]:
+    """Return the day of a copy at an address of the archive as archived; {} for other addresses."""
+    start = f"{engine_address(NAME)}/web/"
+    timestamp = re.match(r"\d{14}(?=(?:[a-z]{2}_)?/)", address.removeprefix(start))
+    is_copy = address.startswith(start) and timestamp
+    return drop_empty({"archived": date_of(timestamp[0]) if is_copy and timestamp else ""})
