@@ -265,6 +265,29 @@ class StackExchange(SitesCase):
         ]
         document = read.run_read({"urls": urls})
         self.assertTrue(all(page["ok"] for page in document["pages"]), document)
+        # Together they are two requests, and each has its own answers.
+        self.assertEqual(
+            self.targets(),
+            [
+                "/2.3/questions/70100101;70100102;70100103",
+                "/2.3/questions/70100101;70100102;70100103/answers",
+            ],
+        )
+        texts = [page["text"] for page in document["pages"]]
+        for text, words in zip(texts, ("asyncio.timeout", "Fraction", "borrow lives"), strict=True):
+            self.assertIn(words, text)
+            self.assertEqual(sum(words in one for one in texts), 1)
+
+    def test_if_they_cannot_be_asked_for_each_is_read_as_html_after_one_request(self) -> None:
+        server = self.canned(500, b"oops")
+        self.use(STACKEXCHANGE_BASE_URL=server.url, WEB_SEARCH_ALLOW_PRIVATE=self.allow(server))
+        other = (
+            "http://stackoverflow.com/questions/70100104/undo-the-last-git-commit-without-losing"
+        )
+        urls = [QUESTION.replace("https", "http"), f"{other}-changes"]
+        document = read.run_read({"urls": urls, "page_timeout": 10.0})
+        self.assertTrue(all(page["ok"] for page in document["pages"]), document)
+        self.assertEqual(sorted(self.targets()), sorted(urls))
 
 
 class HackerNews(SitesCase):
@@ -393,7 +416,9 @@ class Fallback(SitesCase):
                     pacing.change_state(engine, lambda one, _: one.update(free), [], "pages")
                 with self.subTest(variable, broken=str(broken)[:2_000]):
                     try:
-                        page = sites.read_through_api(url, time.monotonic() + 5, None, params)
+                        page = sites.read_through_api(
+                            url, time.monotonic() + 5, None, params, sites.SharedAnswers()
+                        )
                     except common.SearchError:
                         continue
                     self.assertIsInstance(page["text"], str)

@@ -47,6 +47,7 @@ from websearch.pages.other_formats import (
 from websearch.pages.passages import PARAGRAPH_GAP, join_best
 from websearch.pages.ranking import rank_windows
 from websearch.pages.room import fit_json, json_size, share_room, slice_end
+from websearch.pages.sites import SharedAnswers, read_through_api
 from websearch.pages.thin_pages import (
     MAX_WALL_TEXT,
     MIN_PAGE_CHARS,
@@ -317,7 +318,11 @@ def target_of(url: str, local_files: bool) -> str:
 
 
 def fetch_target(
-    url: str, limit: float, robots: RobotsCache | None, params: dict[str, Any]
+    url: str,
+    limit: float,
+    robots: RobotsCache | None,
+    params: dict[str, Any],
+    shared: SharedAnswers,
 ) -> Fetched | Document:
     """Fetch a page, or read the local file that target_of has allowed; raises SearchError.
 
@@ -330,9 +335,7 @@ def fetch_target(
         return read_local_file(url)
     if params.get("raw_html"):
         return fetch_page(url, limit, robots)
-    from websearch.pages.sites import read_through_api
-
-    found = result_or_error(read_through_api, url, limit, robots, params)
+    found = result_or_error(read_through_api, url, limit, robots, params, shared)
     if found is not None and not isinstance(found, SearchError):
         page: Fetched | Document = found
         return page
@@ -408,6 +411,7 @@ class PageReading:
         self.deadline = deadline
         self.schedule = Schedule(urls)
         self.robots = RobotsCache() if params.get("robots") else None
+        self.shared = SharedAnswers()
         self.fetched: queue.PriorityQueue[tuple[int, int, Any]] = queue.PriorityQueue()
         self.done: queue.Queue[tuple[int, Document]] = queue.Queue()
         self.seats = threading.Semaphore(MAX_HOST_CONNECTIONS)  # for pages that are read otherwise
@@ -441,7 +445,7 @@ class PageReading:
         """Fetch one page within its time, or return what failed."""
         limit = min(self.deadline, time.monotonic() + self.params["page_timeout"])
         answer: Fetched | Document | SearchError = result_or_error(
-            fetch_target, url, limit, self.robots, self.params
+            fetch_target, url, limit, self.robots, self.params, self.shared
         )
         if isinstance(answer, SearchError) and answer.kind == "timeout":
             answer.details["hint"] = "Raise page_timeout, or skip this page."
