@@ -7,7 +7,8 @@ interpreter compiles a single file anew at every start, so a block holds only wh
 use; what only the package needs stands after the blocks.
 
 A file that carries the blocks imports functools, json, os, re, sys and time, and declares Any,
-Callable, Document and ProgressCallback for the type checker as below. Heavier modules are imported
+Callable, Iterator (block batch), Document and ProgressCallback for the type checker as below.
+Heavier modules are imported
 where they are first used.
 """
 
