@@ -8,8 +8,7 @@ use; what only the package needs stands after the blocks.
 
 A file that carries the blocks imports functools, json, os, re, sys and time, and declares Any,
 Callable, Iterator (block batch), Document and ProgressCallback for the type checker as below.
-Heavier modules are imported
-where they are first used.
+Heavier modules are imported where they are first used.
 """
 
 from __future__ import annotations
