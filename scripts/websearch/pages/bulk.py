@@ -316,6 +316,6 @@ def run_command(
     params: dict[str, Any], report: ProgressCallback, options: dict[str, Any]
 ) -> Document:
     """Read the pages of the command line: as one document, or as JSON Lines."""
-    if "urls_from" in params or wants_lines(options):
+    if "urls_from" in params or (params.get("urls") and wants_lines(options)):
         return run_list(params, options)
     return run_read(params, report, local_files=True)
