@@ -124,10 +124,8 @@ HEADINGS = {
 NOTES = {"altered": "Searched for: {}", "summarizer_key": "Summarizer key: {}",
          "rich": "Live data: {}", "cost_usd": "Cost: {} USD",
          "next_offset": "More results: offset {}"}
-# A tag in the text of the Answers endpoint, with its data.
-TAG = (
-    r"<(citation|enum_item|usage|queries|analyzing|thinking|progress|blindspots|answer)>(.*?)</\1>"
-)
+# Tags in the text of the Answers endpoint, with data between an opening and a closing one.
+TAGS = "citation enum_item usage queries analyzing thinking progress blindspots answer".split()
 
 # ===== commands and their parameters ==============================================================
 
@@ -368,17 +366,19 @@ def goggles_rules(params: Fields) -> list[str]:
     Raises SearchError (invalid_input) for a site that is no host, for @FILE outside a command line,
     if no goggle can be used, and for more than MAX_GOGGLES.
     """
-    goggles = [text.strip() for text in params.get("goggles", [])]
-    if files := [quoted(goggle) for goggle in goggles if goggle.startswith("@")]:
-        hint = "Give the rules themselves; only the command line reads files."
-        raise SearchError("invalid_input", f"goggles cannot be read from {files[0]}.", hint)
+    goggles = [*map(str.strip, params.get("goggles", []))]
+    for goggle in goggles:
+        if goggle.startswith("@"):
+            hint = "Give the rules themselves; only the command line reads files."
+            message = f"goggles cannot be read from {quoted(goggle)}."
+            raise SearchError("invalid_input", message, hint)
     rules = ["$discard"] if params.get("site") else []
     for name, rule in (("site", "$site="), ("exclude_site", "$discard,site=")):
         for site in params.get(name, []):
             host = re.sub(r"^https?://", "", site.strip().lower()).rstrip("/")
             if not re.fullmatch(r"[\w-]+(\.[\w-]+)+", host):
-                message = f"{name} must be a host such as docs.python.org, not {quoted(site)}."
-                raise SearchError("invalid_input", message, "Leave out paths and wildcards.")
+                entry = {"name": name, "note": "Leave out paths and wildcards."}
+                raise wrong_value(entry, site, "a host such as docs.python.org")
             rules.append(rule + host)
     goggles = usable_goggles([*goggles, "\n".join(rules)] if rules else goggles)
     if (number := len(goggles)) > MAX_GOGGLES:
@@ -392,8 +392,8 @@ def usable_goggles(goggles: list[str]) -> list[str]:
     """Return the goggles that are https:// URLs or inline rules; raises SearchError if none is."""
     usable = [goggle for goggle in goggles if not re.match(NOT_HTTPS, goggle)]
     if goggles and not usable:
-        message = f"goggles must be an https:// URL or inline rules, not {quoted(goggles[0])}."
-        raise SearchError("invalid_input", message, "Host the goggle under https://.")
+        entry = {"name": "goggles", "note": "Host the goggle under https://."}
+        raise wrong_value(entry, goggles[0], "an https:// URL or inline rules")
     return usable
 
 
@@ -539,10 +539,12 @@ def trim_result(kind: str, item: Fields) -> Fields:
 
 def hours_and_distance(place: Fields) -> Fields:
     """Return a place's hours_today, such as Mon 07:00-12:00, 14:00-21:00, and its distance."""
-    spans = objects(object_field(place, "opening_hours").get("current_day"))
-    spans = [span for span in spans if span.get("opens") or span.get("closes")]
-    times = ", ".join(f"{span.get('opens') or '?'}-{span.get('closes') or '?'}" for span in spans)
-    hours = f"{spans[0].get('abbr_name') or ''} {times}".strip() if spans else ""
+    times, day = [], ""
+    for span in objects(object_field(place, "opening_hours").get("current_day")):
+        if span.get("opens") or span.get("closes"):
+            times.append(f"{span.get('opens') or '?'}-{span.get('closes') or '?'}")
+            day = day or span.get("abbr_name") or ""
+    hours = f"{day} {', '.join(times)}".strip()
     distance = object_field(place, "distance")
     known = distance.get("value") is not None
     length = f"{distance['value']} {distance.get('units')}" if known else ""
@@ -617,7 +619,7 @@ def list_document(command: str, params: Fields, answer: Fields) -> Document:
     items = objects(answer.get("results"))
     if command != "rich":  # live data has a shape of its own for each subject
         items = [trim_result(command, item) for item in items]
-    return results_document(command, params, answer, [item for item in items if item])
+    return results_document(command, params, answer, [*filter(None, items)])
 
 
 def results_document(command: str, params: Fields, answer: Fields, items: list[Fields]) -> Document:
@@ -644,7 +646,7 @@ def context_document(params: Fields, answer: Fields) -> Document:
             ages = [str(age) for age in as_list(source.get("age"))]
             date = next((age for age in ages if re.fullmatch(r"\d{4}-\d\d-\d\d", age)), None)
             found.append(trim_result("context", {**item, "source": source, "date": date}))
-        return [item for item in found if item]
+        return [*filter(None, found)]
 
     results, places = grounded("generic"), grounded("poi") + grounded("map")
     document = results_document("context", params, answer, results or places)
@@ -728,8 +730,8 @@ def answers_document(params: Fields, text: str, usage: Fields) -> Document:
     entities: list[Fields] = []
     found: Fields = {}
 
-    def replaced(match: re.Match[str]) -> str:
-        tag, data = match[1], tag_data(match[2])
+    def replaced(tag: str, content: str) -> str:
+        data = tag_data(content)
         if tag == "citation" and isinstance(data, dict):
             number = str(data.get("number", len(citations) + 1))
             citations[number] = {"number": number, **pick_fields(data, "url", "title", "snippet")}
@@ -740,7 +742,7 @@ def answers_document(params: Fields, text: str, usage: Fields) -> Document:
         found[tag] = data
         return ""
 
-    visible = re.sub(TAG, replaced, text, flags=re.DOTALL)
+    visible = replace_tags(text, replaced)
     if final := found.get("answer"):  # research ends with it
         visible = str(final.get("answer", "") if isinstance(final, dict) else final)
     visible = clean_text(visible, model_answer=True).strip()
@@ -751,6 +753,23 @@ def answers_document(params: Fields, text: str, usage: Fields) -> Document:
     extras["research_queries"] = found.get("queries")
     extras["cost_usd"] = usage.get("X-Request-Total-Cost")
     return found_document(params, text=visible, **drop_empty(extras))
+
+
+def replace_tags(text: str, replaced: Callable[[str, str], str]) -> str:
+    """Return the text with each of TAGS and its content replaced by replaced(tag, content).
+
+    A pattern that holds the closing tag, too, would read the rest of the text once more at every
+    tag that is never closed.
+    """
+    last = {tag: text.rfind(f"</{tag}>") for tag in TAGS}
+    pieces, end = [], 0
+    for opening in re.finditer(f"<({'|'.join(TAGS)})>", text):
+        tag, start = opening[1], opening.end()
+        if end <= opening.start() and start <= last[tag]:
+            closing = text.find(f"</{tag}>", start)
+            pieces += [text[end : opening.start()], replaced(tag, text[start:closing])]
+            end = closing + len(f"</{tag}>")
+    return "".join([*pieces, text[end:]])
 
 
 def tag_data(text: str) -> Any:
@@ -894,8 +913,8 @@ def find_places(params: Fields, deadline: float) -> Fields:
             raise SearchError("invalid_input", "Give a query, a location, or lat and long.", hint)
         return call_endpoint("places", wire, params, deadline)
     if len(ids) > MAX_IDS:
-        message = f"ids must be 1 to {MAX_IDS} places, not {len(ids)}."
-        raise SearchError("invalid_input", message, "Ask again for the others.")
+        entry = {"name": "ids", "note": "Ask again for the others."}
+        raise wrong_value(entry, len(ids), f"1 to {MAX_IDS} places")
     if "query" in params or "location" in params:
         raise SearchError("invalid_input", "ids cannot go with a query or a location.", "Drop one.")
     wire = {"ids": ids, **pick_fields(wire, "search_lang", "ui_lang", "units")}
@@ -947,13 +966,14 @@ def to_markdown(document: Document) -> str:
     text = document.get("summary_text") or document.get("text") or document.get("correction")
     blocks = [str(text or "")]
     for name, heading in HEADINGS.items():
-        items = enumerate(document.get(name) or [], 1)
-        lines = [item_markdown(number, item) for number, item in items]
-        blocks.append("\n".join([f"## {heading}\n", *lines]) if lines else "")
-    followups = [f"- {followup}" for followup in document.get("followups") or []]
+        items = document.get(name) or []
+        lines = [f"## {heading}\n", *map(item_markdown, range(1, len(items) + 1), items)]
+        blocks.append("\n".join(lines) if items else "")
+    followups = [*map("- {}".format, document.get("followups") or [])]
     blocks.append("\n".join(["## Further questions\n", *followups]) if followups else "")
-    notes = [(note, document[name]) for name, note in NOTES.items() if document.get(name)]
-    blocks += [note.format(v if isinstance(v, str) else dump_json(v)) for note, v in notes]
+    for name, note in NOTES.items():
+        if value := document.get(name):
+            blocks.append(note.format(value if isinstance(value, str) else dump_json(value)))
     return frame_markdown(document, *blocks)
 
 
@@ -1612,11 +1632,12 @@ def run_command_line(script: dict[str, Any], argv: list[str] | None) -> int:
 
 
 def open_closed_streams() -> None:
-    """Replace stdout and stderr by the null device if the caller has closed them.
+    """Replace stdin, stdout and stderr by the null device if the caller has closed them.
 
     The null device gets the lowest free descriptor, which is that of the closed stream: else the
-    next file that is opened would receive what is printed.
+    next file that is opened would be read as input, or receive what is printed.
     """
+    sys.stdin = sys.stdin or open(os.devnull, encoding="utf-8")  # noqa: SIM115
     sys.stdout = sys.stdout or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
     sys.stderr = sys.stderr or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
 

@@ -39,10 +39,7 @@ if TYPE_CHECKING:
     ProgressCallback = Callable[[str, int, int], None] | None  # text, done, total
     Citation = tuple[int, set[int]]  # position in the answer's text, numbers of sources
 
-API_ADDRESS = "https://generativelanguage.googleapis.com"  # GEMINI_BASE_URL overrides it
 API_VERSION = "v1beta"  # v1 lacks the aliases such as gemini-flash-latest
-VERTEX_ADDRESS = "https://aiplatform.googleapis.com"  # VERTEX_BASE_URL overrides it
-CODE_ASSIST_ADDRESS = "https://cloudcode-pa.googleapis.com"  # CODE_ASSIST_BASE_URL overrides it
 REDIRECT_ADDRESS = "https://vertexaisearch.cloud.google.com"  # the host of the links to sources
 REDIRECT_LINK = f"{REDIRECT_ADDRESS}/grounding-api-redirect/"
 
@@ -51,13 +48,16 @@ FREE_MODEL = "gemini-2.5-flash-lite"  # free keys can search with Gemini 2.5 onl
 MODELS_PAGE, MODELS_PAGES = 1000, 10  # models in one answer of the list; answers that are read
 MODELS_TIMEOUT = 4.0  # seconds for the list that an unknown model is compared with
 
-# Provider -> the variables with its key or token, the usual one first.
-PROVIDERS = {
-    "gemini": ("GEMINI_API_KEY", "GOOGLE_API_KEY"),
-    "vertex": ("VERTEX_ACCESS_TOKEN", "VERTEX_API_KEY"),
-    "code-assist": ("CODE_ASSIST_ACCESS_TOKEN",),
-}
-KEY_NAMES = PROVIDERS["gemini"]
+# Provider -> variable that overrides its address, address, variables with its key or token.
+PROVIDERS: dict[str, tuple[str, str, tuple[str, ...]]] = {
+    "gemini": ("GEMINI_BASE_URL", "https://generativelanguage.googleapis.com",
+               ("GEMINI_API_KEY", "GOOGLE_API_KEY")),
+    "vertex": ("VERTEX_BASE_URL", "https://aiplatform.googleapis.com",
+               ("VERTEX_ACCESS_TOKEN", "VERTEX_API_KEY")),
+    "code-assist": ("CODE_ASSIST_BASE_URL", "https://cloudcode-pa.googleapis.com",
+                    ("CODE_ASSIST_ACCESS_TOKEN",)),
+}  # fmt: skip
+KEY_NAMES = PROVIDERS["gemini"][2]
 KEY_PAGE = "https://aistudio.google.com/apikey"
 DEFAULT_PROVIDERS = "gemini,vertex"  # what auto tries; GEMINI_PROVIDERS overrides it
 FIRST_SHARE = 0.6  # of the time left goes to a provider after which another one can be asked
@@ -78,6 +78,10 @@ EMPTY_QUERIES = "queries list cannot be empty"
 NO_KEY = "GEMINI_API_KEY not set in secrets.yaml"
 QUOTA_EXCEEDED = "Error: API quota exceeded. Try again later."
 NO_PROVIDERS = "No Providers Available"
+# Kind of an error -> its heading in Markdown, where it is not "Search Error".
+HEADINGS = {
+    "auth": "Authentication Error", "rate_limit": "Rate Limited", "quota": "Rate Limited",
+}  # fmt: skip
 
 # Of Google's enum FinishReason: a filter stopped the answer; the answer is unfinished.
 BLOCKED = (
@@ -85,6 +89,13 @@ BLOCKED = (
     "MODEL_ARMOR"
 ).split()
 CUT_OFF = ("MAX_TOKENS", "CONTINUATION")
+ENDINGS = {  # finish_reason -> the warning; "The model stopped early" for others
+    **dict.fromkeys(("", "STOP"), ""), **dict.fromkeys(CUT_OFF, "The answer is cut off ({})."),
+}  # fmt: skip
+NOT_GROUNDED = {  # whether Google was searched -> why the answer has no sources
+    True: "Google was searched, but the answer names no sources.",
+    False: "The model answered without a search; no source backs this answer.",
+}
 
 # A citation marker would break these: a fenced block of code, a code span, a link. Lookarounds,
 # excluded brackets and the 300 characters keep the patterns linear on degenerate text.
@@ -97,31 +108,63 @@ SPAN = r"(?<!`)(?P<ticks>`+)(?!`)[^\n]{0,300}?(?<!`)(?P=ticks)(?!`)|!?\[[^\[\]\n
 # fmt: off
 THINKING_LEVELS = ("minimal", "low", "medium", "high", "xhigh")
 DEFAULT_THINKING = "low"  # enough for a search; the tokens of more thinking are billed as output
-# Model family -> the levels that it takes, or for Gemini 2.5 the budgets in tokens for minimal,
-# low, medium and high. Another value is refused with 400. An unknown model, such as an alias, is
-# sent what every family with levels takes.
-THINKING_FAMILIES: tuple[tuple[str, tuple[Any, ...]], ...] = (
-    (r"gemini-2\.5-flash", (512, 1024, 8192, 24_576)),
-    (r"gemini-2\.5", (128, 1024, 8192, 32_768)),
-    (r"gemini-3\.[78]-flash|gemini-3\.1-pro|gemini-4-(argon|carbon)", ("low", "medium", "high")),
-    (r"gemini-4-hydrogen", ("low", "medium", "high", "xhigh")),
-    (r"gemini-3", ("minimal", "low", "medium", "high")),
-    (r"gemma", ("minimal", "high")),
-    (r"", ("low", "medium", "high")),
-)
+# Beginning of a model's name -> what is sent for each of these levels, or for Gemini 2.5 the tokens
+# to think with; another value is refused with 400. An unknown model, such as an alias, is sent what
+# every family with levels takes.
+FROM_LOW_TO_HIGH = ("low", "low", "medium", "high", "high")
+THINKING_FAMILIES: dict[str, tuple[Any, ...]] = {
+    "gemini-2.5-flash": (512, 1024, 8192, 24_576, 24_576),
+    "gemini-2.5": (128, 1024, 8192, 32_768, 32_768),
+    "gemini-4-hydrogen": ("low", "low", "medium", "high", "xhigh"),
+    "gemini-3.7-flash": FROM_LOW_TO_HIGH, "gemini-3.8-flash": FROM_LOW_TO_HIGH,
+    "gemini-3.1-pro": FROM_LOW_TO_HIGH,
+    "gemini-3": ("minimal", "low", "medium", "high", "high"),
+    "gemma": ("minimal", "high", "high", "high", "high"),
+    "": FROM_LOW_TO_HIGH,
+}
 TOKEN_COUNTS = {  # field of "usage" -> Google's name for it
     "prompt_tokens": "promptTokenCount", "tool_prompt_tokens": "toolUsePromptTokenCount",
     "thinking_tokens": "thoughtsTokenCount", "output_tokens": "candidatesTokenCount",
     "total_tokens": "totalTokenCount",
 }
-# Fields of a parsed answer in its document. output_format -> the field that it gives alone; BESIDE
-# it are the fields that every document has, or that say what happened or what was asked for, too.
+# Fields of a document. output_format -> the field that it gives alone; BESIDE it are those that
+# every document has, or that say what happened or what was asked for.
 ANSWER_FIELDS = (
-    "text cited_text sources search_queries grounded finish_reason usage billed_queries pages "
-    "thoughts suggestions_html attempts"
+    "ok provider query model requested_model text cited_text sources search_queries grounded "
+    "finish_reason usage billed_queries pages thoughts suggestions_html attempts warnings"
 ).split()
 ALONE = {"text_only": "text", "sources_only": "sources"}
 BESIDE = "ok provider query warnings attempts pages thoughts suggestions_html".split()
+# Status text or status of an error, or what else it says -> kind, message, what to do.
+TIMED_OUT = (
+    "timeout", "Error: Request timed out on the server: {words}", "Try again, or raise timeout.",
+)
+REFUSED = "Google refused the request: {words}"
+FAULTS: dict[str | int, tuple[str, str, str]] = {
+    "search": (  # the key's tier has no search with this model, or none left
+        "quota", "Error: API quota exceeded for Google Search with {model}.",
+        ("A free key cannot search with {model}, or the paid searches are used up: enable "
+         f"billing, or use model {FREE_MODEL}.")),
+    "quota": ("quota", QUOTA_EXCEEDED,
+        "The quota is used up until it is renewed or raised: see https://ai.dev/rate-limit."),
+    "busy": ("rate_limit", QUOTA_EXCEEDED, "Wait, then send fewer requests a minute."),
+    "DEADLINE_EXCEEDED": TIMED_OUT, 408: TIMED_OUT, 504: TIMED_OUT,
+    "NOT_FOUND": ("invalid_input", "There is no model {model!r} here: {words}",
+        "The models command lists the names."),
+    "FAILED_PRECONDITION": ("provider", REFUSED,  # another provider may serve the account
+        "Google does not serve this account or place; provider vertex may work."),
+    400: ("invalid_input", REFUSED, "Mend what the message names."),
+}
+# What to do about a refused credential, by the first of these that applies: where it comes from,
+# what Google says of it, the status.
+REFUSED_HINTS: dict[str | int, str] = {
+    "gcloud": "Run gcloud auth login yourself, and check the project's permissions.",
+    "TOKEN": "Access tokens are valid for an hour; set a new one, and check its permissions.",
+    "SERVICE_DISABLED": "Enable the API in the Google Cloud project that the key belongs to.",
+    401: f"Google refuses old kinds of keys; make a new one at {KEY_PAGE}.",
+    403: f"Make a new key at {KEY_PAGE}, or check the permissions of this one.",  # a known key
+    "": f"Copy the key again, or make a new one at {KEY_PAGE}.",
+}
 
 FOCUS = {
     "general": "Give a complete answer that a reader can check against its sources.",
@@ -129,27 +172,29 @@ FOCUS = {
     "documentation": "Concentrate on official documentation and API references.",
     "troubleshooting": "Concentrate on solutions: causes, fixes, workarounds, known issues.",
 }
-# Command -> what follows the question; a line is left out if it names what is not given. Google
+# Command -> what follows the question: lines, each with the name of what it needs, or "". Google
 # takes no site or subreddit filter, so those can only be asked for in words.
 PROMPTS = {
-    "search": ("Context: {context}", "{focus}"),
+    "search": (("context", "Context: {}"), ("focus", "{}")),
     "dev": (
-        "This is a software developer's question.",
-        "Search GitHub repositories, Stack Overflow and official documentation.",
-        "Programming language: {language}.", "Framework or library: {framework}.",
-        "Include code and technical details where they help.",
+        ("", "This is a software developer's question."),
+        ("", "Search GitHub repositories, Stack Overflow and official documentation."),
+        ("language", "Programming language: {}."), ("framework", "Framework or library: {}."),
+        ("", "Include code and technical details where they help."),
     ),
     "docs": (
-        "Search the official documentation of {technology}: guides and API references.",
-        "Name the version that the answer is for.",
+        ("technology", "Search the official documentation of {}: guides and API references."),
+        ("", "Name the version that the answer is for."),
     ),
     "reddit": (
-        "Search posts and comments on Reddit: put site:{place} into every search.",
-        "Report opinions and experiences, say how common each is, and name the threads.",
+        ("place", "Search posts and comments on Reddit: put site:{} into every search."),
+        ("", "Report opinions and experiences, say how common each is, and name the threads."),
     ),
 }
-EVERY_PROMPT = ("Read these pages as well: {pages}", "Use only pages of {when}.", "{insistence}")
-# For an answer without grounding, which is asked for once more.
+EVERY_PROMPT = (
+    ("pages", "Read these pages as well: {}"), ("when", "Use only pages of {}."),
+    ("insistence", "{}"),  # for an answer without grounding, which is asked for once more
+)
 INSISTENCE = (
     "Search Google for this before you answer, even if you believe that you know the answer, and "
     "answer only from what you find."
@@ -162,9 +207,21 @@ QUERY: Fields = {
     "name": "query", **WORDS, "positional": True, "required": True, "aliases": ["q"],
     "help": "the question, in words",
 }
+MODEL: Fields = {
+    "name": "model", "type": "str", "wire": "model", "note": "The models command lists the names.",
+    "help": f"model that answers (default: $GEMINI_MODEL, else {DEFAULT_MODEL})",
+}
+URL: Fields = {
+    "name": "url", "type": "list", "wire": "tools.urlContext",
+    "help": f"a page to read as well; repeat it for more ({MAX_URLS} at most)",
+    "note": "Gemini reads addresses such as https://example.org/page, no redirect links of Google.",
+}
+SUBREDDIT: Fields = {
+    "name": "subreddit", **WORDS, "note": "Letters, digits and _ only, without r/.",
+    "help": "name without r/, for example programming (asked for in words)",
+}
 ANSWER_PARAMS: list[Fields] = [
-    {"name": "model", "type": "str", "wire": "model",
-     "help": f"model that answers (default: $GEMINI_MODEL, else {DEFAULT_MODEL})"},
+    MODEL,
     {"name": "provider", "type": "str", "choices": ["auto", *PROVIDERS], "default": "auto",
      "help": "service to ask; auto: gemini, then vertex (default: auto)"},
     {"name": "max_sources", "type": "int", "min": 1, "max": 100,
@@ -181,8 +238,7 @@ ANSWER_PARAMS: list[Fields] = [
      "wire": "tools.googleSearch.timeRangeFilter",
      "help": "age of pages: day, week, month, year or YYYY-MM-DD..YYYY-MM-DD",
      "note": f"{NO_SHORT_WINDOW}; day is asked for in words."},
-    {"name": "url", "type": "list", "wire": "tools.urlContext",
-     "help": f"a page to read as well; repeat it for more ({MAX_URLS} at most)"},
+    URL,
     {"name": "resolve_urls", "type": "bool",
      "help": "replace Google's redirect links by the pages' own addresses; off because of "
              "Google's terms"},
@@ -199,8 +255,8 @@ ANSWERS: Fields = {  # of every command that answers
     "expendable": ("thoughts", "cited_text", "suggestions_html"),
     "cannot": {  # what Gemini cannot do -> what to do instead
         "count": "The model decides how many sources it uses; max_sources lists fewer of them.",
-        "site": "Gemini has no site filter; name the site in the question.",
-        "exclude_site": "Gemini has no site filter; name the site in the question.",
+        **dict.fromkeys(("site", "exclude_site"),
+                        "Gemini has no site filter; name the site in the question."),
         "country": "Gemini has no country filter; name the country in the question.",
         "language": "Gemini answers in the language of the question.",
         "safe": "Gemini's filter for adult content cannot be set.",
@@ -221,18 +277,15 @@ COMMANDS: dict[str, Fields] = {
     },
     "docs": {
         **ANSWERS, "help": "an answer from official documentation",
-        "params": [QUERY,
+        "params": [
+            QUERY,
             {"name": "technology", **WORDS,
              "help": "whose documentation, for example React (asked for in words)"},
-            *ANSWER_PARAMS],
+            *ANSWER_PARAMS,
+        ],
     },
-    "reddit": {
-        **ANSWERS, "help": "an answer from discussions on Reddit",
-        "params": [QUERY,
-            {"name": "subreddit", **WORDS,
-             "help": "name without r/, for example programming (asked for in words)"},
-            *ANSWER_PARAMS],
-    },
+    "reddit": {**ANSWERS, "help": "an answer from discussions on Reddit",
+               "params": [QUERY, SUBREDDIT, *ANSWER_PARAMS]},
     "batch": {
         **ANSWERS, "batch": True,
         "help": "several searches at once (default timeout: 30 for each round of workers)",
@@ -255,7 +308,7 @@ COMMANDS: dict[str, Fields] = {
 
 def build_prompt(command: str, params: Fields, insist: bool = False) -> str:
     """Return the text of a command's question: the query first, then what to look for."""
-    subreddit = params.get("subreddit")
+    subreddit = params.get("subreddit", "")
     given = {
         "technology": "the technology",
         **params,
@@ -265,12 +318,11 @@ def build_prompt(command: str, params: Fields, insist: bool = False) -> str:
         "when": time_in_words(params),
         "insistence": INSISTENCE if insist else "",
     }
-    lines = [
-        line.format(**given)
-        for line in (*PROMPTS[command], *EVERY_PROMPT)
-        if all(given.get(name) for name in re.findall(r"{(\w+)}", line))
-    ]
-    return "\n".join([params["query"], "", *lines])
+    lines = [params["query"], ""]
+    for name, line in (*PROMPTS[command], *EVERY_PROMPT):
+        if not name or given.get(name):
+            lines.append(line.format(given.get(name)))
+    return "\n".join(lines)
 
 
 def system_instruction(now: float) -> str:
@@ -289,9 +341,8 @@ def time_window(since: str, now: float) -> tuple[str, str] | None:
     None for a window of a day or less, which the API refuses.
     """
     if since in PERIOD_DAYS:
-        seconds = (int(now) - PERIOD_DAYS[since] * 86_400, int(now))
-        start, end = (time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(one)) for one in seconds)
-        return start, end
+        form, start = "%Y-%m-%dT%H:%M:%SZ", now - PERIOD_DAYS[since] * 86_400
+        return time.strftime(form, time.gmtime(start)), time.strftime(form, time.gmtime(now))
     first, _, last = since.partition("..")
     if not last or first == last:
         return None
@@ -315,15 +366,15 @@ def thinking_config(params: Fields, model: str) -> tuple[Fields, str]:
     lacks, the next higher one is sent, or its highest.
     """
     config: Fields = {"includeThoughts": True} if params.get("include_thoughts") else {}
-    known = next(levels for family, levels in THINKING_FAMILIES if re.match(family, model))
+    known = THINKING_FAMILIES[next(filter(model.startswith, THINKING_FAMILIES))]
     level = params.get("thinking") or (DEFAULT_THINKING if DEFAULT_THINKING in known else "none")
     if level == "none":
         return config, ""
-    rank = THINKING_LEVELS.index(level)
-    if isinstance(known[0], int):
-        return {**config, "thinkingBudget": known[min(rank, len(known) - 1)]}, ""
-    sent = next((one for one in known if THINKING_LEVELS.index(one) >= rank), known[-1])
-    warning = f"thinking {level} was sent as {sent}: {model} takes {', '.join(known)}."
+    sent = known[THINKING_LEVELS.index(level)]
+    if isinstance(sent, int):
+        return {**config, "thinkingBudget": sent}, ""
+    takes = ", ".join(dict.fromkeys(known))
+    warning = f"thinking {level} was sent as {sent}: {model} takes {takes}."
     return {**config, "thinkingLevel": sent.upper()}, "" if sent == level else warning
 
 
@@ -332,8 +383,7 @@ def chosen_model(params: Fields) -> tuple[str, bool]:
     named = params.get("model") or os.environ.get("GEMINI_MODEL", "").strip()
     model = (named or DEFAULT_MODEL).removeprefix("models/")
     if not re.fullmatch(r"[A-Za-z0-9][\w.@-]*", model, re.ASCII):
-        message = f"model must be a name such as {DEFAULT_MODEL}, not {quoted(model)}."
-        raise SearchError("invalid_input", message, "The models command lists the names.")
+        raise wrong_value(MODEL, model, f"a name such as {DEFAULT_MODEL}")
     return model, bool(named)
 
 
@@ -377,21 +427,21 @@ def build_request(
 
 def generate_url(credential: Fields, model: str) -> str:
     """Return the address of generateContent for a credential's provider."""
-    provider, method = credential["provider"], f"models/{model}:generateContent"
-    if provider == "code-assist":
-        return base_url("CODE_ASSIST_BASE_URL", CODE_ASSIST_ADDRESS) + "/v1internal:generateContent"
-    if provider == "gemini":
-        return f"{base_url('GEMINI_BASE_URL', API_ADDRESS)}/{API_VERSION}/{method}"
-    if credential["name"] == "VERTEX_API_KEY":  # express mode
-        return f"{base_url('VERTEX_BASE_URL', VERTEX_ADDRESS)}/v1beta1/publishers/google/{method}"
-    location = google_cloud("GOOGLE_CLOUD_LOCATION") or "global"
-    host = VERTEX_ADDRESS
-    if location in ("us", "eu"):
-        host = f"https://aiplatform.{location}.rep.googleapis.com"
-    elif location != "global":
-        host = f"https://{location}-aiplatform.googleapis.com"
-    place = f"projects/{google_cloud('GOOGLE_CLOUD_PROJECT')}/locations/{location}"
-    return f"{base_url('VERTEX_BASE_URL', host)}/v1/{place}/publishers/google/{method}"
+    variable, address, _ = PROVIDERS[credential["provider"]]
+    path = f"{API_VERSION}/models/{model}"
+    if credential["provider"] == "code-assist":
+        path = "v1internal"
+    elif credential["name"] == "VERTEX_API_KEY":  # express mode
+        path = f"v1beta1/publishers/google/models/{model}"
+    elif credential["provider"] == "vertex":
+        location = google_cloud("GOOGLE_CLOUD_LOCATION") or "global"
+        if location in ("us", "eu"):
+            address = f"https://aiplatform.{location}.rep.googleapis.com"
+        elif location != "global":
+            address = f"https://{location}-aiplatform.googleapis.com"
+        path = f"v1/projects/{google_cloud('GOOGLE_CLOUD_PROJECT')}/locations/{location}"
+        path += f"/publishers/google/models/{model}"
+    return f"{base_url(variable, address)}/{path}:generateContent"
 
 
 def google_cloud(variable: str) -> str:
@@ -408,41 +458,26 @@ def models_request(page_token: str) -> Fields:
     from urllib.parse import urlencode
 
     query = urlencode(drop_empty({"pageSize": MODELS_PAGE, "pageToken": page_token}))
-    url = f"{base_url('GEMINI_BASE_URL', API_ADDRESS)}/{API_VERSION}/models?{query}"
+    url = f"{base_url(*PROVIDERS['gemini'][:2])}/{API_VERSION}/models?{query}"
     return {"method": "GET", "url": url, "headers": {}}
 
 
 def check_details(params: Fields) -> Fields:
     """Return the parameters; raises SearchError for a wrong subreddit or URL."""
-    checked, urls = dict(params), params.get("url", [])
-    if "subreddit" in params:
-        checked["subreddit"] = re.sub(r"^/?r/|/$", "", params["subreddit"])
-        if not re.fullmatch(r"\w{2,30}", checked["subreddit"], re.ASCII):
-            given = quoted(params["subreddit"])
-            message = f"subreddit must be a name such as programming, not {given}."
-            raise SearchError("invalid_input", message, "Letters, digits and _ only, without r/.")
+    urls, subreddit = params.get("url", []), params.get("subreddit", "")
     for url in urls:
-        if not url_host(url) or re.search(r"\s", url):
-            message = f"url must be an http or https address, not {quoted(url)}."
-            raise SearchError("invalid_input", message, "For example https://example.org/page.")
-        if url.startswith(REDIRECT_LINK):
-            message = "url cannot be one of Google's redirect links: Gemini does not follow them."
-            raise SearchError("invalid_input", message, "Give the page's own address.")
+        if not url_host(url) or len(url.split()) > 1 or url.startswith(REDIRECT_LINK):
+            raise wrong_value(URL, url, "the http or https address of a page")
     if len(urls) > MAX_URLS:
-        message = f"url takes at most {MAX_URLS} pages, not {len(urls)}."
-        raise SearchError("invalid_input", message, "Ask about the others in a second search.")
-    return checked
+        raise wrong_value(URL, len(urls), f"at most {MAX_URLS} pages")
+    name = subreddit.removeprefix("/").removeprefix("r/").removesuffix("/")
+    if subreddit and not re.fullmatch(r"\w{2,30}", name, re.ASCII):
+        raise wrong_value(SUBREDDIT, subreddit, "a name such as programming")
+    return {**params, "subreddit": name}
 
 
 # ===== credentials ================================================================================
-
-
-def make_credential(provider: str, name: str, secret: str) -> Fields:
-    """Return a credential: provider, name (of its variable), header, value."""
-    header, value = "Authorization", f"Bearer {secret}"
-    if name.endswith("_API_KEY"):
-        header, value = "x-goog-api-key", secret
-    return {"provider": provider, "name": name, "header": header, "value": value}
+# A credential is {"provider", "name" (of its variable, or gcloud), "secret"}.
 
 
 def given_credential(provider: str, secret: str) -> Fields:
@@ -451,8 +486,8 @@ def given_credential(provider: str, secret: str) -> Fields:
     Vertex AI without GOOGLE_CLOUD_PROJECT takes it for a key of express mode.
     """
     express = provider == "vertex" and not google_cloud("GOOGLE_CLOUD_PROJECT")
-    names = PROVIDERS.get(provider, KEY_NAMES)
-    return make_credential(provider, names[1 if express else 0], secret)
+    names = PROVIDERS[provider][2] if provider in PROVIDERS else KEY_NAMES
+    return {"provider": provider, "name": names[1 if express else 0], "secret": secret}
 
 
 def find_credential(provider: str, deadline: float, dry_run: bool = False) -> Fields:
@@ -461,22 +496,22 @@ def find_credential(provider: str, deadline: float, dry_run: bool = False) -> Fi
     Raises SearchError (auth); its detail "lacks" marks a provider that is not configured, in
     contrast to one that is configured wrongly.
     """
-    names = PROVIDERS[provider]
-    lacks = names[0]
-    project = google_cloud("GOOGLE_CLOUD_PROJECT") if provider == "vertex" else ""
-    if project:
-        lacks = "VERTEX_ACCESS_TOKEN, gcloud or VERTEX_API_KEY"
-    elif provider == "vertex":  # only express mode is without a project
-        names, lacks = names[1:], "GOOGLE_CLOUD_PROJECT or VERTEX_API_KEY"
+    names = PROVIDERS[provider][2]
+    lacks, project = names[0], ""
+    if provider == "vertex":
+        project = google_cloud("GOOGLE_CLOUD_PROJECT")
+        names = names if project else names[1:]  # only express mode is without a project
+        first = "VERTEX_ACCESS_TOKEN, gcloud" if project else "GOOGLE_CLOUD_PROJECT"
+        lacks = f"{first} or VERTEX_API_KEY"
     name, secret = configured_key(*names)
-    if secret:
-        return make_credential(provider, name, secret)
-    import shutil
+    if project and not name:
+        import shutil
 
-    program = shutil.which("gcloud") if project else None
-    if program:  # asked for last, because it is another program to start
-        secret = "" if dry_run else gcloud_token(program, deadline)
-        return make_credential(provider, "gcloud", secret)
+        program = shutil.which("gcloud")  # asked for last, because it is another program to start
+        name = "gcloud" if program else ""
+        secret = gcloud_token(program, deadline) if program and not dry_run else ""
+    if name:
+        return {"provider": provider, "name": name, "secret": secret}
     message = NO_KEY if provider == "gemini" else f"{provider} needs {lacks}"
     place = f"a line {names[0]}: ... in {secrets_path()}"
     hint = f"Set the environment variable {names[0]}, or {place}."
@@ -488,6 +523,7 @@ def configuration_error(provider: str) -> SearchError | None:
     try:
         find_credential(provider, 0.0, dry_run=True)
     except SearchError as error:
+        error.details["provider"] = provider
         return error
     return None
 
@@ -537,101 +573,71 @@ def api_error(response: Response, credential: Fields, model: str) -> SearchError
         body = None
     # Some endpoints wrap the object in a list.
     fault = object_field(body[0] if isinstance(body, list) and body else body, "error")
-    facts = error_facts(fault)
+    reasons, exhausted, wait = error_facts(fault)
     status, status_text = response.status, text_field(fault, "status")
     words = shorten(text_field(fault, "message") or response.excerpt(), 300)
     details: Fields = {"status": status, "status_text": status_text, "model": model}
-    if status in (401, 403) or any(reason.startswith("API_KEY_") for reason in facts["reasons"]):
-        return refused_credential(words, credential["name"], facts["reasons"], details)
+    if status in (401, 403) or "API_KEY_" in " ".join(reasons):
+        return refused_credential(words, credential["name"], sorted(reasons), details)
+    rule = FAULTS.get(status_text) or FAULTS.get(status)
     if status == 429 or status_text == "RESOURCE_EXHAUSTED":
-        return quota_error(response, words, facts, details)
-    refused = f"Google refused the request: {words}"
-    if status in (408, 504) or status_text == "DEADLINE_EXCEEDED":
-        message = f"Error: Request timed out on the server: {words}"
-        error = SearchError("timeout", message, "Try again, or raise timeout.", retryable=True)
-    elif status_text == "NOT_FOUND" and model:
-        message = f"There is no model {model!r} here: {words}"
-        error = SearchError("invalid_input", message, "The models command lists the names.")
-    elif status_text == "FAILED_PRECONDITION":  # of the account or its place: another one may work
-        hint = "Google does not serve this account or place; provider vertex may work."
-        error = SearchError("provider", refused, hint)
-    elif status == 400:
-        error = SearchError("invalid_input", refused, "Mend what the message names.")
-    else:
+        rule = FAULTS[exhausted]
+        details["provider_message"] = words
+        if exhausted == "search":
+            details["grounding_refused"] = True
+        elif exhausted == "busy":
+            details["retry_after"] = retry_after(response) if wait is None else wait
+    elif not rule or (status_text == "NOT_FOUND" and not model):  # the list of models
         error = status_error(Response(status, response.headers, words.encode()), "Google")
-    error.details |= details
-    return error
+        error.details |= details
+        return error
+    kind, message, hint = rule
+    message, hint = message.format(words=words, model=model), hint.format(model=model)
+    return SearchError(kind, message, hint, retryable=kind in ("timeout", "rate_limit"), **details)
 
 
-def error_facts(fault: Fields) -> Fields:
-    """Return what the details of an error object say: types, reasons, wait, exhausted."""
-    facts: Fields = {"types": set(), "reasons": set(), "wait": None, "exhausted": False}
-    for entry in list_field(fault, "details"):
-        if not isinstance(entry, dict):
-            continue
-        facts["types"].add(text_field(entry, "@type").rpartition(".")[2])
-        facts["reasons"] |= {text_field(entry, "reason")} - {""}
-        delay = re.fullmatch(r"(\d{1,9}(?:\.\d+)?)(ms|s)", text_field(entry, "retryDelay"))
-        if delay:
-            facts["wait"] = float(delay[1]) / (1000 if delay[2] == "ms" else 1)
-        facts["exhausted"] |= text_field(entry.get("metadata"), "quota_limit_value") == "0"
-        for limit in list_field(entry, "violations"):
+def error_facts(fault: Fields) -> tuple[set[str], str, float | None]:
+    """Return what an error object says in its details: (reasons, exhausted, seconds to wait).
+
+    exhausted: the rule of FAULTS for a 429. "search" if the only detail is a link to help, "quota"
+    if waiting does not help, else "busy".
+    """
+    types, reasons, exhausted, wait = set(), set(), "busy", None
+    for fact in list_field(fault, "details"):
+        types.add(text_field(fact, "@type").rpartition(".")[2])
+        reasons.add(text_field(fact, "reason"))
+        left = [text_field(fact.get("metadata"), "quota_limit_value")]
+        for limit in list_field(fact, "violations"):
             daily = "PerDay" in text_field(limit, "quotaId")
-            facts["exhausted"] |= daily or text_field(limit, "quotaValue") == "0"
-    return facts
+            left.append("0" if daily else text_field(limit, "quotaValue"))
+        exhausted = "quota" if "0" in left else exhausted
+        delay = re.fullmatch(r"(\d{1,9}(?:\.\d+)?)(ms|s)", text_field(fact, "retryDelay"))
+        if delay:
+            wait = float(delay[1]) / (1000 if delay[2] == "ms" else 1)
+    return reasons - {""}, "search" if types == {"Help"} else exhausted, wait
 
 
-def refused_credential(words: str, name: str, reasons: set[str], details: Fields) -> SearchError:
+def refused_credential(words: str, name: str, reasons: list[str], details: Fields) -> SearchError:
     """Return the error for a key or token that Google refused; it names where to mend it."""
     message = f"Error: Google refused the credential in {name}: {words}"
     if name != "gcloud":
         place = "GEMINI_API_KEY" if name in KEY_NAMES else name
         message += f" Check {place} in the environment or in secrets.yaml."
-    hint = f"Copy the key again, or make a new one at {KEY_PAGE}."
-    if name == "gcloud":
-        hint = "Run gcloud auth login yourself, and check the project's permissions."
-    elif name.endswith("_TOKEN"):
-        hint = "Access tokens are valid for an hour; set a new one, and check its permissions."
-    elif "SERVICE_DISABLED" in reasons:
-        hint = "Enable the API in the Google Cloud project that the key belongs to."
-    elif details["status"] == 401:
-        hint = f"Google refuses old kinds of keys; make a new one at {KEY_PAGE}."
-    elif details["status"] == 403:  # Google knows the key: it is leaked, or lacks a permission
-        hint = f"Make a new key at {KEY_PAGE}, or check the permissions of this one."
-    return SearchError("auth", message, hint, reasons=sorted(reasons), **details)
-
-
-def quota_error(response: Response, words: str, facts: Fields, details: Fields) -> SearchError:
-    """Return the error for a 429: too fast, used up, or no search for this key and model.
-
-    If the only detail is a link to help, the key's tier has no search with this model, or none
-    left; waiting does not help.
-    """
-    details = {**details, "provider_message": words}
-    model = details["model"]
-    if facts["types"] == {"Help"}:
-        message = f"Error: API quota exceeded for Google Search with {model}."
-        hint = f"A free key cannot search with {model}, or the paid searches are used up: enable "
-        hint += f"billing, or use model {FREE_MODEL}."
-        return SearchError("quota", message, hint, grounding_refused=True, **details)
-    if facts["exhausted"]:
-        hint = "The quota is used up until it is renewed or raised: see https://ai.dev/rate-limit."
-        return SearchError("quota", QUOTA_EXCEEDED, hint, **details)
-    details["retry_after"] = retry_after(response) if facts["wait"] is None else facts["wait"]
-    hint = "Wait, then send fewer requests a minute."
-    return SearchError("rate_limit", QUOTA_EXCEEDED, hint, retryable=True, **details)
+    signs = {name, name.rpartition("_")[2], *reasons, details["status"], ""}
+    hint = REFUSED_HINTS[next(filter(signs.__contains__, REFUSED_HINTS))]
+    return SearchError("auth", message, hint, reasons=reasons, **details)
 
 
 def check_answer(data: Fields, result: Fields) -> None:
     """Raise SearchError if an answer was blocked or holds no text; result is the parsed answer."""
     data = object_field(data, "response") or data  # Code Assist wraps it
-    feedback, candidate = object_field(data, "promptFeedback"), first_candidate(data)
-    block = text_field(feedback, "blockReason")
+    feedback = object_field(data, "promptFeedback")
+    candidate = (list_field(data, "candidates") or [{}])[0]
+    block, reason = text_field(feedback, "blockReason"), result["finish_reason"]
     if block or (feedback and not candidate):
         words = f"{block} {text_field(feedback, 'blockReasonMessage')}".strip()
         message = f"Google blocked the question: {words or 'it gave no reason'}"
         raise SearchError("blocked", message, "Ask in other words.", block_reason=block)
-    reason = result["finish_reason"]
     words = f"{reason} {text_field(candidate, 'finishMessage')}".strip()
     if reason in BLOCKED:
         message = f"Google stopped the answer: {words}"
@@ -641,10 +647,9 @@ def check_answer(data: Fields, result: Fields) -> None:
     if reason in ("", "STOP"):
         hint = "Ask again or in other words; a model may fail to answer."
         raise SearchError("no_results", "No results found.", hint, finish_reason=reason)
-    hint, retryable = "Ask again.", True
-    if reason in CUT_OFF:
+    retryable, hint = reason not in CUT_OFF, "Ask again."
+    if not retryable:
         hint = "The model used up its tokens before it wrote; ask for less, or use thinking low."
-        retryable = False
     message = f"The answer is empty: {words}"
     raise SearchError("provider", message, hint, retryable=retryable, finish_reason=reason)
 
@@ -652,21 +657,16 @@ def check_answer(data: Fields, result: Fields) -> None:
 # ===== answers that become documents ==============================================================
 
 
-def list_field(item: Any, name: str) -> list[Any]:
-    """Return a field that should be a list; [] if it is missing or something else."""
+def list_field(item: Any, name: str, kind: type = dict) -> list[Any]:
+    """Return the entries of a list that have the wanted type; [] if the field is no list."""
     value = item.get(name) if isinstance(item, dict) else None
-    return value if isinstance(value, list) else []
+    return [one for one in value if type(one) is kind] if isinstance(value, list) else []
 
 
 def text_field(item: Any, name: str) -> str:
     """Return a short text or number on one line, cleaned; "" if it is missing or something else."""
     value = item.get(name) if isinstance(item, dict) else None
     return one_line(str(value), MAX_MESSAGE) if isinstance(value, (str, int, float)) else ""
-
-
-def first_candidate(data: Any) -> Fields:
-    """Return the first candidate of an answer, {} if there is none."""
-    return object_field({"first": (list_field(data, "candidates") or [None])[0]}, "first")
 
 
 def parse_search_response(
@@ -678,40 +678,41 @@ def parse_search_response(
     link -> page. Never raises: check_answer says what an answer is worth.
     """
     data = object_field(data, "response") or data
-    candidate = first_candidate(data)
+    candidate = (list_field(data, "candidates") or [{}])[0]
     metadata = object_field(candidate, "groundingMetadata")
     texts: dict[bool, list[str]] = {False: [], True: []}  # whether thought -> texts
     for piece in list_field(object_field(candidate, "content"), "parts"):
-        if isinstance(piece, dict) and isinstance(piece.get("text"), str):
+        if isinstance(piece.get("text"), str):
             texts[piece.get("thought") is True].append(piece["text"])
     text = "".join(texts[False])
     sources, citations = cite_sources(text, metadata, resolved or {}, max_sources)
     cited_text = insert_markers(text, citations)
-    queries = [one for one in list_field(metadata, "webSearchQueries") if isinstance(one, str)]
-    usage = object_field(data, "usageMetadata")
-    counts = {name: usage.get(sent) for name, sent in TOKEN_COUNTS.items()}
+    queries = dict.fromkeys(map(str.strip, list_field(metadata, "webSearchQueries", str)))
     words = {
         "text": text.strip(),
         "cited_text": cited_text.strip() if cited_text != text else "",
-        "search_queries": list(dict.fromkeys(query for query in queries if query.strip())),
+        "search_queries": list(filter(None, queries)),
         "thoughts": "\n".join(texts[True]).strip(),
         "suggestions_html": object_field(metadata, "searchEntryPoint").get("renderedContent") or "",
     }
+    usage = object_field(data, "usageMetadata")
+    read = list_field(object_field(candidate, "urlContextMetadata"), "urlMetadata")
     return {
         # Cleaned last: the offsets count the bytes of the text as it was sent.
         **clean_tree(words, model_answer=True),
         "sources": sources,
         "grounded": bool(sources),
         "finish_reason": text_field(candidate, "finishReason"),
-        "usage": {name: count for name, count in counts.items() if type(count) is int},
+        "usage": {
+            name: usage[sent] for name, sent in TOKEN_COUNTS.items() if type(usage.get(sent)) is int
+        },
         "model": text_field(data, "modelVersion"),
         "pages": [
             {
                 "url": clean_text(str(page.get("retrievedUrl") or "")),
                 "status": text_field(page, "urlRetrievalStatus").rpartition("STATUS_")[2].lower(),
             }
-            for page in list_field(object_field(candidate, "urlContextMetadata"), "urlMetadata")
-            if isinstance(page, dict)
+            for page in read
         ],
     }
 
@@ -724,33 +725,29 @@ def url_host(url: str) -> str:
     from urllib.parse import urlsplit
 
     try:
-        parts = urlsplit(url)
-        host = parts.hostname or ""
+        host = urlsplit(url).hostname or ""
     except ValueError:  # an invalid IPv6 address
         return ""
-    return host if parts.scheme in ("http", "https") else ""
+    return host if re.match("(?i)https?://", url) else ""
 
 
-def chunk_source(chunk: Any, resolved: dict[str, str]) -> dict[str, str] | None:
-    """Return a grounding chunk as title, url and domain; None if it names no page.
+def chunk_source(chunk: Any, resolved: dict[str, str]) -> dict[str, str]:
+    """Return a grounding chunk as title, url and domain; {} if it names no page.
 
     A redirect link says nothing about the page; its title is the page's site. Spaces, which
     Google leaves in its own search links, are encoded: they would end the URL.
     """
-    kinds = ("web", "maps", "retrievedContext", "image")
-    found = next((object_field(chunk, kind) for kind in kinds if object_field(chunk, kind)), {})
+    found: Fields = {}
+    for kind in ("web", "maps", "retrievedContext", "image"):
+        found = found or object_field(chunk, kind)
     link = clean_text(str(found.get("uri") or found.get("sourceUri") or "")).strip()
     url = re.sub(r"\s", "%20", resolved.get(link, link))
-    host = url_host(url)
+    host, title = url_host(url), text_field(found, "title")
     if not host:
-        return None
-    title = text_field(found, "title")
+        return {}
     named = text_field(found, "domain") or title
     domain = named if named and url.startswith(REDIRECT_LINK) else host
     return {"title": title or domain, "url": url, "domain": domain}
-
-
-# ----- citation markers
 
 
 def cite_sources(
@@ -761,38 +758,37 @@ def cite_sources(
     Each URL appears once; numbers follow the order of first use in the text, without gaps. Sources
     that max_sources leaves out are cited nowhere.
     """
-    chunks = [chunk_source(chunk, resolved) for chunk in list_field(metadata, "groundingChunks")]
+    chunks = metadata.get("groundingChunks")  # as sent: the supports name them by their places
+    pages = [chunk_source(one, resolved) for one in (chunks if isinstance(chunks, list) else [])]
     data = text.encode("utf-8", "surrogatepass")
-    supports: list[tuple[int, list[int]]] = []
+    supports: list[tuple[int, Any]] = []
     for support in list_field(metadata, "groundingSupports"):
         end = segment_end(data, object_field(support, "segment"))
-        found = {one for one in list_field(support, "groundingChunkIndices") if type(one) is int}
         if end is not None:
-            before = data[:end].decode("utf-8", "surrogatepass")
-            supports.append((len(before), sorted(found & {*range(len(chunks))})))
-    supports.sort(key=lambda support: support[0])
+            position = len(data[:end].decode("utf-8", "surrogatepass"))
+            supports.append((position, sorted(list_field(support, "groundingChunkIndices", int))))
     by_url: dict[str, Fields] = {}
-    numbers: dict[int, int] = {}
-    used = [index for _, indices in supports for index in indices]
-    for index in [*used, *range(len(chunks))]:
-        source = chunks[index]
-        if source and (max_sources is None or len(by_url) < max_sources):
-            by_url.setdefault(source["url"], {"number": len(by_url) + 1, **source})
-        if source and source["url"] in by_url:
-            numbers[index] = by_url[source["url"]]["number"]
-    citations = [
-        (position, {numbers[index] for index in indices if index in numbers})
-        for position, indices in supports
-    ]
-    return list(by_url.values()), citations
+    citations: list[Citation] = []
+    for position, indices in [*sorted(supports), (-1, range(len(pages)))]:
+        numbers = set()
+        for index in indices:
+            page = pages[index] if 0 <= index < len(pages) else {}
+            if page and (max_sources is None or len(by_url) < max_sources):
+                by_url.setdefault(page["url"], {"number": len(by_url) + 1, **page})
+            if page and page["url"] in by_url:
+                numbers.add(by_url[page["url"]]["number"])
+        citations.append((position, numbers))
+    return list(by_url.values()), citations[:-1]  # without those that no support names
+
+
+# ----- citation markers
 
 
 def segment_end(data: bytes, segment: Fields) -> int | None:
     """Return where a segment ends in UTF-8 text; None if it is not found there.
 
-    Offsets are bytes over all text parts that are no thoughts. They are verified against the
-    segment's text, which is looked for nearby, or anywhere if it occurs once: Google's offsets
-    are sometimes off by one or two.
+    Offsets are bytes over all text parts that are no thoughts. Google's are sometimes off by one or
+    two: the segment's text is looked for nearby, or anywhere if it occurs once.
     """
     start, end, words = segment.get("startIndex", 0), segment.get("endIndex"), segment.get("text")
     if type(start) is not int or type(end) is not int or not 0 <= start <= end:
@@ -801,106 +797,84 @@ def segment_end(data: bytes, segment: Fields) -> int | None:
         whole = end <= len(data) and (end == len(data) or data[end] & 0xC0 != 0x80)
         return end if whole else None
     wanted = words.encode("utf-8", "surrogatepass")
-    if data[start:end] == wanted:
-        return end
-    if data.count(wanted) == 1:
-        return data.find(wanted) + len(wanted)
-    near = range(max(0, start - MAX_DRIFT), start + MAX_DRIFT + 1)
-    starts = [at for at in near if data.startswith(wanted, at)]
-    return min(starts, key=lambda at: abs(at - start)) + len(wanted) if starts else None
-
-
-def marker_place(
-    text: str, position: int, spans: list[re.Match[str]]
-) -> tuple[int, str | None] | None:
-    """Return (position, indent) for a marker: behind words instead of spaces, outside of spans.
-
-    spans: matches of FENCE and SPAN. indent is that of a block of code behind which the marker
-    gets a line of its own, else None. None: there is no place, because no words stand before it,
-    or the block is never closed.
-    """
-    position = len(text[:position].rstrip())
-    if not position:
-        return None
-    for span in spans:
-        fenced = span["fence"] is not None
-        if span.start() < position < span.end() or (fenced and position == span.end()):
-            return None if fenced and span["closed"] is None else (span.end(), span["indent"])
-    import unicodedata
-
-    # An accent, a joiner or a skin tone belongs to the character before it.
-    while position < len(text) and (
-        unicodedata.combining(text[position])
-        or text[position] in "\u200d\ufe0e\ufe0f\u20e3"
-        or "\U0001f3fb" <= text[position] <= "\U0001f3ff"
-        or text[position - 1] == "\u200d"
-    ):
-        position += 1
-    return position, None
+    for drift in range(MAX_DRIFT + 1):
+        for found in (start - drift, start + drift):
+            if found >= 0 and data.startswith(wanted, found):
+                return found + len(wanted)
+    return data.find(wanted) + len(wanted) if data.count(wanted) == 1 else None
 
 
 def insert_markers(text: str, citations: list[Citation]) -> str:
-    """Return the text with markers such as [1][2] behind what the sources back."""
-    # A block that is never closed, in a text that was cut off, ends with the text.
-    spans = list(re.finditer(f"{FENCE}|{SPAN}", text, re.MULTILINE))
-    places: dict[tuple[int, str | None], set[int]] = {}
-    for position, numbers in citations:
-        place = marker_place(text, position, spans)
-        if numbers and place:
-            places.setdefault(place, set()).update(numbers)
-    for (position, indent), found in sorted(places.items(), key=lambda item: -item[0][0]):
-        markers = "".join(f"[{number}]" for number in sorted(found))
+    """Return the text with markers such as [1][2] behind what the sources back.
+
+    A marker stands behind words instead of spaces and outside of FENCE and SPAN; behind a block of
+    code it gets a line of its own. It is left out if no words stand before it, and in a block that
+    is never closed, because the text was cut off.
+    """
+    from unicodedata import combining
+
+    broken = {*"`~["} & {*text}  # without these signs the patterns need not be compiled
+    spans = [*re.finditer(f"{FENCE}|{SPAN}", text, re.MULTILINE)] if broken else []
+    places: dict[int, tuple[str | None, set[int]]] = {}  # -> (indent behind a block, numbers)
+    for cited, numbers in citations:
+        at, indent = len(text[:cited].rstrip()), None
+        for span in spans:
+            # A marker at the end of a block of code would be part of its last line.
+            if span.start() < at < span.end() + bool(span["fence"]):
+                at = 0 if span["fence"] and span["closed"] is None else span.end()
+                indent = span["indent"]
+                break
+        # An accent, a joiner or a skin tone belongs to the character before it.
+        while 0 < at < len(text) and (
+            combining(text[at])
+            or text[at] in "\u200d\ufe0e\ufe0f\u20e3"
+            or "\U0001f3fb" <= text[at] <= "\U0001f3ff"
+            or text[at - 1] == "\u200d"
+        ):
+            at += 1
+        if at and numbers:
+            places.setdefault(at, (indent, set()))[1].update(numbers)
+    for at in sorted(places, reverse=True):
+        indent, found = places[at]
+        markers = "[" + "][".join(map(str, sorted(found))) + "]"
         if indent is not None:
             markers = f"\n{indent}{markers}\n"
-        elif text[position : position + 1] == "(":
+        elif text.startswith("(", at):
             markers += " "  # else the parenthesis would make it a link
-        text = text[:position] + markers + text[position:]
+        text = text[:at] + markers + text[at:]
     return text
 
 
 # ----- documents
 
 
-def answer_document(params: Fields, provider: str, model: str, result: Fields) -> Document:
+def answer_document(params: Fields, provider: str, requested: str, result: Fields) -> Document:
     """Return the document of an answer with text, in the output_format that was asked for.
 
     Raises SearchError (no_results) if sources are required, or alone asked for, and there are none.
     """
-    reason, alone = ungrounded_reason(result), ALONE.get(params["output_format"])
+    reason, alone = result["ungrounded"], ALONE.get(params["output_format"])
     if reason and (params.get("require_grounding") or alone == "sources"):
         message = "No sources found." if alone == "sources" else "The answer is not grounded."
         hint = "The model decides whether it searches: ask again, or ask for recent facts."
         attempts = result["attempts"]
         raise SearchError("no_results", f"{message} {reason}", hint, attempts=attempts)
     finish = result["finish_reason"]
-    ending = "" if finish in ("", "STOP") else f"The model stopped early ({finish})."
-    if finish in CUT_OFF:
-        ending = f"The answer is cut off ({finish})."
-    answered = result["model"] or model
+    ending = ENDINGS.get(finish, "The model stopped early ({}).").format(finish)
     document: Document = {
+        **result,
         "ok": True,
         "provider": provider,
         "query": params["query"],
-        "model": answered,
-        "requested_model": model if answered != model else None,
-        **{name: result[name] for name in ANSWER_FIELDS},
-        "warnings": [text for text in (*result["warnings"], reason, ending) if text],
+        "requested_model": requested if result["model"] != requested else None,
+        "warnings": [*filter(None, (*result["warnings"], reason, ending))],
     }
-    if not params.get("suggestions"):
-        del document["suggestions_html"]
-    if alone:
-        document = {name: document[name] for name in document if name in {*BESIDE, alone}}
     told = drop_empty(document).keys() | {"sources", "search_queries"}  # also if they are empty
-    return {name: value for name, value in document.items() if name in told}
-
-
-def ungrounded_reason(result: Fields) -> str:
-    """Return the sentence that says why an answer is not grounded, "" if it is."""
-    if result["grounded"]:
-        return ""
-    if result["search_queries"]:
-        return "Google was searched, but the answer names no sources."
-    return "The model answered without a search; no source backs this answer."
+    if not params.get("suggestions"):
+        told -= {"suggestions_html"}
+    if alone:
+        told &= {*BESIDE, alone}
+    return {name: document[name] for name in ANSWER_FIELDS if name in told}
 
 
 # ===== asking =====================================================================================
@@ -950,7 +924,9 @@ class Session:
 
         while (pause := min(self.resume_at.get(provider, 0.0), deadline) - time.monotonic()) > 0:
             time.sleep(pause)
-        headers = {credential["header"]: credential["value"]}
+        headers = {"Authorization": f"Bearer {credential['secret']}"}
+        if credential["name"].endswith("_API_KEY"):
+            headers = {"x-goog-api-key": credential["secret"]}
         try:
             return exchange({**request, "headers": headers}, deadline, find_error)
         except SearchError as error:
@@ -961,141 +937,141 @@ class Session:
         raise SearchError("timeout", message, hint, retryable=True)
 
 
-class GroundedSearch:
-    """One search: asks providers and models until one answers. Its methods raise SearchError."""
+def ask_providers(command: str, params: Fields, session: Session) -> Document:
+    """Return the document of the first provider that answers; a dry run raises DryRun.
 
-    def __init__(self, command: str, params: Fields, session: Session) -> None:
-        self.command, self.params, self.session = command, params, session
-
-    def ask_providers(self) -> Document:
-        """Return the document of the first provider that answers; a dry run raises DryRun.
-
-        A named provider is strict. auto goes on where another provider may answer, and lists the
-        attempts; while another one is configured, the current one gets a share of the time.
-        """
-        params, deadline = self.params, deadline_of(self.params)
-        order = provider_order(params["provider"])
-        if time_window(params.get("since", ""), 0.0):
-            if "gemini" not in order:
-                message = f"since is not possible with provider {order[0]}: only gemini has it."
-                hint = "Name the time in the question instead."
-                raise SearchError("invalid_input", message, hint)
-            order = ["gemini"]
-        if params.get("dry_run"):
-            credential = given_credential(order[0], "")
-            ready = [provider for provider in order if not configuration_error(provider)]
-            if ready:
-                credential = find_credential(ready[0], deadline, dry_run=True)
-            raise DryRun(build_request(self.command, params, credential, chosen_model(params)[0]))
-        failures: list[tuple[str, SearchError]] = []
-        for position, provider in enumerate(order):
-            more = any(not configuration_error(later) for later in order[position + 1 :])
-            now = time.monotonic()
-            until = now + (deadline - now) * (FIRST_SHARE if more else 1.0)
-            try:
-                document = self.ask_models(self.session.credential(provider, until), until)
-            except SearchError as error:
-                if params["provider"] != "auto" or not may_fall_back(error.kind):
-                    raise
-                failures.append((provider, error))
-            else:
-                tried = [one for one in attempts_of(failures) if "error" in one]
-                return document | drop_empty({"attempts": tried + document.get("attempts", [])})
-        raise no_provider(failures)
-
-    def ask_models(self, credential: Fields, deadline: float) -> Document:
-        """Return the document of the chosen model's answer.
-
-        A key that may not search with the default model is asked once more with the model that
-        free keys can search with; a model that the user named is never replaced.
-        """
-        model, named = chosen_model(self.params)
+    A named provider is strict. auto goes on where another provider may answer, and lists the
+    attempts; while another one is configured, the current one gets a share of the time. Raises
+    SearchError.
+    """
+    deadline, order = deadline_of(params), provider_order(params["provider"])
+    if time_window(params.get("since", ""), 0.0):
+        if "gemini" not in order:
+            message = f"since is not possible with provider {order[0]}: only gemini has it."
+            raise SearchError("invalid_input", message, "Name the time in the question instead.")
+        order = ["gemini"]
+    model, named = chosen_model(params)
+    if params.get("dry_run"):
+        credential = given_credential(order[0], "")
+        for provider in reversed(order):
+            if not configuration_error(provider):
+                credential = find_credential(provider, deadline, dry_run=True)
+        raise DryRun(build_request(command, params, credential, model))
+    asked: Fields = {"command": command, "params": params, "model": model, "named": named}
+    asked |= {"requested": model, "warnings": []}
+    failures: list[SearchError] = []
+    while order:
+        provider = order.pop(0)
+        more = not all(map(configuration_error, order))
+        left = deadline - time.monotonic()
+        until = deadline - left * (1 - FIRST_SHARE) if more else deadline
         try:
-            return self.ask_model(credential, model, deadline)
+            credential = session.credential(provider, until)
+            document = ask_provider({**asked, "credential": credential}, session, until)
         except SearchError as error:
-            if error.details.get("status_text") == "NOT_FOUND":
-                similar = nearest_model(model, credential, deadline)
-                error.details["hint"] = f"{similar} {error.details['hint']}".strip()
-            if named or not error.details.get("grounding_refused"):
+            if params["provider"] != "auto" or not may_fall_back(error.kind):
                 raise
-            refused = error
+            error.details["provider"] = provider
+            failures.append(error)
+        else:
+            tried = [one for one in attempts_of(*failures) if "error" in one]
+            return document | drop_empty({"attempts": tried + document.get("attempts", [])})
+    raise no_provider(failures)
+
+
+def ask_provider(asked: Fields, session: Session, deadline: float) -> Document:
+    """Return the document of one provider's answer; raises SearchError.
+
+    asked: command, params, credential, model, requested (the same at first), named (whether the
+    user named it), warnings. An answer without sources is asked for once more, with an instruction
+    to search. That takes about as long as the first answer did, so it is not done if less time is
+    left.
+    """
+    started, provider = time.monotonic(), asked["credential"]["provider"]
+    try:
+        result = ask_once(asked, session, deadline)
+    except SearchError as error:
+        return ask_provider(mended(asked, error, deadline), session, deadline)
+    now = time.monotonic()
+    if result["ungrounded"] and deadline - now > now - started:
         try:
-            document = self.ask_model(credential, FREE_MODEL, deadline)
+            second = ask_once({**asked, "insist": True}, session, deadline)
         except SearchError as error:
-            raise refused if error.details.get("grounding_refused") else error from None
-        warning = f"This key cannot search with {model}; {FREE_MODEL} answered instead."
-        warnings = [warning, *document.get("warnings", [])]
-        return {**document, "requested_model": model, "warnings": warnings}
+            error.details["provider"] = provider
+            result["attempts"] = attempts_of(error)
+        else:
+            for name, count in result["usage"].items():  # Google bills both
+                second["usage"][name] = second["usage"].get(name, 0) + count
+            second["billed_queries"] += result["billed_queries"]
+            first = SearchError("no_results", result["ungrounded"], provider=provider)
+            result = {**second, "attempts": attempts_of(first)}
+    return answer_document(asked["params"], provider, asked["requested"], result)
 
-    def ask_model(self, credential: Fields, model: str, deadline: float) -> Document:
-        """Return the document of one model's answer.
 
-        An answer without sources is asked for once more, with an instruction to search. That takes
-        about as long as the first answer did, so it is not done if less time is left.
-        """
-        provider, started = credential["provider"], time.monotonic()
-        result = self.ask_once(credential, model, deadline)
-        now = time.monotonic()
-        reason = ungrounded_reason(result)
-        if reason and deadline - now > now - started:
-            try:
-                second = self.ask_once(credential, model, deadline, insist=True)
-            except SearchError as error:
-                result["attempts"] = attempts_of([(provider, error)])
-            else:
-                first = SearchError("no_results", reason)
-                for name, count in result["usage"].items():  # Google bills both
-                    second["usage"][name] = second["usage"].get(name, 0) + count
-                second["billed_queries"] += result["billed_queries"]
-                second["attempts"] = attempts_of([(provider, first)])
-                result = second
-        return answer_document(self.params, provider, model, result)
+def mended(asked: Fields, error: SearchError, deadline: float) -> Fields:
+    """Return what to ask after a refusal, with a warning; raises SearchError if there is nothing.
 
-    def ask_once(
-        self, credential: Fields, model: str, deadline: float, insist: bool = False
-    ) -> Fields:
-        """Return a model's parsed answer with warnings, billed_queries and attempts.
-
-        Thinking settings that the API refuses are left out of a second request.
-        """
-        params = self.params
-        thinking, warning = thinking_config(params, model)
-        request = build_request(self.command, params, credential, model, insist)
+    A key that may not search with the default model asks the model that free keys can search with;
+    a model that the user named is never replaced.
+    """
+    status_text, model = error.details.get("status_text"), asked["model"]
+    thinking = thinking_config(asked["params"], model)[0]
+    # No field of the answer says that it is about thinking, so the same goes without it.
+    if thinking and status_text == "INVALID_ARGUMENT" and error.kind != "auth":
+        warnings = [*asked["warnings"], f"The thinking settings were left out: {error.message}"]
+        params = {**asked["params"], "thinking": "none", "include_thoughts": False}
+        return {**asked, "params": params, "warnings": warnings}
+    if status_text == "NOT_FOUND" and asked["credential"]["provider"] == "gemini":
+        until = min(deadline, time.monotonic() + MODELS_TIMEOUT)
         try:
-            response = self.session.send(request, credential, model, deadline)
-        except SearchError as error:
-            # No field of the answer says that it is about thinking, so the same goes without it.
-            refused = error.details.get("status_text") == "INVALID_ARGUMENT"
-            if not thinking or not refused or error.kind == "auth":
-                raise
-            warning = f"The thinking settings were left out: {error.message}"
-            params = {**params, "thinking": "none", "include_thoughts": False}
-            request = build_request(self.command, params, credential, model, insist)
-            response = self.session.send(request, credential, model, deadline)
-        data = json_answer(response, "Google", clean=False)
-        result, unresolved = read_answer(params, data, deadline)
-        in_words = time_in_words(params) and f"{NO_SHORT_WINDOW}; it was asked for in words."
+            listed = list_models(asked["credential"], until)
+        except SearchError:
+            listed = []  # then the hint names none
+        similar = nearest(model, [one["name"] for one in listed], "model")
+        error.details["hint"] = f"{similar} {error.details['hint']}".strip()
+    if not error.details.get("grounding_refused"):
+        raise error
+    if asked["named"] or "refused" in asked:
+        raise asked.get("refused", error)
+    warnings = [f"This key cannot search with {model}; {FREE_MODEL} answered instead."]
+    return {**asked, "model": FREE_MODEL, "refused": error, "warnings": warnings}
+
+
+def ask_once(asked: Fields, session: Session, deadline: float) -> Fields:
+    """Return a model's parsed answer with warnings, billed_queries, attempts; raises SearchError.
+
+    Its "ungrounded" says why it names no sources.
+    """
+    params, credential, model = asked["params"], asked["credential"], asked["model"]
+    insist = "insist" in asked
+    request = build_request(asked["command"], params, credential, model, insist)
+    response = session.send(request, credential, model, deadline)
+    data = json_answer(response, "Google", clean=False)
+    result, unresolved = read_answer(params, data, deadline)
+    in_words = time_in_words(params) and f"{NO_SHORT_WINDOW}; it was asked for in words."
+    thinking = thinking_config(params, model)[1]
+    answered, searches = result["model"] or model, len(result["search_queries"])
+    return {
+        **result,
+        "model": answered,
+        "ungrounded": "" if result["grounded"] else NOT_GROUNDED[searches > 0],
+        "warnings": [*filter(None, (*asked["warnings"], thinking, in_words, unresolved))],
         # Gemini 2 is billed by answer, later models by query.
-        answered, billed = result["model"] or model, len(result["search_queries"])
-        return {
-            **result,
-            "warnings": [text for text in (warning, in_words, unresolved) if text],
-            "billed_queries": min(billed, 1) if answered.startswith("gemini-2") else billed,
-            "attempts": [],
-        }
+        "billed_queries": min(searches, 1) if answered.startswith("gemini-2") else searches,
+        "attempts": [],
+    }
 
 
 def read_answer(params: Fields, data: Fields, deadline: float) -> tuple[Fields, str]:
     """Return (parsed answer, warning), its links resolved if asked for; raises SearchError."""
-    result = parse_search_response(data, None, params.get("max_sources"))
-    check_answer(data, result)
-    if not params.get("resolve_urls"):
-        return result, ""
-    # max_sources counts pages, and only resolved links show which are the same page.
-    sources = parse_search_response(data)["sources"]
-    links = [source["url"] for source in sources if source["url"].startswith(REDIRECT_LINK)]
-    resolved = resolve_links(links, deadline)
+    links: list[str] = []
+    if params.get("resolve_urls"):
+        # max_sources counts pages, and only resolved links show which are the same page.
+        sources = parse_search_response(data)["sources"]
+        links = [one["url"] for one in sources if one["url"].startswith(REDIRECT_LINK)]
+    resolved = resolve_links(links, deadline) if links else {}
     result = parse_search_response(data, resolved, params.get("max_sources"))
+    check_answer(data, result)
     missing = len(links) - len(resolved)
     return result, f"{missing} of {len(links)} redirect links lead nowhere." if missing else ""
 
@@ -1109,32 +1085,33 @@ def provider_order(named: str = "auto") -> list[str]:
     return list(dict.fromkeys(check_value(parameter, listed)))
 
 
-def attempts_of(failures: list[tuple[str, SearchError]]) -> list[Fields]:
+def attempts_of(*failures: SearchError) -> list[Fields]:
     """Return the attempts of failed providers: what each lacked, or what it answered."""
     attempts = []
-    for provider, error in failures:
+    for error in failures:
         said = {"kind": error.kind, "error": error.message}
-        if "lacks" in error.details:
-            said = {"lacks": error.details["lacks"]}
-        attempts += [*error.details.get("attempts", []), {"provider": provider, **said}]
+        said = drop_empty({"lacks": error.details.get("lacks")}) or said
+        attempts += error.details.get("attempts", [])
+        attempts.append({"provider": error.details["provider"], **said})
     return attempts
 
 
-def no_provider(failures: list[tuple[str, SearchError]]) -> SearchError:
+def no_provider(failures: list[SearchError]) -> SearchError:
     """Return the error when no provider answered: the only one that was tried keeps its own."""
-    tried = [(provider, error) for provider, error in failures if "lacks" not in error.details]
+    tried = [error for error in failures if "lacks" not in error.details]
     if len(tried) == 1:
-        provider, error = tried[0]
-        error.details["provider"] = provider
-        return error
-    kind, message, hint = "auth", failures[0][1].message, failures[0][1].details["hint"]
-    if tried:
-        answers = "; ".join(f"{provider}: {error.message}" for provider, error in tried)
-        kind, message = tried[0][1].kind, f"{NO_PROVIDERS}: {answers}"
-        hint = "Mend what one of them names, or try again later."
-    retryable = any(error.retryable for _, error in tried)
-    attempts = attempts_of(failures)
-    return SearchError(kind, message, hint, retryable=retryable, attempts=attempts)
+        return tried[0]
+    attempts = attempts_of(*failures)
+    if not tried:
+        first = failures[0]
+        return SearchError(first.kind, first.message, first.details["hint"], attempts=attempts)
+    answers, retryable = [], False
+    for error in tried:
+        answers.append(f"{error.details['provider']}: {error.message}")
+        retryable |= error.retryable
+    message = f"{NO_PROVIDERS}: {'; '.join(answers)}"
+    hint = "Mend what one of them names, or try again later."
+    return SearchError(tried[0].kind, message, hint, retryable=retryable, attempts=attempts)
 
 
 # ----- several requests at once
@@ -1145,33 +1122,17 @@ def in_parallel(
 ) -> Iterator[tuple[str, Any]]:
     """Yield (job, work(job)) of each job as it is done, at most workers at once.
 
-    The threads are daemons: after Ctrl-C nothing waits for their requests.
+    After Ctrl-C no further job is begun, and nothing waits for those that run.
     """
-    import queue
-    import threading
-    from contextlib import suppress
+    from concurrent.futures import ThreadPoolExecutor, as_completed
 
-    waiting: queue.SimpleQueue[str] = queue.SimpleQueue()
-    done: queue.SimpleQueue[tuple[str, Any, Exception | None]] = queue.SimpleQueue()
-    for job in jobs:
-        waiting.put(job)
-
-    def worker() -> None:
-        with suppress(queue.Empty):
-            while True:
-                job = waiting.get_nowait()
-                try:
-                    done.put((job, work(job), None))
-                except Exception as error:  # noqa: BLE001  raised again by the reader
-                    done.put((job, None, error))
-
-    for _ in range(min(workers, len(jobs))):
-        threading.Thread(target=worker, daemon=True).start()
-    for _ in jobs:
-        job, result, error = done.get()
-        if error:
-            raise error
-        yield job, result
+    pool = ThreadPoolExecutor(workers)
+    try:
+        futures = {pool.submit(work, job): job for job in jobs}
+        for future in as_completed(futures):
+            yield futures[future], future.result()
+    finally:
+        pool.shutdown(wait=False, cancel_futures=True)
 
 
 def resolve_links(links: list[str], deadline: float) -> dict[str, str]:
@@ -1180,7 +1141,7 @@ def resolve_links(links: list[str], deadline: float) -> dict[str, str]:
     Only Google's host is asked, with HEAD and without a key; the page itself never is.
     """
     until = min(deadline, time.monotonic() + RESOLVE_TIMEOUT)
-    address = base_url("GEMINI_BASE_URL", API_ADDRESS)
+    address = base_url(*PROVIDERS["gemini"][:2])
     if not is_loopback(address):  # a local double of the API serves the links as well
         address = REDIRECT_ADDRESS
 
@@ -1189,9 +1150,8 @@ def resolve_links(links: list[str], deadline: float) -> dict[str, str]:
             return ""
         url = address + link.removeprefix(REDIRECT_ADDRESS)
         try:
-            response = exchange(
-                {"method": "HEAD", "url": url, "headers": {}}, until, lambda _: None
-            )
+            request = {"method": "HEAD", "url": url, "headers": {}}
+            response = exchange(request, until, lambda _: None)
         except SearchError:
             return ""
         page = clean_text(response.headers.get("location", "")).strip()
@@ -1218,7 +1178,7 @@ def run_answer(
     def operation(checked: Fields) -> Document:
         if "query" not in checked:
             raise SearchError("invalid_input", EMPTY_QUERY, "Give the question: query.")
-        return GroundedSearch(command, check_details(checked), session or Session()).ask_providers()
+        return ask_providers(command, check_details(checked), session or Session())
 
     # Callers expect EMPTY_QUERY for a blank query, in place of what the table would say.
     given = {
@@ -1226,8 +1186,8 @@ def run_answer(
         for name, value in params.items()
         if not (str(value).isspace() and is_query_name(name))
     }
-    spec = {**COMMANDS[command]}
-    spec["params"] = [{**QUERY, "required": False}, *spec["params"][1:]]
+    others = COMMANDS[command]["params"][1:]
+    spec = {**COMMANDS[command], "params": [{**QUERY, "required": False}, *others]}
     return run_operation(f"ground.{command}", spec, given, operation)
 
 
@@ -1235,6 +1195,11 @@ run_search = functools.partial(run_answer, "search")
 run_dev = functools.partial(run_answer, "dev")
 run_docs = functools.partial(run_answer, "docs")
 run_reddit = functools.partial(run_answer, "reddit")
+
+
+def is_query_name(name: Any) -> bool:
+    """Return whether a parameter's name, in any spelling, is that of the query or queries."""
+    return spelled_name(name) in ("query", "q", "queries")
 
 
 def run_batch(
@@ -1249,40 +1214,31 @@ def run_batch(
     there; number is that of its query.
     """
     # The queries skip the table's check: a bad one is its own search's error, not the batch's.
-    others = {name: value for name, value in params.items() if not is_query_name(name)}
+    others: Fields = {}
     queries: list[Any] = []
-    for value in (params[name] for name in params if name not in others):
-        queries += value if isinstance(value, (list, tuple)) else [] if value is None else [value]
+    for name, value in params.items():
+        if not is_query_name(name):
+            others[name] = value
+        elif value is not None:
+            queries += value if isinstance(value, (list, tuple)) else [value]
 
     def operation(checked: Fields) -> Document:
         refuse_input(checked)
         if not queries:
             raise SearchError("invalid_input", EMPTY_QUERIES, "Give the questions: queries.")
-        if not checked.get("dry_run"):
-            require_provider(checked)
+        order = provider_order(checked["provider"])
+        failures = [*filter(None, map(configuration_error, order))]
+        if len(failures) == len(order) and not checked.get("dry_run"):
+            raise no_provider(failures)  # in place of one such error for each search
         room = 0
         if emit:  # each document is fitted alone, so run_operation cuts nothing
             room, checked["max_chars"] = checked.get("max_chars", DEFAULT_MAX_CHARS), 0
         results = ask_all(queries, {**checked, "max_chars": room}, report, emit)
-        succeeded = sum(result["ok"] for result in results)
-        counts = {"count": len(results), "succeeded": succeeded}
+        counts = {"count": len(results), "succeeded": sum(one["ok"] for one in results)}
         return {**batch_outcome(results), **counts, "results": results}
 
     spec = {**COMMANDS["batch"], "params": COMMANDS["batch"]["params"][1:]}  # all but queries
     return run_operation("ground.batch", spec, others, operation)
-
-
-def is_query_name(name: Any) -> bool:
-    """Return whether a parameter's name, in any spelling, is that of the query or queries."""
-    return spelled_name(name) in ("query", "q", "queries")
-
-
-def require_provider(params: Fields) -> None:
-    """Raise SearchError (auth) if no provider is configured: then every search would say so."""
-    order = provider_order(params["provider"])
-    failures = [(one, error) for one in order if (error := configuration_error(one))]
-    if len(failures) == len(order):
-        raise no_provider(failures)
 
 
 def ask_all(
@@ -1292,22 +1248,19 @@ def ask_all(
     emit: Callable[[int, Document], None] | None,
 ) -> list[Document]:
     """Return the documents of the queries, in order; a query that comes twice is asked once."""
-    rounds = -(-len(queries) // params["workers"])
-    deadline = deadline_of(params, DEFAULT_TIMEOUT * rounds)
-    session = Session()
-    shared = {name: value for name, value in params.items() if name != "workers"}
-
+    workers, session = params.pop("workers"), Session()
+    deadline = deadline_of(params, DEFAULT_TIMEOUT * -(-len(queries) // workers))
     keys = [query.strip() if isinstance(query, str) else repr(query) for query in queries]
     distinct = dict(zip(keys, queries, strict=True))
 
     def work(key: str) -> Document:
         left = min(max(0.1, deadline - time.monotonic()), LONGEST_TIMEOUT)
-        given = {**shared, "query": distinct[key], "timeout": left}
         query = distinct[key] if isinstance(distinct[key], str) else ""
+        given = {**params, "query": distinct[key], "timeout": left}
         return {"query": query, **run_answer("search", given, session=session)}
 
     found: dict[str, Document] = {}
-    for key, document in in_parallel(work, list(distinct), params["workers"]):
+    for key, document in in_parallel(work, list(distinct), workers):
         found[key] = document
         if report:
             report("grounded searches", len(found), len(distinct))
@@ -1340,7 +1293,7 @@ def list_models(credential: Fields, deadline: float) -> list[Fields]:
         answer = json_answer(response, "Google")
         for entry in list_field(answer, "models"):
             name = text_field(entry, "name").removeprefix("models/")
-            if name and "generateContent" in list_field(entry, "supportedGenerationMethods"):
+            if name and "generateContent" in list_field(entry, "supportedGenerationMethods", str):
                 limits = {"input_tokens": "inputTokenLimit", "output_tokens": "outputTokenLimit"}
                 tokens = {field: entry.get(sent) for field, sent in limits.items()}
                 models.append({"name": name, **drop_empty(tokens)})
@@ -1348,17 +1301,6 @@ def list_models(credential: Fields, deadline: float) -> list[Fields]:
         if not token:
             break
     return models
-
-
-def nearest_model(model: str, credential: Fields, deadline: float) -> str:
-    """Return a hint that names the listed model nearest to an unknown one, or ""."""
-    if credential["provider"] != "gemini":
-        return ""
-    try:
-        models = list_models(credential, min(deadline, time.monotonic() + MODELS_TIMEOUT))
-    except SearchError:
-        return ""
-    return nearest(model, [listed["name"] for listed in models], "model")
 
 
 # fmt: off
@@ -1411,10 +1353,10 @@ def search_batch(  # noqa: PLR0913, PLR0917
     max_sources: int | None = None, output_format: str = "full", thinking_level: str | None = None,
 ) -> Document:
     """Answer several questions at once; timeout is for each. Return the batch's document."""
-    given = locals()
-    rounds = max(1, -(-len(queries) // BATCH_WORKERS))
+    given: Fields = locals()
     if timeout == DEFAULT_TIMEOUT:  # the batch's own default is the same
         return run_or_raise("batch", {**given, "timeout": None})
+    rounds = max(1, -(-len(queries) // BATCH_WORKERS))
     return run_or_raise("batch", {**given, "timeout": min(timeout * rounds, LONGEST_TIMEOUT)})
 # fmt: on
 
@@ -1465,17 +1407,19 @@ def as_results(document: Document) -> list[Fields]:
 def to_markdown(document: Document) -> str:
     """Return a document, or an error document, as Markdown."""
     if "results" in document:
-        blocks = [
-            f"# {one_line(one['query'], 200) or '(no query)'}\n\n{to_markdown(one)}"
-            for one in document["results"]
-        ]
+        blocks = []
+        for one in document["results"]:
+            heading = one_line(one["query"], 200) or "(no query)"
+            blocks.append(f"# {heading}\n\n{to_markdown(one)}")
         return frame_markdown(document, *blocks)
     if not document["ok"]:
         return error_to_markdown(document)
-    if "request" in document or "models" in document:
-        names = "\n".join(f"- {model['name']}" for model in document.get("models", []))
-        default = f"Default: {document.get('default_model')}"
-        return frame_markdown(document, f"## Models\n{names}", default)
+    if "request" in document:
+        return frame_markdown(document)
+    if "models" in document:
+        lines = ["## Models", *map("- {0[name]}".format, document["models"])]
+        default = f"Default: {document['default_model']}"
+        return frame_markdown(document, "\n".join(lines), default)
     return format_search_result(document)
 
 
@@ -1486,30 +1430,26 @@ def format_search_result(result: Fields) -> str:
     text alone or the sources alone gets no headings for them.
     """
     alone = "text" not in result or "sources" not in result
-    sources = "\n".join(
-        f"{number}. {markdown_link(source['title'], source['url'])} "
-        f"({source.get('domain') or url_host(source['url'])})"
-        for number, source in enumerate(result.get("sources") or [], 1)
-    )
-    queries = "\n".join(
-        f'- "{" ".join(query.split())}"' for query in result.get("search_queries") or []
-    )
-    pages = "\n".join(f"- {page['url']} ({page['status']})" for page in result.get("pages") or [])
-    thoughts, html = result.get("thoughts"), result.get("suggestions_html")
-    attempts = result.get("attempts", [])
-    blocks = [
-        "" if alone else "## Search Results",
-        *(f"> {one['provider']} was tried first: {one['error']}" for one in attempts),
-        *(f"> {warning}" for warning in result.get("warnings", [])),
-        result.get("cited_text") or result.get("text") or "",
-        f"### Sources\n{sources}" if sources and not alone else sources,
-        f"### Search Queries Used\n{queries}" if queries else "",
-        f"### Pages Read\n{pages}" if pages else "",
-        f"### Thoughts\n\n{thoughts}" if thoughts else "",
-        f"### Search Suggestions\n\n```html\n{html}\n```" if html else "",
-        object_field(result, "truncated").get("hint", ""),
-    ]
-    return "\n\n".join(block for block in blocks if block)
+    blocks = ["" if alone else "## Search Results"]
+    tried = result.get("attempts", [])
+    blocks += map("> {0[provider]} was tried first: {0[error]}".format, tried)
+    blocks += map("> {}".format, result.get("warnings", []))
+    blocks.append(result.get("cited_text") or result.get("text") or "")
+    lines = [] if alone else ["### Sources"]
+    for number, source in enumerate(result.get("sources", []), 1):
+        link = markdown_link(source["title"], source["url"])
+        lines.append(f"{number}. {link} ({source.get('domain') or url_host(source['url'])})")
+    blocks.append("\n".join(lines) if result.get("sources") else "")
+    queries = [f'- "{" ".join(query.split())}"' for query in result.get("search_queries", [])]
+    blocks += ["\n".join(["### Search Queries Used", *queries])] if queries else []
+    pages = [*map("- {0[url]} ({0[status]})".format, result.get("pages", []))]
+    blocks += ["\n".join(["### Pages Read", *pages])] if pages else []
+    if result.get("thoughts"):
+        blocks.append(f"### Thoughts\n\n{result['thoughts']}")
+    if result.get("suggestions_html"):
+        blocks.append(f"### Search Suggestions\n\n```html\n{result['suggestions_html']}\n```")
+    blocks.append(object_field(result, "truncated").get("hint", ""))
+    return "\n\n".join(filter(None, blocks))
 
 
 def format_error_response(status: int, error_text: str, provider: str = "gemini") -> str:
@@ -1522,16 +1462,15 @@ def format_error_response(status: int, error_text: str, provider: str = "gemini"
 def error_to_markdown(document: Document) -> str:
     """Return an error document as Markdown under one of four headings, which callers look for."""
     details, message = document["details"], document["error"]
-    limited = dict.fromkeys(("rate_limit", "quota"), "Rate Limited")
-    heading = {"auth": "Authentication Error", **limited}.get(details["kind"], "Search Error")
-    attempts = details.get("attempts", [])
-    if message.startswith(NO_PROVIDERS) or any("lacks" in one for one in attempts):
-        heading, message = NO_PROVIDERS, message.partition(f"{NO_PROVIDERS}:")[0]
-    lines = (
-        f"- {one['provider']}: {one.get('error') or 'needs ' + one['lacks']}" for one in attempts
-    )
-    blocks = [f"## {heading}", message, details.get("hint", ""), "\n".join(lines)]
-    return "\n\n".join(block for block in blocks if block)
+    heading = HEADINGS.get(details["kind"], "Search Error")
+    lines = []
+    for one in details.get("attempts", []):
+        if "lacks" in one or message.startswith(NO_PROVIDERS):
+            heading = NO_PROVIDERS
+        lines.append(f"- {one['provider']}: {one.get('error') or 'needs ' + one['lacks']}")
+    message = "" if message.startswith(NO_PROVIDERS) else message
+    blocks = (f"## {heading}", message, details.get("hint", ""), "\n".join(lines))
+    return "\n\n".join(filter(None, blocks))
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -2173,11 +2112,12 @@ def run_command_line(script: dict[str, Any], argv: list[str] | None) -> int:
 
 
 def open_closed_streams() -> None:
-    """Replace stdout and stderr by the null device if the caller has closed them.
+    """Replace stdin, stdout and stderr by the null device if the caller has closed them.
 
     The null device gets the lowest free descriptor, which is that of the closed stream: else the
-    next file that is opened would receive what is printed.
+    next file that is opened would be read as input, or receive what is printed.
     """
+    sys.stdin = sys.stdin or open(os.devnull, encoding="utf-8")  # noqa: SIM115
     sys.stdout = sys.stdout or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
     sys.stderr = sys.stderr or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
 
@@ -3082,18 +3022,21 @@ def input_lines(path: str) -> Iterator[str]:
         raise SearchError("invalid_input", message, hint) from None
 
 
-def done_inputs(options: dict[str, Any], name: str) -> set[int]:
+def done_inputs(options: dict[str, Any], field: str) -> set[int]:
     """Return the hashes of the inputs that need not be asked again, by the file of skip_done.
 
-    name: the field that holds a document's input. Those are done that have an answer, or an error
-    that the same call would bring again. A file that does not exist holds none. If the file is
-    standard output and ends in half a line, that line is ended. Raises SearchError.
+    field: that of a document which holds its input. Those are done that have an answer, or an error
+    that the same call would bring again. A file that does not exist holds none. A newline is
+    printed if standard output is a file that may end in half a line. Raises SearchError.
     """
     done: set[int] = set()
-    path = str(options.get("skip_done", ""))
+    path = options.get("skip_done", "")
+    name = file_name(os.path.expanduser(path))
     line = b""
     try:
-        with open(file_name(os.path.expanduser(path)) if path else os.devnull, "rb") as file:
+        if not os.path.exists(name):
+            return done
+        with open(name, "rb") as file:
             for line in file:
                 try:
                     document = json.loads(line)
@@ -3103,12 +3046,11 @@ def done_inputs(options: dict[str, Any], name: str) -> set[int]:
                 code = EXIT_CODES.get(str(details.get("kind")))
                 settled = code in (1, 2, 5) and not details.get("retryable")
                 if isinstance(document, dict) and (document.get("ok") is True or settled):
-                    done.add(hash(document.get(name)))
-            broken = bool(line) and not line.endswith(b"\n")
-            if broken and os.path.sameopenfile(file.fileno(), sys.stdout.fileno()):
+                    done.add(hash(str(document.get(field))))
+            printed = sys.stdout.fileno()
+            same = os.path.sameopenfile(file.fileno(), printed)
+            if os.fstat(printed).st_size and not (same and line.endswith(b"\n")):
                 write_stdout("")
-    except FileNotFoundError:
-        return done
     except OSError as error:
         message = f"skip_done: {path!r} could not be read: {error.strerror}."
         hint = "Name the file that holds the output of the earlier run."

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from typing import Any
 
+    Fields = dict[str, Any]  # a JSON object: parameters, an answer, a result
     Document = dict[str, Any]  # what every run_* returns: ok, and results or error and details
     ProgressCallback = Callable[[str, int, int], None] | None  # text, done, total
 
@@ -120,6 +121,7 @@ SINCE = {"name": "since", "type": "since", "wire": "tbs", "choices": PERIODS,
 TBS = {"name": "tbs", "type": "str", "wire": "tbs",
        "help": "Google's own filters, for example isz:l (large images); added to since"}
 COUNTRY = {"name": "country", "type": "str", "aliases": ["gl"], "wire": "gl",
+           "note": "Codes are those of ISO 3166-1; for a language, give language.",
            "help": "two-letter country of the results, for example us"}
 LANGUAGE = {"name": "language", "type": "str", "aliases": ["hl"], "wire": "hl",
             "help": "language of the results, for example en or pt-br"}
@@ -134,9 +136,13 @@ CID = {"name": "cid", "type": "str", "wire": "cid", "help": "a place, by its cid
 PLACE_ID = {"name": "place_id", "type": "str", "wire": "placeId",
             "help": "a place, by its place_id in maps"}
 URL = {"name": "url", "type": "str", "positional": True, "required": True, "wire": "url",
+       "note": "Write the whole address, for example https://example.com/page.",
        "help": "address of the page"}
-FILTERS: list[dict[str, Any]] = [PAGE, SINCE, COUNTRY, LANGUAGE, LOCATION, SITE, EXCLUDE_SITE, TBS,
-                                 AUTOCORRECT]
+LL = {"name": "ll", "type": "str", "wire": "ll", "help": "middle of the map: LAT,LONG or "
+      "@LAT,LONG,14z", "note": "For example ll: '@37.7749,-122.4194,14z'; south and west are "
+      "negative."}
+FILTERS: list[Fields] = [PAGE, SINCE, COUNTRY, LANGUAGE, LOCATION, SITE, EXCLUDE_SITE, TBS,
+                         AUTOCORRECT]
 WEB_PARAMS = [QUERY, COUNT, *FILTERS]
 
 # "cannot": a parameter that a command lacks -> what to do instead.
@@ -150,7 +156,7 @@ NO_PAGES = {"page": "This command has no further result pages."}
 # "expendable": what goes first from a document that is too long.
 SEARCH_EXTRAS = ("related_searches", "people_also_ask", "top_stories")
 
-COMMANDS: dict[str, dict[str, Any]] = {
+COMMANDS: dict[str, Fields] = {
     "search": {
         "help": "web pages, with Google's answer box, knowledge graph and questions",
         "expendable": SEARCH_EXTRAS, "cannot": NO_SAFE,
@@ -168,9 +174,7 @@ COMMANDS: dict[str, dict[str, Any]] = {
         "params": [
             {**QUERY, "required": False}, UNSENT_COUNT,
             {**PAGE, "help": "result page to begin with; from 2 on it needs ll"},
-            {"name": "ll", "type": "str", "wire": "ll",
-             "help": "middle of the map: LAT,LONG or @LAT,LONG,14z"},
-            PLACE_ID, CID, COUNTRY, LANGUAGE,
+            LL, PLACE_ID, CID, COUNTRY, LANGUAGE,
         ],
         "cannot": {**NO_FILTERS, "location": "maps takes a point, ll; places takes location."},
     },
@@ -283,12 +287,12 @@ ANSWERS = {
 # ===== parameters -> requests =====================================================================
 
 
-def wire_params(command: str, params: dict[str, Any]) -> dict[str, Any]:
+def wire_params(command: str, params: Fields) -> Fields:
     """Return the JSON body of a request: the given parameters under the API's names.
 
     Raises SearchError (invalid_input) for a value that Google would silently misread.
     """
-    wire: dict[str, Any] = {}
+    wire: Fields = {}
     for parameter in COMMANDS[command]["params"]:
         name, value = parameter.get("wire"), params.get(parameter["name"])
         if name and value is not None:
@@ -303,11 +307,9 @@ def wire_params(command: str, params: dict[str, Any]) -> dict[str, Any]:
 def google_country(text: str) -> str:
     """Return a country as Google's gl; raises SearchError (invalid_input) for an unknown one."""
     code = country_code(text)
-    if code in COUNTRIES:
-        return code
-    message = f"country must be a two-letter country code such as us, gb or de, not {quoted(text)}."
-    hint = "Codes are those of ISO 3166-1; for a language, give language."
-    raise SearchError("invalid_input", message, hint)
+    if code not in COUNTRIES:
+        raise wrong_value(COUNTRY, text, "a two-letter country code such as us, gb or de")
+    return code
 
 
 def google_language(text: str) -> str:
@@ -318,7 +320,7 @@ def google_language(text: str) -> str:
     return "zh-cn" if code == "zh" else code
 
 
-def tbs_filters(params: dict[str, Any]) -> str:
+def tbs_filters(params: Fields) -> str:
     """Return Google's tbs: the filters of tbs and the period of since.
 
     Raises SearchError (invalid_input) if both name a period.
@@ -335,18 +337,15 @@ def map_point(text: str) -> str:
     number = r"([-+]?\d+(?:\.\d+)?)"
     found = re.fullmatch(rf"@?{number}\s*,\s*{number}(?:\s*,\s*(\d+(?:\.\d+)?[mz]))?", text)
     if not found or abs(float(found[1])) > 90 or abs(float(found[2])) > 180:
-        message = f"ll must be LAT,LONG or @LAT,LONG,14z, not {quoted(text)}."
-        hint = "For example ll: '@37.7749,-122.4194,14z'; south and west are negative."
-        raise SearchError("invalid_input", message, hint)
+        raise wrong_value(LL, text, "LAT,LONG or @LAT,LONG,14z")
     return f"@{found[1]},{found[2]},{found[3] or MAP_ZOOM}"
 
 
 def checked_url(text: str) -> str:
     """Return a URL that begins with http:// or https://; raises SearchError otherwise."""
-    if re.fullmatch(r"(?i)https?://[^\s/?#]+\S*", text):
-        return text
-    hint = "Write the whole address, for example https://example.com/page."
-    raise SearchError("invalid_input", f"url must be a web address, not {quoted(text)}.", hint)
+    if not re.fullmatch(r"(?i)https?://[^\s/?#]\S*", text):
+        raise wrong_value(URL, text, "a web address")
+    return text
 
 
 # API name -> how its value is written; other values are sent as they were given.
@@ -359,7 +358,7 @@ SPELLINGS: dict[str, Callable[[Any], Any]] = {
 }
 
 
-def check_place(command: str, params: dict[str, Any]) -> None:
+def check_place(command: str, params: Fields) -> None:
     """Raise SearchError (invalid_input) if the parameters do not say which places are meant."""
     named = {"query", "cid", "fid", "place_id"} & params.keys()
     if command == "maps" and not named:
@@ -373,7 +372,7 @@ def check_place(command: str, params: dict[str, Any]) -> None:
         raise SearchError("invalid_input", "Give one of cid, fid and place_id.", hint)
 
 
-def page_bodies(command: str, params: dict[str, Any]) -> list[dict[str, Any]]:
+def page_bodies(command: str, params: Fields) -> list[Fields]:
     """Return the JSON bodies of the requests for the result pages that hold count results."""
     body = wire_params(command, params)
     if not any(parameter["name"] == "page" for parameter in COMMANDS[command]["params"]):
@@ -382,7 +381,7 @@ def page_bodies(command: str, params: dict[str, Any]) -> list[dict[str, Any]]:
     return [body, *({**body, "page": page} for page in range(first + 1, first + pages))]
 
 
-def page_size(command: str, params: dict[str, Any]) -> int:
+def page_size(command: str, params: Fields) -> int:
     """Return how many results a result page holds."""
     if command == "maps":
         return MAP_PAGE_SIZE
@@ -390,7 +389,7 @@ def page_size(command: str, params: dict[str, Any]) -> int:
     return min(int(params["count"]), PAGE_SIZE) if has_num else PAGE_SIZE
 
 
-def build_request(command: str, body: Any) -> dict[str, Any]:
+def build_request(command: str, body: Any) -> Fields:
     """Return the request of a command, without the key: method, url, headers, json."""
     if command == "scrape":
         url = base_url("SERPER_SCRAPE_BASE_URL", SCRAPE_ADDRESS) + "/"
@@ -458,18 +457,18 @@ def snake_case(name: str) -> str:
     return re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower()
 
 
-def pick(item: dict[str, Any], *names: str) -> dict[str, Any]:
+def pick(item: Fields, *names: str) -> Fields:
     """Return the named fields of an object under the documents' names, without the empty ones."""
     return drop_empty({snake_case(name): item.get(name) for name in names})
 
 
-def objects_of(answer: dict[str, Any], name: str) -> list[dict[str, Any]]:
+def objects_of(answer: Fields, name: str) -> list[Fields]:
     """Return the objects of a list in an answer; [] if it is missing or something else."""
     items = answer.get(name)
     return [item for item in items if isinstance(item, dict)] if isinstance(items, list) else []
 
 
-def trim_item(command: str, item: dict[str, Any]) -> dict[str, Any]:
+def trim_item(command: str, item: Fields) -> Fields:
     """Return the useful fields of a result under the documents' names."""
     trimmed = pick(item, *ANSWERS[command]["fields"].split())
     if command == "autocomplete":
@@ -480,10 +479,10 @@ def trim_item(command: str, item: dict[str, Any]) -> dict[str, Any]:
     return drop_empty(trimmed)
 
 
-def merged_items(command: str, answers: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def merged_items(command: str, answers: list[Fields]) -> list[Fields]:
     """Return the items of all result pages, each once: Google repeats some on the next page."""
     identity = ANSWERS[command].get("identity", "link").split()
-    items: list[dict[str, Any]] = []
+    items: list[Fields] = []
     seen: set[str] = set()
     for answer in answers:
         for item in objects_of(answer, ANSWERS[command]["list"]):
@@ -496,8 +495,8 @@ def merged_items(command: str, answers: list[dict[str, Any]]) -> list[dict[str, 
 
 def results_document(
     command: str,
-    params: dict[str, Any],
-    answers: list[dict[str, Any]],
+    params: Fields,
+    answers: list[Fields],
     failure: SearchError | None = None,
 ) -> Document:
     """Return the document of a list of results; an empty list is an error of kind no_results.
@@ -509,15 +508,17 @@ def results_document(
     start = (params.get("page", 1) - 1) * page_size(command, params) + 1
     trimmed = [trim_item(command, item) for item in merged_items(command, answers)]
     shown = [item for item in trimmed if item][:count]
-    warning = f"Only {len(shown)} of {count} results: " if failure else ""
-    warning += f"{failure.message} {failure.details['hint']}".strip() if failure else ""
+    warnings = []
+    if failure:
+        reason = f"{failure.message} {failure.details['hint']}".strip()
+        warnings = [f"Only {len(shown)} of {count} results: {reason}"]
     document: Document = {
         "ok": True,
         "provider": "serper",
         **pick(params, "query", "url"),
         "results": [{"position": place, **item} for place, item in enumerate(shown, start)],
         **answer_extras(command, answers),
-        "warnings": [warning] if warning else [],
+        "warnings": warnings,
         "credits": credits_used(answers),
     }
     if not shown:
@@ -527,14 +528,14 @@ def results_document(
     return drop_empty(document)
 
 
-def credits_used(answers: list[dict[str, Any]]) -> int | float | None:
+def credits_used(answers: list[Fields]) -> int | float | None:
     """Return what a call has cost, the sum over its answers; None if they do not say it."""
     costs = [answer.get("credits") for answer in answers]
     numbers = [cost for cost in costs if isinstance(cost, (int, float)) and cost is not True]
     return sum(numbers) if numbers else None
 
 
-def answer_extras(command: str, answers: list[dict[str, Any]]) -> dict[str, Any]:
+def answer_extras(command: str, answers: list[Fields]) -> Fields:
     """Return what a command's answers hold besides the results."""
     if command == "search":
         return search_extras(answers[0])
@@ -545,23 +546,22 @@ def answer_extras(command: str, answers: list[dict[str, Any]]) -> dict[str, Any]
     return {}
 
 
-def search_extras(answer: dict[str, Any]) -> dict[str, Any]:
+def search_extras(answer: Fields) -> Fields:
     """Return the answer box, knowledge graph, questions, stories and searches of a first page."""
     box, graph = object_field(answer, "answerBox"), object_field(answer, "knowledgeGraph")
     about = ("title", "type", "website", "description", "descriptionSource", "descriptionLink")
-    questions = objects_of(answer, "peopleAlsoAsk")
-    stories = objects_of(answer, "topStories")
+    questions, stories = objects_of(answer, "peopleAlsoAsk"), objects_of(answer, "topStories")
     queries = [item.get("query") for item in objects_of(answer, "relatedSearches")]
     return {
         "answer_box": pick(box, *box),
         "knowledge_graph": pick(graph, *about, "attributes"),
         "people_also_ask": [pick(one, "question", "snippet", "title", "link") for one in questions],
         "top_stories": [pick(one, "title", "link", "source", "date") for one in stories],
-        "related_searches": [query for query in queries if query],
+        "related_searches": [*filter(None, queries)],
     }
 
 
-def page_document(params: dict[str, Any], answer: dict[str, Any]) -> Document:
+def page_document(params: Fields, answer: Fields) -> Document:
     """Return the document of a scraped page: Markdown or text, not both."""
     texts = pick(answer, "markdown") or pick(answer, "text")
     metadata = object_field(answer, "metadata")
@@ -581,7 +581,7 @@ def page_document(params: dict[str, Any], answer: dict[str, Any]) -> Document:
     return drop_empty(document)
 
 
-def account_document(answer: dict[str, Any]) -> Document:
+def account_document(answer: Fields) -> Document:
     """Return the document of an account: balance (credits left), rate_limit (requests a second)."""
     numbers = pick(answer, "balance", "rateLimit")
     if "balance" in numbers:
@@ -600,7 +600,7 @@ def send_request(command: str, body: Any, deadline: float) -> Response:
     return exchange(request, deadline, answer_error)
 
 
-def fetch_answer(command: str, body: Any, deadline: float) -> dict[str, Any]:
+def fetch_answer(command: str, body: Any, deadline: float) -> Fields:
     """Send a request for one object and return it. Raises SearchError."""
     answer = json_answer(send_request(command, body, deadline), "Serper")
     if error := hidden_error(command, answer):
@@ -608,13 +608,13 @@ def fetch_answer(command: str, body: Any, deadline: float) -> dict[str, Any]:
     return answer
 
 
-def run_command(command: str, params: dict[str, Any], report: ProgressCallback = None) -> Document:
+def run_command(command: str, params: Fields, report: ProgressCallback = None) -> Document:
     """Run any command but batch; return its document, or an error document. Never raises.
 
     params: those of COMMANDS[command], and timeout, max_chars, dry_run, verbose.
     """
 
-    def operation(params: dict[str, Any]) -> Document:
+    def operation(params: Fields) -> Document:
         check_place(command, params)
         bodies = page_bodies(command, params)
         if params.get("dry_run"):
@@ -630,15 +630,15 @@ def run_command(command: str, params: dict[str, Any], report: ProgressCallback =
 
 
 def fetch_result_pages(
-    command: str, bodies: list[dict[str, Any]], params: dict[str, Any], report: ProgressCallback
-) -> tuple[list[dict[str, Any]], SearchError | None]:
+    command: str, bodies: list[Fields], params: Fields, report: ProgressCallback
+) -> tuple[list[Fields], SearchError | None]:
     """Return the answers of the result pages, and the error of the page that failed, if any.
 
     Ends early when a page brings nothing new. Raises SearchError if the first page fails; if a
     later one fails, what has been paid for is kept.
     """
     deadline = deadline_of(params)
-    answers: list[dict[str, Any]] = []
+    answers: list[Fields] = []
     found, pages = 0, [*bodies]
     while len(answers) < len(pages):
         body = pages[len(answers)]
@@ -664,7 +664,7 @@ def fetch_result_pages(
 
 
 def run_batch(
-    params: dict[str, Any],
+    params: Fields,
     report: ProgressCallback = None,
     emit: Callable[[int, Document], None] | None = None,
 ) -> Document:
@@ -674,7 +674,7 @@ def run_batch(
     called with the document of each query as soon as it and all before it are complete.
     """
 
-    def operation(params: dict[str, Any]) -> Document:
+    def operation(params: Fields) -> Document:
         refuse_input(params)
         queries, max_chars = plan_batch(params), params.get("max_chars", DEFAULT_MAX_CHARS)
         if params.get("dry_run"):
@@ -698,7 +698,7 @@ def run_batch(
     return run_operation("serper.batch", COMMANDS["batch"], params, operation)
 
 
-def plan_batch(params: dict[str, Any]) -> list[dict[str, Any]]:
+def plan_batch(params: Fields) -> list[Fields]:
     """Return the queries of a batch (see plan_query).
 
     Raises SearchError (invalid_input) for what is wrong with all of them.
@@ -717,13 +717,13 @@ def plan_batch(params: dict[str, Any]) -> list[dict[str, Any]]:
     return queries
 
 
-def plan_query(command: str, shared: dict[str, Any], text: str) -> dict[str, Any]:
+def plan_query(command: str, shared: Fields, text: str) -> Fields:
     """Return one query of a batch: text, params, bodies (of its requests), and outcomes.
 
     outcomes will hold an answer or a SearchError for each body. A query with an error of its own
     has no bodies, and that error as its outcome.
     """
-    query: dict[str, Any] = {"text": text, "bodies": [], "outcomes": []}
+    query: Fields = {"text": text, "bodies": [], "outcomes": []}
     try:
         given = canonical_names(command, COMMANDS[command], query_params(text))
         query["params"] = check_params(command, COMMANDS[command], {**shared, **given})
@@ -734,7 +734,7 @@ def plan_query(command: str, shared: dict[str, Any], text: str) -> dict[str, Any
     return query
 
 
-def query_params(text: str) -> dict[str, Any]:
+def query_params(text: str) -> Fields:
     """Return the parameters of a query that is words or a JSON object; raises SearchError."""
     if not text.startswith("{"):
         return {"query": text}
@@ -746,14 +746,14 @@ def query_params(text: str) -> dict[str, Any]:
         raise SearchError("invalid_input", message, hint) from None
 
 
-def request_arrays(queries: list[dict[str, Any]]) -> list[list[tuple[dict[str, Any], Any]]]:
+def request_arrays(queries: list[Fields]) -> list[list[tuple[Fields, Any]]]:
     """Return (query, body) of every request body, in lists that one request may hold."""
     pairs = [(query, body) for query in queries for body in query["bodies"]]
     return [pairs[start : start + MAX_ARRAY] for start in range(0, len(pairs), MAX_ARRAY)]
 
 
 def answered_queries(
-    queries: list[dict[str, Any]], params: dict[str, Any], report: ProgressCallback
+    queries: list[Fields], params: Fields, report: ProgressCallback
 ) -> Iterator[Document]:
     """Send the queries and yield their documents in order, each as soon as it is complete."""
     command, deadline = params["type"], deadline_of(params, BATCH_TIMEOUT)
@@ -765,20 +765,16 @@ def answered_queries(
         outcomes = fetch_array(command, bodies, deadline) if send else [fatal] * len(bodies)
         for (query, _), outcome in zip(array, outcomes, strict=True):
             query["outcomes"].append(outcome)
-            if isinstance(outcome, SearchError) and ends_batch(outcome):
+            if isinstance(outcome, SearchError) and (
+                # Used-up credits, a refused key, or a server that cannot be reached (no status):
+                # every further query would meet the same error.
+                outcome.kind == "quota" or outcome.details.get("status") in (None, 401, 403)
+            ):
                 fatal = outcome
         while waiting and len(waiting[0]["outcomes"]) >= len(waiting[0]["bodies"]):
             yield query_document(command, waiting.pop(0))
         if report and array:
             report(f"{command} queries", len(queries) - len(waiting), len(queries))
-
-
-def ends_batch(error: SearchError) -> bool:
-    """Return whether every further query of a batch would meet the same error.
-
-    A refused key (401, 403), used-up credits, or a server that cannot be reached (no status).
-    """
-    return error.kind == "quota" or error.details.get("status") in (None, 401, 403)
 
 
 def fetch_array(command: str, bodies: list[Any], deadline: float) -> list[Any]:
@@ -804,7 +800,7 @@ def fetch_array(command: str, bodies: list[Any], deadline: float) -> list[Any]:
     return [hidden_error(command, answer) or answer for answer in answers]
 
 
-def query_document(command: str, query: dict[str, Any]) -> Document:
+def query_document(command: str, query: Fields) -> Document:
     """Return the document of one query of a batch."""
     errors = [one for one in query["outcomes"] if isinstance(one, SearchError)]
     answers = [one for one in query["outcomes"] if not isinstance(one, SearchError)]
@@ -841,7 +837,7 @@ RUN: dict[str, Callable[..., Document]] = {name: globals()[f"run_{name}"] for na
 # ===== documents -> Markdown and plain results ====================================================
 
 
-def as_results(document: Document) -> list[dict[str, Any]]:
+def as_results(document: Document) -> list[Fields]:
     """Return a document's results as [{title, url, snippet, date?}], for any search command."""
     results = []
     for item in document.get("results", []):
@@ -857,18 +853,23 @@ def to_markdown(document: Document) -> str:
     """Return a document as Markdown for a person or a model, page text fenced as untrusted."""
     heading = document.get("query") or document.get("title") or document.get("url") or ""
     page = document.get("markdown") or document.get("text")
+    items = document.get("results") or []
+    of_batch = items and "ok" in items[0]  # then the items are documents
+    results = [*map(to_markdown if of_batch else item_markdown, items)]
+    if results and not of_batch:
+        results = ["\n".join(["## Results\n", *results])]
     return frame_markdown(
         {**document, "query": str(heading)},
         document["url"] if page else "",
         fence_untrusted(page) if page else "",
         *answer_markdown(document),
-        results_markdown(document),
+        *results,
         *extras_markdown(document),
         *(f"{label}: {document[name]}" for name, label in NOTES.items() if name in document),
     )
 
 
-def linked_title(item: dict[str, Any]) -> str:
+def linked_title(item: Fields) -> str:
     """Return an item's title as a link, its title alone, or ""."""
     link = item.get("link") or item.get("website")
     title = str(item.get("title") or item.get("query") or link or "")
@@ -896,15 +897,7 @@ def answer_markdown(document: Document) -> list[str]:
     return blocks
 
 
-def results_markdown(document: Document) -> str:
-    """Return the results as a numbered list; those of a batch as a document each."""
-    items = document.get("results") or []
-    if items and "ok" in items[0]:
-        return "\n\n".join(map(to_markdown, items))
-    return "\n".join(["## Results\n", *map(item_markdown, items)]) if items else ""
-
-
-def item_markdown(item: dict[str, Any]) -> str:
+def item_markdown(item: Fields) -> str:
     """Return a result as a numbered list entry: linked title, facts, texts."""
     facts = [form.format(item[name]) for name, form in FACTS.items() if name in item]
     user, response = item.get("user", {}).get("name"), item.get("response", {}).get("snippet")
@@ -934,9 +927,7 @@ def extras_markdown(document: Document) -> list[str]:
 def main(argv: list[str] | None = None) -> int:
     """Run the command line; return the exit code."""
 
-    def run_batch_file(
-        params: dict[str, Any], report: ProgressCallback, options: dict[str, Any]
-    ) -> Document:
+    def run_batch_file(params: Fields, report: ProgressCallback, options: Fields) -> Document:
         if wants_lines(options):
             return run_stream(run_batch, params, report, options)
         return run_batch(read_queries(params, NO_QUERIES), report)
@@ -1569,11 +1560,12 @@ def run_command_line(script: dict[str, Any], argv: list[str] | None) -> int:
 
 
 def open_closed_streams() -> None:
-    """Replace stdout and stderr by the null device if the caller has closed them.
+    """Replace stdin, stdout and stderr by the null device if the caller has closed them.
 
     The null device gets the lowest free descriptor, which is that of the closed stream: else the
-    next file that is opened would receive what is printed.
+    next file that is opened would be read as input, or receive what is printed.
     """
+    sys.stdin = sys.stdin or open(os.devnull, encoding="utf-8")  # noqa: SIM115
     sys.stdout = sys.stdout or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
     sys.stderr = sys.stderr or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
 
@@ -2538,18 +2530,21 @@ def input_lines(path: str) -> Iterator[str]:
         raise SearchError("invalid_input", message, hint) from None
 
 
-def done_inputs(options: dict[str, Any], name: str) -> set[int]:
+def done_inputs(options: dict[str, Any], field: str) -> set[int]:
     """Return the hashes of the inputs that need not be asked again, by the file of skip_done.
 
-    name: the field that holds a document's input. Those are done that have an answer, or an error
-    that the same call would bring again. A file that does not exist holds none. If the file is
-    standard output and ends in half a line, that line is ended. Raises SearchError.
+    field: that of a document which holds its input. Those are done that have an answer, or an error
+    that the same call would bring again. A file that does not exist holds none. A newline is
+    printed if standard output is a file that may end in half a line. Raises SearchError.
     """
     done: set[int] = set()
-    path = str(options.get("skip_done", ""))
+    path = options.get("skip_done", "")
+    name = file_name(os.path.expanduser(path))
     line = b""
     try:
-        with open(file_name(os.path.expanduser(path)) if path else os.devnull, "rb") as file:
+        if not os.path.exists(name):
+            return done
+        with open(name, "rb") as file:
             for line in file:
                 try:
                     document = json.loads(line)
@@ -2559,12 +2554,11 @@ def done_inputs(options: dict[str, Any], name: str) -> set[int]:
                 code = EXIT_CODES.get(str(details.get("kind")))
                 settled = code in (1, 2, 5) and not details.get("retryable")
                 if isinstance(document, dict) and (document.get("ok") is True or settled):
-                    done.add(hash(document.get(name)))
-            broken = bool(line) and not line.endswith(b"\n")
-            if broken and os.path.sameopenfile(file.fileno(), sys.stdout.fileno()):
+                    done.add(hash(str(document.get(field))))
+            printed = sys.stdout.fileno()
+            same = os.path.sameopenfile(file.fileno(), printed)
+            if os.fstat(printed).st_size and not (same and line.endswith(b"\n")):
                 write_stdout("")
-    except FileNotFoundError:
-        return done
     except OSError as error:
         message = f"skip_done: {path!r} could not be read: {error.strerror}."
         hint = "Name the file that holds the output of the earlier run."

@@ -35,6 +35,7 @@ import sys
 sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))  # PYTHONSAFEPATH leaves it out
 
 from websearch import brief, search
+from websearch.brief import to_markdown
 from websearch.common import end_process, run_command_line
 
 COMMANDS = {**search.COMMANDS, **brief.COMMANDS}
@@ -55,7 +56,7 @@ def main(argv: list[str] | None = None) -> int:
         "description": __doc__,
         "commands": COMMANDS,
         "run": RUN,
-        "to_markdown": brief.to_markdown,
+        "to_markdown": to_markdown,
         "errors_on_stderr": True,  # for compatibility with GLSI, a Go program with these commands
     }
     return run_command_line(script, words)

@@ -50,6 +50,8 @@ DEFAULT_SOURCES, MAX_SOURCES = 8, 20
 RESULTS_OF_A_QUESTION = 10  # one result page of every engine: it costs one request
 MIN_PASSAGE = 250  # characters of JSON: a source with less room for its text says nothing
 NO_LIMIT = 1_000_000_000  # characters: more than all pages of a brief have
+LEAST_TEXT = 40  # characters of JSON: less room is not used
+TITLE_CHARS = 200  # of a source; longer titles are lists of search words
 SNIPPET_CHARS = 300  # of a source whose page could not be read
 INPUT_HINT = "Name a file with one question a line, or @- for standard input."
 SOURCE_FIELDS = ("date", "author", "license", "archived", "archived_url")  # of a result
@@ -187,8 +189,9 @@ def fill_brief(
 ) -> None:
     """Put sources and their passages into a brief, so that it keeps max_chars (0: no limit).
 
-    The room is shared by rank. If it is too small for a passage of each, the last sources are left
-    out, but a question's best source stays as long as there is room for one passage.
+    The room is shared by rank. If it is too small for a passage of each, the attempts and then the
+    last sources are left out, but a question's best source stays as long as there is room for one
+    passage.
     """
     from websearch.pages.room import fill_texts
 
@@ -200,14 +203,18 @@ def fill_brief(
     def room() -> int:
         return max_chars - len(dump_json(document)) - len(shown) * len(',"text":,"truncated":true')
 
+    if max_chars and room() < MIN_PASSAGE * len(shown) and document.pop("attempts", None):
+        document["truncated"]["left_out"] = ["attempts"]
     while max_chars and len(shown) > 1 and room() < MIN_PASSAGE * len(shown):
         place = last_to_spare(shown)
         del shown[place], kept[place]
         document["truncated"]["items_dropped"] = {"sources": len(sources) - len(kept)}
     texts = [source.text for source in kept]
     asked = ["\n".join(queries[number - 1] for number in sorted(one.questions)) for one in kept]
-    is_cut = fill_texts(shown, texts, asked, max(0, room()) if max_chars else NO_LIMIT)
-    if not is_cut and len(kept) == len(sources):
+    space = room() if max_chars else NO_LIMIT
+    # With less, one source is left, and the questions take the room.
+    is_cut = space < LEAST_TEXT or fill_texts(shown, texts, asked, space)
+    if not is_cut and len(document["truncated"]) == 1:
         del document["truncated"]
     for number, item in enumerate(shown, 1):
         item["number"] = number
@@ -227,7 +234,7 @@ def shown_source(source: Source, names_engines: bool) -> dict[str, Any]:
     result = source.result
     shown = {
         "number": MAX_SOURCES,
-        "title": result.get("title"),
+        "title": shorten(result.get("title", ""), TITLE_CHARS),
         "url": result["url"],
         **{name: result.get(name) for name in SOURCE_FIELDS},
         "queries": sorted(source.questions),
@@ -247,13 +254,13 @@ def to_markdown(document: Document) -> str:
 
     The document of another command is shown as that command shows it.
     """
-    if "sources" not in document:
+    if "sources" not in document and "queries" not in document:
         return search_markdown(document)
     questions = [
         f"{number}. {one['query']}" + (f" (failed: {one['error']})" if "error" in one else "")
-        for number, one in enumerate(document["queries"], 1)
+        for number, one in enumerate(document.get("queries", []), 1)
     ]
-    sources = "\n\n".join(map(source_markdown, document["sources"]))
+    sources = "\n\n".join(map(source_markdown, document.get("sources", [])))
     return frame_markdown(
         document,
         "\n".join(["Questions:", *questions]),

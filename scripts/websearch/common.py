@@ -641,11 +641,12 @@ def run_command_line(script: dict[str, Any], argv: list[str] | None) -> int:
 
 
 def open_closed_streams() -> None:
-    """Replace stdout and stderr by the null device if the caller has closed them.
+    """Replace stdin, stdout and stderr by the null device if the caller has closed them.
 
     The null device gets the lowest free descriptor, which is that of the closed stream: else the
-    next file that is opened would receive what is printed.
+    next file that is opened would be read as input, or receive what is printed.
     """
+    sys.stdin = sys.stdin or open(os.devnull, encoding="utf-8")  # noqa: SIM115
     sys.stdout = sys.stdout or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
     sys.stderr = sys.stderr or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
 
@@ -1607,18 +1608,21 @@ def input_lines(path: str) -> Iterator[str]:
         raise SearchError("invalid_input", message, hint) from None
 
 
-def done_inputs(options: dict[str, Any], name: str) -> set[int]:
+def done_inputs(options: dict[str, Any], field: str) -> set[int]:
     """Return the hashes of the inputs that need not be asked again, by the file of skip_done.
 
-    name: the field that holds a document's input. Those are done that have an answer, or an error
-    that the same call would bring again. A file that does not exist holds none. If the file is
-    standard output and ends in half a line, that line is ended. Raises SearchError.
+    field: that of a document which holds its input. Those are done that have an answer, or an error
+    that the same call would bring again. A file that does not exist holds none. A newline is
+    printed if standard output is a file that may end in half a line. Raises SearchError.
     """
     done: set[int] = set()
-    path = str(options.get("skip_done", ""))
+    path = options.get("skip_done", "")
+    name = file_name(os.path.expanduser(path))
     line = b""
     try:
-        with open(file_name(os.path.expanduser(path)) if path else os.devnull, "rb") as file:
+        if not os.path.exists(name):
+            return done
+        with open(name, "rb") as file:
             for line in file:
                 try:
                     document = json.loads(line)
@@ -1628,12 +1632,11 @@ def done_inputs(options: dict[str, Any], name: str) -> set[int]:
                 code = EXIT_CODES.get(str(details.get("kind")))
                 settled = code in (1, 2, 5) and not details.get("retryable")
                 if isinstance(document, dict) and (document.get("ok") is True or settled):
-                    done.add(hash(document.get(name)))
-            broken = bool(line) and not line.endswith(b"\n")
-            if broken and os.path.sameopenfile(file.fileno(), sys.stdout.fileno()):
+                    done.add(hash(str(document.get(field))))
+            printed = sys.stdout.fileno()
+            same = os.path.sameopenfile(file.fileno(), printed)
+            if os.fstat(printed).st_size and not (same and line.endswith(b"\n")):
                 write_stdout("")
-    except FileNotFoundError:
-        return done
     except OSError as error:
         message = f"skip_done: {path!r} could not be read: {error.strerror}."
         hint = "Name the file that holds the output of the earlier run."

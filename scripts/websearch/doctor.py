@@ -306,9 +306,10 @@ def check_keyless_engines() -> list[Check]:
     states = pacing.engine_states()
     for engine, state in states.items():
         if state["resting"]:
-            message = f"{ENGINES[engine]['title']} rests for {pacing.spoken(state['rest_seconds'])}"
+            source = engine.partition(" ")[0]
+            message = f"{ENGINES[source]['title']} rests for {pacing.spoken(state['rest_seconds'])}"
             message += f" more, because it blocked a request with {state['signal']}."
-            hint = f"Wait; until then use {pacing.other_engines(engine)}."
+            hint = f"Wait; until then use {pacing.other_engines(source)}."
             lines.append(check(name, "warning", message, hint))
     path = pacing.pacing_path()
     if not path or not is_writable(path):

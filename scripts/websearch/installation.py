@@ -8,6 +8,7 @@ and a clone of the repository are never touched.
 from __future__ import annotations
 
 import contextlib
+import io
 import os
 import shutil
 import sys
@@ -375,6 +376,8 @@ def main(description: str, argv: list[str] | None) -> int:
     description: the help text. argv: the words after the program's name, None for sys.argv's.
     """
     arguments = argument_parser(description).parse_args(argv)
+    if isinstance(sys.stdout, io.TextIOWrapper):  # pipes of Windows know few letters of a path
+        sys.stdout.reconfigure(errors="backslashreplace")
     try:
         return int(arguments.run(arguments))
     except (InstallError, OSError) as error:

@@ -75,6 +75,7 @@ DEFAULT_COUNT = 5  # pages that are read
 MAX_COUNT = 20  # Brave's limit; nobody reads more pages than that
 PAGE_TIMEOUT = 3.0  # seconds for one page, redirects included
 DEFAULT_TTL = "24h"
+LEAST_TEXT = 100  # characters of JSON: with less room for its text, the last result is left out
 SNIPPET_BESIDE_TEXT = 200  # characters: beside page text, the snippet says little more
 STALE_HINT = "Name one engine and no focus, or leave out stale."
 EXCERPT_HINT = (
@@ -418,19 +419,30 @@ def fill_results(document: Document, texts: dict[str, str], max_chars: int) -> N
     """
     from websearch.pages.room import fill_texts
 
-    results = [item for item in document["results"] if texts.get(item["url"])]
+    results = document["results"]
     for item in results:
-        if "snippet" in item:
+        if "snippet" in item and texts.get(item["url"]):
             item["snippet"] = shorten(item["snippet"], SNIPPET_BESIDE_TEXT)
     if not max_chars:
         for item in results:
-            item["text"] = texts[item["url"]]
+            item.update(drop_empty({"text": texts.get(item["url"])}))
         return
-    marks = len(results) * len(',"text":,"truncated":true')
-    fixed = len(dump_json({**document, "truncated": {"hint": EXCERPT_HINT}})) + marks
-    wanted = [texts[item["url"]] for item in results]
-    if fill_texts(results, wanted, [document["query"]] * len(wanted), max(0, max_chars - fixed)):
-        document["truncated"] = {"hint": EXCERPT_HINT}
+
+    def read() -> list[Document]:
+        return [item for item in results if texts.get(item["url"])]
+
+    def room() -> int:
+        return max_chars - len(dump_json(document)) - len(read()) * len(',"text":,"truncated":true')
+
+    count = len(results)
+    document["truncated"] = {"hint": EXCERPT_HINT}  # its room is kept free
+    while len(results) > 1 and room() < LEAST_TEXT * len(read()):
+        results.pop()
+        document["truncated"]["items_dropped"] = {"results": count - len(results)}
+    wanted = [texts[item["url"]] for item in read()]
+    is_cut = fill_texts(read(), wanted, [document["query"]] * len(wanted), max(0, room()))
+    if not is_cut and len(results) == count:
+        del document["truncated"]
 
 
 # ===== the other commands =========================================================================

@@ -24,6 +24,7 @@ from tests.bench import (
     bench_parallel,
     bench_peers,
     bench_process,
+    bench_room,
     bench_servers,
     bench_store,
     bench_tokens,
@@ -38,6 +39,7 @@ MEASURES = [
     *bench_store.MEASURES,
     *bench_servers.MEASURES,
     *bench_tokens.MEASURES,
+    *bench_room.MEASURES,
 ]
 
 if __name__ == "__main__":

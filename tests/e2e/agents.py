@@ -1,10 +1,10 @@
 """The skill in real agents, against local fakes of their models: `make e2e-agents`.
 
-Installs Claude Code, the skills CLI and opencode, each in one fixed version, from npm into
-${XDG_CACHE_HOME:-~/.cache}/web-search-dev. Then every check runs in a temporary project with a
-temporary HOME: the installer puts the skill there, a fake model loads it and runs what it teaches,
-a fake server answers. Nothing but loopback is used: a proxy that does not exist catches every
-other address.
+Installs Claude Code, Codex, Gemini CLI, the skills CLI and opencode, each in one fixed version,
+from npm into ${XDG_CACHE_HOME:-~/.cache}/web-search-dev. Then every check runs in a temporary
+project with a temporary HOME: the installer puts the skill there, a fake model loads it and runs
+what it teaches, a fake server answers. Nothing but loopback is used: a proxy that does not exist
+catches every other address.
 
 Prints a line for each check, and at the end: N passed, N failed. Without npm, or without a
 registry to install from, it says so, and the exit code is 0.
@@ -24,7 +24,17 @@ from typing import TYPE_CHECKING
 if __name__ == "__main__":  # run by its path: the packages beside it can be found
     sys.path[0] = str(Path(__file__).resolve().parents[2])
 
-from tests.e2e import claude_code, mcp, opencode, opencode_skill, packages, skill, skills_cli
+from tests.e2e import (
+    claude_code,
+    codex,
+    gemini_cli,
+    mcp,
+    opencode,
+    opencode_skill,
+    packages,
+    skill,
+    skills_cli,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -103,13 +113,15 @@ def available() -> list[Callable[[], list[Check]]]:
     if installed(install_packages, "Claude Code"):
         print(f"Claude Code {PACKAGES['@anthropic-ai/claude-code']}")
         scenarios += claude_code.SCENARIOS
+        print(f"Codex {PACKAGES['@openai/codex']}")
+        scenarios += codex.SCENARIOS
         print(f"mcpb {PACKAGES['@anthropic-ai/mcpb']}")
         scenarios.append(packages.desktop_bundle)
         if skills_cli.node():
-            print(f"skills {PACKAGES['skills']}")
-            scenarios += skills_cli.SCENARIOS
+            print(f"skills {PACKAGES['skills']}, Gemini CLI {PACKAGES['@google/gemini-cli']}")
+            scenarios += [*skills_cli.SCENARIOS, *gemini_cli.SCENARIOS]
         else:
-            print("skipped: the skills CLI, which needs Node 22.20 or newer")
+            print("skipped: the skills CLI and Gemini CLI, which need Node 22.20 or newer")
     if installed(packages.install_linter, "skillsaw", mcp.pip_reaches_registry):
         print(f"skillsaw {packages.LINTER_VERSION}")
         scenarios.append(packages.registry_entry)

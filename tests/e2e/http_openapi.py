@@ -8,10 +8,10 @@ that does not exist catches every other address.
 Every check of schemathesis is on. What the description cannot say is told to it instead:
 - A failing provider or page is answered 502, 503 or 504 by contract: not_a_server_error takes
   these for expected, 500 it does not.
-- Dates must exist and be in order, and countries and languages be known: in a request, a valid one
-  is replaced by one that is so.
-- No engine has every filter: a request with a filter is left to engine=auto, without since=hour,
-  which goes with few others.
+- Dates and numbers of pages must exist and be in order, and countries and languages be known: in a
+  request, a valid one is replaced by one that is so.
+- No engine has every filter: a request with a filter is left to engine=auto and focus=general,
+  without since=hour, which goes with few others; likewise one with stale. auto and all stand alone.
 - Addresses in the format uri are those of pages that there are, and are not.
 
 Prints what schemathesis found, and at the end: N passed, N failed. Without PyPI it says so, and the
@@ -32,7 +32,15 @@ if __name__ == "__main__":  # run by its path: the packages beside it can be fou
     sys.path[0] = str(Path(__file__).resolve().parents[2])
 
 from tests.fake_server.server import FakeServer
-from tests.support import ROOT, CannedServer, clean_environment
+from tests.support import (
+    ROOT,
+    CannedServer,
+    clean_environment,
+    load_script,
+    small_web_environment,
+)
+
+engines = load_script("websearch.engines")
 
 CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "web-search-dev"
 VENV = CACHE / "schemathesis"
@@ -57,10 +65,13 @@ schemathesis.openapi.format("uri", addresses)
 mended = {
     "country": (r"[A-Za-z]{2}", "us"),
     "language": (r"[A-Za-z]{2,3}(-[A-Za-z]{2,4})?", "en"),
+    "pages": (r"[0-9,-]+", "1"),
     "since": (r"hour|[0-9]{4}-[0-9]{2}-[0-9]{2}(\\.\\.|to)[0-9]{4}-[0-9]{2}-[0-9]{2}", "week"),
 }
-engines = ("brave", "serper", "searxng", "duckduckgo", "google", "wikipedia")
-filters = ("since", "country", "language", "site", "exclude_site", "safe")
+engines = {"auto", "all", *os.environ["E2E_ENGINES"].split(",")}
+focuses = set(os.environ["E2E_FOCUSES"].split(","))
+# What some engines cannot do, and what is for one engine only.
+special = {"since", "country", "language", "site", "exclude_site", "safe", "stale"}
 
 
 @schemathesis.hook
@@ -69,8 +80,12 @@ def before_call(context, case, kwargs):
     for name, (valid, value) in mended.items():
         if isinstance(query.get(name), str) and re.fullmatch(valid, query[name]):
             query[name] = value
-    if query.get("engine") in engines and set(query) & set(filters):
+    given = query.get("engine", "auto")
+    names = set(map(str, given) if isinstance(given, list) else str(given).split(","))
+    if names <= engines and (set(query) & special or (len(names) > 1 and names & {"auto", "all"})):
         query["engine"] = "auto"
+    if str(query.get("focus")) in focuses and set(query) & special:
+        query["focus"] = "general"
 """
 CONFIG = """\
 [checks.not_a_server_error]
@@ -104,6 +119,8 @@ def run_schemathesis(address: str, site: str, folder: Path) -> tuple[int, str]:
         "SCHEMATHESIS_HOOKS": "hooks",
         "PYTHONPATH": str(folder),
         "E2E_SITE": site,
+        "E2E_ENGINES": ",".join(engines.ENGINES),
+        "E2E_FOCUSES": ",".join(engines.FOCUSES),
         "NO_COLOR": "1",
         "COLUMNS": "100",
     }
@@ -133,20 +150,16 @@ def main() -> int:
     searxng.body = {"query": "x", "results": found}
     with tempfile.TemporaryDirectory() as name:
         environment = clean_environment(
-            BRAVE_SEARCH_BASE_URL=site.url,
-            BRAVE_SEARCH_API_KEY="good-e2e",
-            DUCKDUCKGO_BASE_URL=site.url,
-            GOOGLE_BASE_URL=site.url,
-            WIKIPEDIA_BASE_URL=site.url,
-            SERPER_BASE_URL=site.url,
-            SERPER_API_KEY="good-e2e",
-            SEARXNG_BASE_URL=searxng.url,
-            WEB_SEARCH_ALLOW_PRIVATE=site.url.removeprefix("http://"),
-            GLSI_DB_PATH=f"{name}/cache.db",
-            GLSI_RATE_LIMIT="1ms",
-            HTTPS_PROXY=DEAD_PROXY,
-            HTTP_PROXY=DEAD_PROXY,
-            NO_PROXY="127.0.0.1",
+            **{
+                **small_web_environment(site.url),
+                "BRAVE_SEARCH_API_KEY": "good-e2e",
+                "SERPER_API_KEY": "good-e2e",
+                "SEARXNG_BASE_URL": searxng.url,
+                "GLSI_DB_PATH": f"{name}/cache.db",
+                "HTTPS_PROXY": DEAD_PROXY,
+                "HTTP_PROXY": DEAD_PROXY,
+                "NO_PROXY": "127.0.0.1",
+            }
         )
         server = subprocess.Popen(
             [sys.executable, str(ROOT / "scripts/http_server.py"), "--port", "0"],

@@ -492,6 +492,37 @@ def offered_tools() -> list[Check]:
         ]
 
 
+def one_file() -> list[Check]:
+    """google_search.ts, copied into the project alone."""
+    with workplace() as place:
+        place.tools.mkdir(parents=True)
+        shutil.copy(ROOT / "assets/opencode/tool/google_search.ts", place.tools)
+        place.make_skill(place.project / ".claude/skills/web-search", "serper_search.py")
+        found = place.run_tool({"query": "python", "count": 2})
+        wrong = place.run_tool({"query": " "})
+        model, _ = place.run_agent([(TOOL, {"query": HOSTILE})])
+        ours = [tool for tool in model.offered() if any(known in tool for known in SCRIPTS)]
+        return [
+            (
+                "google_search.ts works as the one file that it is",
+                found["ok"] is True and len(found["results"]) == 2,
+                found,
+            ),
+            (
+                "google_search.ts alone checks its arguments",
+                is_error(wrong, "invalid_input", "query is blank"),
+                wrong,
+            ),
+            (
+                "google_search.ts alone is listed once, and a session calls it",
+                ours == [TOOL]
+                and queries(place.server)[-1] == HOSTILE
+                and json.loads(model.results()[0])["ok"] is True,
+                (ours, model.results()),
+            ),
+        ]
+
+
 def documented_words() -> list[str]:
     """The words after `opencode debug agent build` in the reference's own example."""
     reference = (ROOT / "references/opencode.md").read_text(encoding="utf-8")
@@ -598,7 +629,7 @@ def type_check() -> list[Check]:
         accepted = place.capture(compiler)
         broken = folder / "tool/google_search.ts"
         broken.write_text(
-            broken.read_text(encoding="utf-8") + "\nsearchTool(5)\n", encoding="utf-8"
+            broken.read_text(encoding="utf-8") + "\nmakeTool(5, GOOGLE_SEARCH)\n", encoding="utf-8"
         )
         refused = place.capture(compiler)
         return [
@@ -796,6 +827,7 @@ def table() -> list[Check]:
 
 SCENARIOS: list[Callable[[], list[Check]]] = [
     whole_agent,
+    one_file,
     offered_tools,
     debug_command,
     permissions,

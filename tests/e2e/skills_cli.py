@@ -100,4 +100,28 @@ def skills_add() -> list[Check]:
         ]
 
 
-SCENARIOS = [skills_add]
+def one_line() -> list[Check]:
+    """The README's line for each agent puts the skill where that agent looks for it."""
+    checks: list[Check] = []
+    for agent in ("codex", "cursor", "opencode"):
+        with claude_code.workplace() as place:
+            words = ["add", str(ROOT), "-g", "-y", "--agent", agent]
+            added = run(place, [node(), str(PROGRAM), *words])
+            folders = [
+                *place.home.glob(f".*/skills/{NAME}"),
+                *place.home.glob(f".config/*/skills/{NAME}"),
+            ]
+            told = f"Base directory for this skill: {place.home}/.agents/skills/{NAME}\n"
+            command = skill.taught_command(told + skill.body(folders[0]) if folders else told)
+            ran = run(place, shlex.split(command))
+            checks.append(
+                (
+                    f"npx skills add: one line installs it for {agent}, and its command works",
+                    added.returncode == 0 and skill.has_results(skill.output_of(ran.stdout)),
+                    (added.stdout[-2_000:], added.stderr, folders, ran),
+                )
+            )
+    return checks
+
+
+SCENARIOS = [skills_add, one_line]

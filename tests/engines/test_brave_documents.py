@@ -6,9 +6,18 @@ import itertools
 import json
 import random
 import re
+import time
 from typing import Any
 
-from tests.support import CannedCase, FakeServerCase, call_main, copy_json, load_script, mutations
+from tests.support import (
+    SLACK,
+    CannedCase,
+    FakeServerCase,
+    call_main,
+    copy_json,
+    load_script,
+    mutations,
+)
 
 brave = load_script("brave_search")
 
@@ -753,6 +762,14 @@ class AnswerDocumentTest(DocumentCase):
     def test_a_broken_tag_leaves_the_text(self) -> None:
         document = self.ask("answers", [chunk("Tea.<citation>{broken</citation> Hot.")])
         self.assertEqual(document["text"], "Tea. Hot.")
+
+    def test_tags_that_are_never_closed_take_no_longer_than_the_text_is_long(self) -> None:
+        for piece in ("<", "<usage>", "<citation><", "<answer>{", "</usage><queries>", "<queries"):
+            text = piece * (200_000 // len(piece))
+            started = time.monotonic()
+            document = self.ask("answers", [chunk(f"Tea. {text}")], query="tea", max_chars=0)
+            self.assertLess(time.monotonic() - started, SLACK, piece)
+            self.assertEqual(len(document["text"]), len(f"Tea. {text}"), piece)
 
     def test_line_and_paragraph_separators_of_unicode_end_no_event(self) -> None:
         for separator in ("\u2028", "\u2029", "\x85"):

@@ -1519,8 +1519,9 @@ class ReferenceTest(KeylessCase):
     def test_it_names_every_field_and_every_kind_that_a_document_may_have(self) -> None:
         for name in (
             "position", "file_type", "suggestions", "answers", "unresponsive_engines", "warnings",
-            "signal", "resting", "retry_after", "engine_state", *ADDRESSES, "GLSI_RATE_LIMIT",
-            "GLSI_USER_AGENT", "GLSI_DB_PATH",
+            "signal", "resting", "retry_after", "author", "license", "GLSI_RATE_LIMIT",
+            "GLSI_USER_AGENT", "GLSI_DB_PATH", "GITHUB_TOKEN", "WEB_SEARCH_CONTACT",
+            *(engines.ENGINES[engine]["address"][0] for engine in engines.keyless_engines()),
         ):  # fmt: skip
             self.assertIn(f"`{name}`", self.text)
         for kind in sorted({kind for kind in OUTCOMES.values() if kind} | {"timeout"}):

@@ -308,7 +308,7 @@ class Outcomes(OpenSourceCase):
                 self.assertEqual(len(self.server.requests), sent)
 
     def test_backoff_in_a_good_answer_is_a_pause(self) -> None:
-        with FakeServer() as server:  # it remembers that it wants no request
+        with FakeServer(limits=True) as server:  # it remembers that it wants no request
             self.use_folder(STACKEXCHANGE_BASE_URL=server.url)
             self.results("stackexchange", "faultbackoff sourdough bread")
             run = self.search("stackexchange", "sourdough bread", "--timeout", "3")

@@ -1,4 +1,4 @@
-"""arXiv's API: GET /api/query, answered by Atom feeds.
+"""arXiv's API: GET /api/query, a search or a list of papers, answered by Atom feeds.
 
 One request in three seconds is allowed. Faults beside those of engine_pages.py (blocked stands for
 exceeded):
@@ -60,6 +60,28 @@ def answer_query(request: RecordedRequest, state: ServerState) -> Answer:
     return feed([entry(one) for one in found[: int(fields.get("max_results", 10))]], len(found))
 
 
+def answer(request: RecordedRequest, state: ServerState) -> Answer:
+    """Answer a search, or a request for papers by their identifiers."""
+    is_list = "id_list" in request.query
+    return answer_list(request, state) if is_list else answer_query(request, state)
+
+
+def answer_list(request: RecordedRequest, state: ServerState) -> Answer:
+    """Answer a request for papers; unknown ones are silently absent."""
+    if is_too_fast("arxiv", request, state, 1, SECONDS):
+        return exceeded(HTTPStatus.TOO_MANY_REQUESTS)
+    wanted = request.query["id_list"][0].split(",")
+    if not all(re.fullmatch(r"\d{4}\.\d{4,5}(v\d+)?", one) for one in wanted):
+        return malformed(f"incorrect id format for {wanted[0]}")
+    found = [
+        one
+        for one in documents_on("arxiv.org")
+        if re.sub(r"v\d+$", "", one.path.removeprefix("/abs/"))
+        in [re.sub(r"v\d+$", "", identifier) for identifier in wanted]
+    ]
+    return feed([entry(one) for one in found], len(found))
+
+
 def entry(document: Document) -> str:
     """A paper; its title and summary are broken over lines, as in older answers."""
     title = escape(document.title).replace(": ", ":\n  ")
@@ -70,6 +92,7 @@ def entry(document: Document) -> str:
         f'</updated><link href="{document.url}" rel="alternate" type="text/html"/>'
         f'<link href="{document.url.replace("/abs/", "/pdf/")}" rel="related" title="pdf"/>'
         f'<summary>{summary}</summary><category term="cs.LG" scheme="x"/>'
+        "<arxiv:comment>12 pages, 3 figures</arxiv:comment>"
         f'<published>{day}</published><arxiv:primary_category term="cs.LG"/>'
         "<author><name>Ada Baker</name></author><author><name>Jos\u00e9 M\u00fcller</name></author>"
         "</entry>"
@@ -111,4 +134,4 @@ FAULTS = {
 }
 OTHER_FAULTS = frozenset({"vanished"})
 
-ROUTES: tuple[Route, ...] = (route("/api/query", ("GET",), answer_query),)
+ROUTES: tuple[Route, ...] = (route("/api/query", ("GET",), answer),)

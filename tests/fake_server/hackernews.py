@@ -1,4 +1,4 @@
-"""Algolia's search of Hacker News: GET /api/v1/search.
+"""Algolia's search of Hacker News: GET /api/v1/search, and a thread: GET /api/v1/items/NUMBER.
 
 Every page of the corpus is a story that links to it; Ask HN threads and comments have no address
 of their own (where results lead to pages of this server there are none of those, since clients make
@@ -104,4 +104,51 @@ FAULTS = {
     "empty": lambda: json_reply({"hits": [], "nbHits": 0, "page": 0}),
 }
 
-ROUTES: tuple[Route, ...] = (route("/api/v1/search", ("GET",), answer_search),)
+BRANCHES, LEVELS = 12, 4  # of a thread
+
+
+def answer_item(request: RecordedRequest, state: ServerState) -> Answer:
+    """Answer a request for a thread: the story with its comments, each below what it answers.
+
+    The first branches have the most replies; deleted comments are absent, a banned one has no text.
+    """
+    number = request.path.rpartition("/")[2]
+    for document in documents_on("news.ycombinator.com"):
+        if document.path.endswith(f"id={number}"):
+            if is_too_fast("hackernews", request, state, EACH_HOUR, 3600.0):
+                return status_page(HTTPStatus.TOO_MANY_REQUESTS)
+            return json_reply(thread(document, int(number)))
+    return json_reply({"status": 404, "error": "Not Found"}, HTTPStatus.NOT_FOUND)
+
+
+def thread(document: Document, number: int) -> dict[str, Any]:
+    """A story with BRANCHES comments; the n-th has LEVELS - n levels of replies below it."""
+    moment = utc(created(document))
+    common = {"created_at": moment, "points": None, "title": None, "url": None, "story_id": number}
+
+    def comment(branch: int, level: int) -> dict[str, Any]:
+        text = f"Branch {branch}, level {level}: my <i>old</i> board still types.<p># Not a heading"
+        if (branch, level) == (BRANCHES - 1, 0):
+            text = "The buckling spring of 1986 outlives us all."
+        deeper = [comment(branch, level + 1)] if level < LEVELS - branch else []
+        author = f"user{branch}_{level}"
+        return {**common, "type": "comment", "author": author, "text": text, "children": deeper}
+
+    children = [comment(branch, 0) for branch in range(BRANCHES)]
+    children.insert(1, {**common, "type": "comment", "author": None, "text": None, "children": []})
+    return {
+        **common,
+        "id": number,
+        "type": "story",
+        "title": document.title,
+        "author": "ada",
+        "points": 35,
+        "text": f"<p>{escape(document.text[0])}",
+        "children": children,
+    }
+
+
+ROUTES: tuple[Route, ...] = (
+    route("/api/v1/search", ("GET",), answer_search),
+    route(r"/api/v1/items/\d+", ("GET",), answer_item),
+)

@@ -8,7 +8,17 @@ own.
 
 from __future__ import annotations
 
-from . import arxiv, crossref, duckduckgo, github, google, hackernews, searxng, wikipedia
+from . import (
+    arxiv,
+    crossref,
+    duckduckgo,
+    github,
+    github_pages,
+    google,
+    hackernews,
+    searxng,
+    wikipedia,
+)
 from .messages import Answer, RecordedRequest, Route, ServerState, route
 
 
@@ -24,6 +34,7 @@ ROUTES: tuple[Route, ...] = (
     *wikipedia.ROUTES,
     *hackernews.ROUTES,
     *github.ROUTES,
+    *github_pages.ROUTES,
     *crossref.ROUTES,
     *arxiv.ROUTES,
     route("/search", ("GET",), answer_search),

@@ -10,8 +10,9 @@ second port, the foreign one, takes part in the fault `redirect`: it records and
 
 With local_links results lead to pages on the same server instead of hosts that do not exist:
 local_links.py says how, and how a query makes some of these pages fail; small_web.py serves them.
-The variables that the scripts need for this: small_web_environment in tests/support.py. With limits
-the engines refuse what comes faster than their own rules say (open_sources.py).
+The variables that the scripts need for this: small_web_environment in tests/support.py. As a proxy
+the server answers with the pages of documents under their own addresses. With limits the engines
+refuse what comes faster than their own rules say (open_sources.py).
 """
 
 import runpy
@@ -31,6 +32,7 @@ import socket
 import threading
 from collections import deque
 from collections.abc import Callable
+from dataclasses import replace
 from http import HTTPStatus
 from types import TracebackType
 
@@ -191,6 +193,7 @@ class FakeServer:
     def _answer(self, request: RecordedRequest) -> Answer:
         if request.path == REQUESTS_PATH:
             return self._answer_record(request)
+        request = through_proxy(request)
         candidates = [route for route in ROUTES if route.matches(request)]
         for route in candidates:
             if not route.methods or request.method in route.methods:
@@ -205,6 +208,17 @@ class FakeServer:
             self.clear()
             return Reply(HTTPStatus.NO_CONTENT, b"")
         return _refusal(HTTPStatus.METHOD_NOT_ALLOWED)
+
+
+def through_proxy(request: RecordedRequest) -> RecordedRequest:
+    """A request that came to this server as a proxy: the pages of documents are in the small web.
+
+    So http://HOST/PATH is the HTML of a document under its own address.
+    """
+    address = request.target.removeprefix("http://")
+    if address == request.target or address not in small_web.DOCUMENTS:
+        return request
+    return replace(request, target=f"/web/{address}", path=f"/web/{address.partition('?')[0]}")
 
 
 def _send(connection: Connection, request: RecordedRequest, answer: Answer) -> bool:

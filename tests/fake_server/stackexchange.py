@@ -1,4 +1,6 @@
-"""Stack Exchange's API 2.3: GET /2.3/search/advanced.
+"""Stack Exchange's API 2.3: GET /2.3/search/advanced, and what a page shows.
+
+/2.3/questions/N, /2.3/questions/N/answers and /2.3/answers/N/questions, with filter=withbody.
 
 Answers are gzip whatever the client asked for, and say so; early errors are plain. A day has 300
 requests, a second 30. Faults beside those of engine_pages.py (blocked stands for denied):
@@ -48,14 +50,16 @@ def answer_search(request: RecordedRequest, state: ServerState) -> Answer:
     if fault := query_fault(query, request, state, FAULTS):
         return fault
     left = DAILY - state.count("stackexchange requests")
-    paused = float(state.noted("stackexchange pause") or 0)
+    # Without limits, callers who know nothing of each other share the server.
+    pause = "stackexchange pause" if state.limits else f"stackexchange pause {query}"
+    paused = float(state.noted(pause) or 0)
     if paused > request.time:
         return error(502, "throttle_violation", VIOLATION)
     if is_too_fast("stackexchange", request, state, EACH_SECOND, 1.0) or left < 0:
         return error(502, "throttle_violation", THROTTLE)
     answer = search_answer(fields, left if state.limits else DAILY - 1)
     if fault_word(query) == "backoff":
-        state.note("stackexchange pause", str(request.time + BACKOFF))
+        state.note(pause, str(request.time + BACKOFF))
         answer["backoff"] = BACKOFF
     if fault_word(query) == "spent":
         answer["quota_remaining"] = 0
@@ -73,6 +77,55 @@ def compressed(request: RecordedRequest, state: ServerState) -> Answer:
     headers = (("Content-Encoding", "gzip"),) if said else ()
     # A type that the server does not compress once more.
     return Reply(answer.status, gzip.compress(answer.body), "application/octet-stream", headers)
+
+
+def answer_posts(request: RecordedRequest, state: ServerState) -> Answer:
+    """Answer a request for a question or its answers, compressed like every answer."""
+    fields = dict(request.query_pairs)
+    if refused := refusal({name: value for name, value in fields.items() if name != "filter"}):
+        return refused
+    left = DAILY - state.count("stackexchange requests")
+    if is_too_fast("stackexchange", request, state, EACH_SECOND, 1.0) or left < 0:
+        return error(502, "throttle_violation", THROTTLE)
+    names = request.path.split("/")[2:]
+    number = int(names[1]) - (1 if names[0] == "answers" else 0)
+    site = SITES.get(fields["site"], fields["site"])
+    found = [one for one in documents_on(site) if int(one.path.split("/")[2]) == number]
+    items = [question(one) | {"body": html_of(one.text[0])} for one in found]
+    if names[-1] == "answers":
+        items = [one for document in found for one in answers(document)]
+    if fields.get("filter") != "withbody":
+        items = [{key: item[key] for key in item if key != "body"} for item in items]
+    body = {"items": items, "has_more": False, "quota_max": DAILY, "quota_remaining": left}
+    headers = (("Content-Encoding", "gzip"),)
+    packed = gzip.compress(json.dumps(body).encode())
+    return Reply(HTTPStatus.OK, packed, "application/octet-stream", headers)
+
+
+def html_of(text: str) -> str:
+    """The HTML of a post: a paragraph, a heading, code."""
+    return (
+        f"<p>{escape(text)}</p>\n<h2>Answer by nobody</h2>\n"
+        '<pre class="lang-py"><code># a comment\nawait task\n</code></pre>'
+    )
+
+
+def answers(document: Document) -> list[dict[str, Any]]:
+    """The answers to a question by votes; the accepted one has the fewest."""
+    number = int(document.path.split("/")[2])
+    texts = document.text[1:]
+    return [
+        {
+            "answer_id": number + place,
+            "owner": {"display_name": f"Answerer {place}"},
+            "is_accepted": place == len(texts),
+            "score": 100 - place,
+            "creation_date": int(created(document)) + 86_400,
+            "content_license": "CC BY-SA 4.0",
+            "body": html_of(text),
+        }
+        for place, text in enumerate(texts, 1)
+    ]
 
 
 def refusal(fields: dict[str, str]) -> Reply | None:
@@ -141,4 +194,7 @@ FAULTS = {
 }
 OTHER_FAULTS = frozenset({"backoff", "spent", "unsaid"})
 
-ROUTES: tuple[Route, ...] = (route(r"/2\.3/search/advanced", ("GET",), compressed),)
+ROUTES: tuple[Route, ...] = (
+    route(r"/2\.3/search/advanced", ("GET",), compressed),
+    route(r"/2\.3/questions/\d+(/answers)?|/2\.3/answers/\d+/questions", ("GET",), answer_posts),
+)

@@ -48,7 +48,7 @@ class Matrix(unittest.TestCase):
         tried = {faults.tool_of(one.subject, tools)[0] for one in cells if one.way == "mcp"}  # type: ignore[index]
         self.assertEqual(tried, set(tools.TOOLS) - {"clear_cache"})
         paths = {faults.route_of(one.subject, routes)[0] for one in cells if one.way == "http"}  # type: ignore[index]
-        self.assertEqual(paths, {"/search", "/read"})
+        self.assertEqual(paths, {"/search", "/brief", "/read"})
 
 
 class WhatIsNew(unittest.TestCase):

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import itertools
 import random
-import re
 import time
 import unittest
 from pathlib import Path
@@ -127,7 +125,8 @@ class Content(unittest.TestCase):
         prose = "<p>A sentence of the article, long enough to count as one, stands here, too.</p>"
         teaser = (
             "<div class=box><h3>Other</h3>"
-            "<p>A teaser of another text is one sentence long and ends with its date, May {}.</p></div>"
+            "<p>A teaser of another text is one sentence long and ends with its date, May {}.</p>"
+            "</div>"
         )
         boxes = "".join(teaser.format(number) for number in range(20))
         head = "<html><head><meta property=og:type content=article></head>"
@@ -358,71 +357,6 @@ class Metadata(unittest.TestCase):
             "<body><div id=root></div></body></html>"
         )
         self.assertIn("only in the data", page_of(html)["text"])
-
-
-class Passages(unittest.TestCase):
-    text = (
-        "Opening words about the island.\n\n# Climate\n\nRain falls on two hundred days.\n\n"
-        "## Winter\n\nStorms close the harbour for weeks.\n\n"
-        "## Summer\n\nThe warm months are dry.\n\n"
-        "# Getting there\n\n```sh\nferry --from north\n\nferry --back\n```\n\n"
-        "The ferry takes an hour."
-    )
-
-    def test_have_their_path_of_headings_and_the_order_of_the_page(self) -> None:
-        found = passages.select_passages(self.text, "ferry in winter storms", 0)
-        self.assertEqual([one["heading"] for one in found], ["Climate > Winter", "Getting there"])
-        self.assertIn("ferry --from north\n\nferry --back\n```", found[1]["text"])
-
-    def test_nothing_is_found_where_no_word_is_held(self) -> None:
-        self.assertEqual(passages.select_passages(self.text, "zebra", 500), [])
-        self.assertEqual(passages.select_passages("", "ferry", 500), [])
-
-    def test_words_are_compared_without_case_accents_and_plural_s(self) -> None:
-        found = passages.select_passages("Le CAFÉ des îles", "cafes ile", 0)
-        self.assertEqual(len(found), 1)
-
-    def test_languages_without_spaces_are_searched_by_pairs_of_characters(self) -> None:
-        text = (
-            "# 一\n\n潮の満ち引きは月の引力で起こる。\n\n# 二\n\n港では魚を売っている。\n\n"
-            "# 三\n\nเรือออกทุกเช้า"
-        )
-        for query, heading in (("魚はどこ", "二"), ("月の引力", "一"), ("เรือ", "三")):
-            found = passages.select_passages(text, query, 0)
-            self.assertEqual(found[0]["heading"], heading)
-
-    def test_stay_within_their_budget_and_join_neighbours(self) -> None:
-        generator = random.Random(5)
-        words = ["harbour", "ferry", "storm", "rain", "lamp", "keeper"]
-        blocks = []
-        for number in range(60):
-            if number % 7 == 0:
-                blocks.append(f"## Part {number}")
-            blocks.append(" ".join(generator.choices(words, k=generator.randrange(5, 200))) + ".")
-        text = "\n\n".join(blocks)
-        for max_chars in (100, 500, 2_000, 9_000):
-            found = passages.select_passages(text, "storm lamp", max_chars)
-            used = sum(len(one["text"]) + len(one["heading"]) for one in found)
-            self.assertTrue(0 < used <= max_chars)
-            for one, other in itertools.pairwise(found):
-                whole = text.find(one["text"]), text.find(other["text"])
-                self.assertLess(whole[0], whole[1] if whole[1] >= 0 else len(text))
-
-    def test_long_texts_and_long_code_are_split_in_linear_time(self) -> None:
-        for unit in ("Rain fell on the harbour. ", "harbour", "x\n\n", "```\n\nx\n\n"):
-            seconds = []
-            for size in (50_000, 400_000):
-                started = time.process_time()
-                passages.select_passages((unit * size)[:size], "harbour", 2_000)
-                seconds.append(time.process_time() - started)
-            with self.subTest(unit):
-                self.assertLess(seconds[1], 20 * seconds[0] + 0.1)
-
-    def test_every_word_of_the_page_is_in_one_passage(self) -> None:
-        found = passages.split_passages(self.text)
-        joined = " ".join(one["text"] for one in found)
-        for word in re.findall(r"\w+", re.sub(r"(?m)^#+ .*$", "", self.text)):
-            self.assertIn(word, joined)
 
 
 class HostileMarkup(unittest.TestCase):

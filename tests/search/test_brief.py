@@ -302,7 +302,7 @@ class Failures(BriefCase):
             with self.subTest(status):
                 self.web.statuses["serper"] = status
                 # The sources that stand in for auto are not asked: their addresses refuse.
-                named = ("--engine", "serper", "--timeout", "4")
+                named = ("--engine", "serper", "--timeout", "2")
                 search = self.run_command(OTTER, *named)
                 run = self.run_command("brief", OTTER, HERON, *named)
                 self.assertEqual((run.code, search.code), (code, code), run.document)
@@ -381,6 +381,26 @@ class Budgets(BriefCase):
         left_out = document["truncated"]["items_dropped"]["sources"]
         self.assertEqual(left_out, 8 - len(document["sources"]))
         self.assertGreater(left_out, 0)
+
+    def test_a_limit_that_the_questions_fill_is_kept_too(self) -> None:
+        for limit in ("300", "1000", "1300"):
+            with self.subTest(limit):
+                run = self.run_command("brief", *self.eight, "--max-chars", limit)
+                self.assertEqual(run.code, 0, run.document)
+                self.assertLessEqual(len(common.dump_json(run.document)), int(limit))
+                self.assertTrue(run.document["truncated"])
+                ways = ("brief", *self.eight, "--max-chars", limit, "--format", "markdown")
+                self.assertEqual(self.run_command(*ways).code, 0)
+
+    def test_attempts_go_before_sources(self) -> None:
+        self.use("brave", "serper")
+        self.web.statuses["brave"] = 403
+        roomy = self.brief(*self.eight[:4])
+        self.assertTrue(roomy["attempts"])
+        tight = self.brief(*self.eight[:4], "--force", "--max-chars", "2000")
+        self.assertNotIn("attempts", tight)
+        self.assertEqual(tight["truncated"]["left_out"], ["attempts"])
+        self.assertEqual({n for one in tight["sources"] for n in one["queries"]}, {1, 2, 3, 4})
 
     def test_without_a_limit_whole_texts_come(self) -> None:
         document = self.brief(*self.eight[:2], "--max-chars", "0")

@@ -91,7 +91,7 @@ class Counting(LedgerCase):
     def test_what_the_provider_refuses_is_not_counted(self) -> None:
         for status in (400, 401, 403, 429, 500):
             self.web.statuses["serper"] = status
-            document = self.search(QUESTION, "--engine", "serper", "--timeout", "3")
+            document = self.search(QUESTION, "--engine", "serper", "--timeout", "2")
             self.assertFalse(document["ok"])
         self.assertGreaterEqual(self.asked("serper"), 5)
         self.assertEqual(self.spent(), {})

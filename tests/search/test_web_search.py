@@ -31,7 +31,7 @@ from tests.support import (
 web_search = load_script("websearch.search")
 command = load_script("web_search")
 results = load_script("websearch.results")
-passages = load_script("websearch.pages.passages")
+page_room = load_script("websearch.pages.room")
 engines = load_script("websearch.engines")
 common = load_script("websearch.common")
 pacing: Any = load_script("websearch.engines.pacing")
@@ -181,13 +181,28 @@ class FromQuestionToPassages(WebSearchCase):
         self.assertIn("/html/", document["request"]["url"])
         self.assertEqual(self.server.requests, [])
 
+    def test_a_document_that_cuts_uses_its_room_and_first_ranks_get_the_most(self) -> None:
+        for query, count in ((QUESTION, 5), ("sourdough", 10), ("python", 10), ("espresso", 3)):
+            for limit in (3_000, 6_000, 9_000):
+                arguments = (query, "--count", str(count), "--max-chars", str(limit))
+                document = self.run_script("web_search.py", "search", *arguments).document
+                size = len(common.dump_json(document))
+                with self.subTest(query=query, limit=limit, size=size):
+                    self.assertLessEqual(size, limit)
+                    first, *others = document["results"]
+                    if "truncated" in document:
+                        self.assertGreater(size, 0.95 * limit)
+                    if "truncated" in first:
+                        lengths = [len(one.get("text", "")) for one in others]
+                        self.assertGreaterEqual(len(first["text"]), max(lengths, default=0))
+
     def test_the_shares_of_a_document_fall_with_the_rank_and_fit_the_room(self) -> None:
         generator = random.Random(6)
         for _ in range(500):
             wanted = [generator.randint(0, 9_000) for _ in range(generator.randint(1, 20))]
             room = generator.randint(0, 9_000)
             weights = [(rank + 1) ** -0.5 for rank in range(len(wanted))]
-            shares = passages.share_room(wanted, room, weights)
+            shares = page_room.share_room(wanted, room, weights)
             self.assertLessEqual(sum(shares), room)
             self.assertTrue(all(0 <= one <= want for one, want in zip(shares, wanted, strict=True)))
             if sum(wanted) <= room:

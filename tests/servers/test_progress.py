@@ -65,6 +65,10 @@ class Progress(SmallWebCase):
                 ["web_search.py", "python asyncio", "-n", "2"],
                 [r"asking \w+ \(0 of 3\)", r"pages read \(2 of 3\)", r"pages read \(3 of 3\)"],
             ),
+            "brief": (
+                ["web_search.py", "brief", "python asyncio", "sourdough"],
+                [r"answers \(1 of 2\)", r"answers \(2 of 2\)", r"pages read \((\d+) of \1\)"],
+            ),
             "many pages": (
                 ["read_page.py", *pages],
                 [r"\(1 of 3\)", r"\(2 of 3\)", r"\(3 of 3\)"],

@@ -12,7 +12,14 @@ import unittest
 from typing import TYPE_CHECKING
 
 from tests.fake_server.server import FakeServer
-from tests.support import CANARY, ROOT, clean_environment, load_script, run_script
+from tests.support import (
+    CANARY,
+    ROOT,
+    clean_environment,
+    load_script,
+    run_script,
+    small_web_environment,
+)
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -24,11 +31,6 @@ PLACE = "/path/to/web-search/"
 # Environment that leads every script to the fake server.
 KEYS = (
     "BRAVE_SEARCH_API_KEY", "SERPER_API_KEY", "GEMINI_API_KEY",
-)  # fmt: skip
-ADDRESSES = (
-    "BRAVE_SEARCH_BASE_URL", "SERPER_BASE_URL", "SERPER_SCRAPE_BASE_URL", "GEMINI_BASE_URL",
-    "VERTEX_BASE_URL", "CODE_ASSIST_BASE_URL", "DUCKDUCKGO_BASE_URL", "GOOGLE_BASE_URL",
-    "SEARXNG_BASE_URL", "WIKIPEDIA_BASE_URL",
 )  # fmt: skip
 
 
@@ -139,9 +141,8 @@ class EveryCommand(unittest.TestCase):
         super().setUpClass()
         cls.server = FakeServer(local_links=True)
         cls.addClassCleanup(cls.server.close)
-        variables = dict.fromkeys(KEYS, f"good-{CANARY}") | dict.fromkeys(ADDRESSES, cls.server.url)
-        variables["WEB_SEARCH_ALLOW_PRIVATE"] = cls.server.url.removeprefix("http://")
-        variables["GLSI_RATE_LIMIT"] = "0s"
+        variables = small_web_environment(cls.server.url)
+        variables |= dict.fromkeys(KEYS, f"good-{CANARY}")
         cls.environment = clean_environment(**variables)
         live = run_script("brave_search.py", "weather", "--enable-rich-callback", env=variables)
         summary = run_script("brave_search.py", "python asyncio", "--summary", env=variables)

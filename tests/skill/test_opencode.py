@@ -38,7 +38,7 @@ def source(name: str) -> str:
 def tool_names() -> list[str]:
     """Return the names of the tools in the table."""
     table = source("tool/shared/search_tools.ts").split("SEARCH_TOOLS:")[1].split("\n}\n")[0]
-    return re.findall(r"(?m)^  (\w+): \{$", table)
+    return re.findall(r"(?m)^  (\w+): (?:\{|GOOGLE_SEARCH,)$", table)
 
 
 class Form(unittest.TestCase):
@@ -54,7 +54,10 @@ class Form(unittest.TestCase):
 
     def test_the_tool_file_has_a_default_export_and_no_other(self) -> None:
         exports = re.findall(r"(?m)^export .*$", source("tool/google_search.ts"))
-        self.assertEqual(exports, ['export default searchTool("google_search")'])
+        self.assertEqual(exports, ['export default makeTool("google_search", GOOGLE_SEARCH)'])
+
+    def test_the_tool_file_needs_no_other_file(self) -> None:
+        self.assertNotRegex(source("tool/google_search.ts"), r'(from|import\()\s*"\.')
 
     def test_the_plugin_file_exports_one_function_and_no_other(self) -> None:
         exports = re.findall(r"(?m)^export .*$", source("plugin/index.ts"))

@@ -214,7 +214,8 @@ EXPECTED: dict[str, dict[str, str]] = {
     },
     "arxiv": {
         **ENGINE,
-        **dict.fromkeys(("busy", "exceeded", "overloaded"), "blocked"),
+        **dict.fromkeys(("exceeded", "overloaded"), "blocked"),
+        "busy": "ok",
         "vanished": "ok",
         "malformed": "invalid_input",
     },
@@ -308,9 +309,12 @@ SAMPLES: dict[tuple[str, str], dict[str, Any]] = {
     ("keyless_search", "search"): {"query": REST_OF_QUERY},
     ("read_page", "read"): {},
     ("web_search", "search"): {"query": REST_OF_QUERY, "count": 3, "force": True},
+    ("web_search", "brief"): {"queries": [REST_OF_QUERY, "bread"], "count": 3, "force": True},
 }
+# A brief asks an engine as a search does: one with a key and one without tell of all.
+ENGINES_OF_A_BRIEF = ("brave", "duckduckgo")
 # Commands and scripts that ask no provider, or that are a way in themselves.
-LOCAL = {("web_search", "recall"), ("web_search", "cache"), ("web_search", "brief")}
+LOCAL = {("web_search", "recall"), ("web_search", "cache")}
 NOT_TRIED = {
     "http_server",
     "doctor",
@@ -391,8 +395,9 @@ def subjects_of(module: Any) -> Iterator[Subject]:
                 )
             yield Subject(script, command, PROVIDER_OF_SCRIPT[script], params)
             continue
-        bare = {"no_pages": True} if script == "web_search" else {}
-        for engine in engines[0]["choices"]:
+        bare = {"no_pages": True} if (script, command) == ("web_search", "search") else {}
+        of_brief = ENGINES_OF_A_BRIEF if command == "brief" else ()
+        for engine in of_brief or engines[0]["choices"]:
             if engine == "all":  # its engines are subjects of their own
                 continue
             # auto goes on to an engine that answers, whatever befell the first one: Brave.
@@ -478,11 +483,12 @@ def batch_types(commands: dict[str, Any]) -> list[str]:
 def tool_of(subject: Subject, tools: Any) -> tuple[str, dict[str, Any]] | None:
     """The MCP tool that runs a subject's command, with fixed arguments."""
     for name, tool in tools.TOOLS.items():
-        if tool["command"] == subject.command and same_table(tool["module"], subject.script):
-            return name, {}
+        for entry in (tool, *tool.get("instead", {}).values()):
+            if entry["command"] == subject.command and same_command(entry["module"], subject):
+                return name, {}
         for label, choices in tool.get("more_choices", {}).items():
             run = f"run_{subject.command}"
-            same = same_table(tool["module"], subject.script)
+            same = same_command(tool["module"], subject)
             if same and choices.get(subject.command) == run:
                 return name, {label: subject.command}
     return None
@@ -492,15 +498,17 @@ def route_of(subject: Subject, routes: Any) -> tuple[str, dict[str, str]] | None
     """The path of the HTTP API that runs a subject's command, and its names of parameters."""
     for path, methods in routes.items():
         operation = methods.get("GET", {})
-        same = same_table(operation.get("module", ""), subject.script)
-        if same and operation["command"] == subject.command:
+        if operation.get("command") != subject.command:
+            continue
+        if same_command(operation["module"], subject):
             return path, operation.get("names", {})
     return None
 
 
-def same_table(name: str, script: str) -> bool:
-    """Whether a module's table of commands is a script's; another module may hold it for both."""
-    return bool(name) and load_script(name).COMMANDS is load_script(script).COMMANDS
+def same_command(name: str, subject: Subject) -> bool:
+    """Whether a module's table has the subject's command; a script may take it from there."""
+    own = load_script(subject.script).COMMANDS[subject.command]
+    return load_script(name).COMMANDS.get(subject.command) is own
 
 
 def all_cells(words: Iterable[str] = ()) -> list[Cell]:
@@ -527,10 +535,15 @@ def params_of(cell: Cell, url: str) -> dict[str, Any]:
     """The parameters of a cell: those of its subject, with the fault where a query asks for it."""
     subject, fault = cell.subject, cell.fault
     params = dict(subject.params)
+    words = ""
     if subject.provider in KEYLESS:
-        params["query"] = f"{params['query']} fault{fault}{own_number(cell)}"
+        words = f" fault{fault}{own_number(cell)}"
     elif subject.note == "pages":
-        params["query"] = f"{params['query']} pagefault:{fault}:all {own_word(cell)}"
+        words = f" pagefault:{fault}:all {own_word(cell)}"
+    if words and "queries" in params:
+        params["queries"] = [query + words for query in params["queries"]]
+    elif words:
+        params["query"] += words
     elif subject.script == "read_page":
         # A path of its own for each way, because a passing fault passes for each path.
         params["urls"] = [f"{url}/web/fault-{fault}/{page}" for page in pages_for(cell.way)]

@@ -25,7 +25,7 @@ import urllib.request
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from tests.fake_server.server import FakeServer
 from tests.support import CANARY, ROOT, clean_environment, small_web_environment
@@ -50,6 +50,7 @@ pwd.getpwuid = getpwuid
 # The test modules that start processes; with test_contract they touch every script. The others
 # call functions, which the first part's settings do not reach.
 MODULES = ("contract", "https", "web_search", "mcp_server", "http_server", "doctor", "progress")
+LIKE_WINDOWS = ROOT / "tests/tools/like_windows.py"
 UTF8_OFF = {"PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0", "LC_ALL": "C", "LANG": None}
 
 
@@ -62,6 +63,7 @@ class Setting(NamedTuple):
     closed: tuple[int, ...] = ()  # file descriptors
     copied: bool = False  # under a path with spaces and letters beyond ASCII
     user: int | None = None
+    encoding: str = "utf-8"  # of text for people in a pipe; JSON is UTF-8 everywhere
 
 
 class Call(NamedTuple):
@@ -82,10 +84,28 @@ class Place(NamedTuple):
     url: str
 
 
+def windows_variables(folder: Path) -> dict[str, str | None]:
+    """The variables of a process that finds what Windows has: no POSIX, cp1252, other defaults.
+
+    The warnings find every file that is opened in the locale's encoding.
+    """
+    return {
+        "PYTHONPATH": str(folder / "windows"),
+        "PYTHONUTF8": "0",
+        "PYTHONIOENCODING": "cp1252",
+        "PYTHONWARNDEFAULTENCODING": "1",
+        "PYTHONWARNINGS": "error::EncodingWarning",
+    }
+
+
 def settings(folder: Path) -> list[Setting]:
     """Every setting; folder is for the files that some need."""
     (folder / "patch").mkdir()
     (folder / "patch" / "sitecustomize.py").write_text(NO_PASSWORD_FILE)
+    (folder / "windows").mkdir()
+    shutil.copy(LIKE_WINDOWS, folder / "windows" / "sitecustomize.py")
+    home = folder / r"C:\Users\Jürgen"
+    home.mkdir()
     (folder / "file").touch()
     no_home: dict[str, str | None] = {"HOME": None, "PYTHONPATH": str(folder / "patch")}
     no_home |= {name: None for name in os.environ if name.startswith("XDG_")}
@@ -103,6 +123,11 @@ def settings(folder: Path) -> list[Setting]:
         Setting("no home, no password file", no_home),
         Setting("path with spaces and letters", copied=True),
         Setting("no uv on PATH, nor anything", {"PATH": "/nowhere"}),
+        Setting(
+            "what Windows lacks",
+            {**windows_variables(folder), "HOME": str(home)},
+            encoding="cp1252",
+        ),
         Setting("stdin closed", closed=(0,)),
         Setting("stdout closed", closed=(1,)),
         Setting("stderr closed", closed=(2,)),
@@ -145,6 +170,10 @@ def calls(url: str) -> list[Call]:
             FOUND,
             output="é.jsonl",
         ),
+        Call(["gemini_search.py", "batch", "L é.txt", "--skip-done", "no-such.jsonl"], FOUND),
+        Call(["read_page.py", "--urls-from", "-", "--ordered"], "tide", f"{page}\n{page}?2\n"),
+        Call(["install.py", "install", "--dir", "箱"], "installed: "),
+        Call(["install.py", "uninstall", "--dir", "箱"], "removed: "),
         Call(["brave_search.py", "--help"], "usage: brave_search.py"),
         Call(["doctor.py"], '"provider":"doctor"'),
         Call(["mcp_server.py", "tools"], "web_search"),
@@ -212,7 +241,7 @@ def run_call(setting: Setting, call: Call, place: Place) -> str:
         return f"on stderr: {stderr[-400:]}"
     try:
         data = (place.folder / call.output).read_bytes() if call.output else stdout
-        text = data.decode("utf-8")
+        text = data.decode(setting.encoding if script == "install.py" else "utf-8")
     except (OSError, UnicodeDecodeError) as error:
         return f"output: {error}"
     unseen = 1 in setting.closed and not call.output
@@ -270,7 +299,7 @@ def faults_of(setting: Setting, copied: Path, server: FakeServer) -> Iterator[st
         (folder / "Größe 京.json").write_text(json.dumps({"query": QUERY}), encoding="utf-8")
         (folder / "L é.txt").write_text(f"{QUERY}\nguide\n", encoding="utf-8")
         before = {path.name for path in folder.iterdir()}
-        expected = {call.output for call in calls(server.url) if call.output}
+        expected = {"箱", *(call.output for call in calls(server.url) if call.output)}
         place = Place(python, scripts, folder, server.url)
         for call in calls(server.url):
             wrong = run_call(setting, call, place)

@@ -1,6 +1,7 @@
 """Copy what is written once into the files that carry a copy: `make sync`.
 
 - The shared blocks of scripts/websearch/common.py, into the standalone scripts.
+- What opencode's tool google_search shares with the plugin, into its file.
 - The parameter tables made from each script's COMMANDS, into references/*.md.
 
 With --check nothing is written; the exit code is 1 if a copy differs.
@@ -30,6 +31,7 @@ STANDALONE = {
         "batch",
     ),
 }
+TOOL_MARK = "// ===== google_search.ts carries a copy of what stands above"
 LONG_LIST = 12  # choices
 # Type of a parameter in COMMANDS -> its name in the tables.
 TYPES = {
@@ -130,6 +132,19 @@ def load_commands(script: str) -> dict[str, Any]:
     return commands
 
 
+def synced_tool() -> str:
+    """Return opencode's tool google_search with a fresh copy of what it shares with the plugin.
+
+    The file must work when it is copied alone; opencode would take a second export for a tool.
+    """
+    folder = ROOT / "assets/opencode/tool"
+    source = (folder / "shared/search_tools.ts").read_text(encoding="utf-8")
+    shared = source[source.index("import ") : source.index(TOOL_MARK)].replace("\nexport ", "\n")
+    own = (folder / "google_search.ts").read_text(encoding="utf-8")
+    head = own[: own.index("import ")]
+    return f'{head}{shared}export default makeTool("google_search", GOOGLE_SEARCH)\n'
+
+
 def synced_reference(path: Path) -> str:
     """Return a reference with fresh parameter tables."""
     return TABLE.sub(
@@ -142,6 +157,7 @@ def main() -> int:
     """Write the copies, or with --check only compare them."""
     wanted = {ROOT / "scripts" / name: synced_script(name) for name in STANDALONE}
     wanted |= {path: synced_reference(path) for path in sorted(ROOT.glob("references/*.md"))}
+    wanted[ROOT / "assets/opencode/tool/google_search.ts"] = synced_tool()
     differing = [path for path, text in wanted.items() if path.read_text(encoding="utf-8") != text]
     for path in differing:
         print(f"{'differs' if '--check' in sys.argv else 'written'}: {path.relative_to(ROOT)}")

@@ -59,6 +59,8 @@ USE_ANOTHER = "Leave it out, or use another engine."
 # interval   seconds between two requests, if its own limit asks for more than GLSI_RATE_LIMIT;
 #            burst: requests that may come at once; faster: (variable, interval if that is set)
 # serial     it takes one request at a time
+# page_interval  seconds between two requests that read pages of the source, if these do not have to
+#            wait for the pace of its searches; pages_apart: they have a limit of their own
 # filters    filter -> the values it takes, or None for every value; absent: it cannot
 # instead    filter -> what to do instead
 # max_query  characters of a query, operators included: an engine cuts a longer one or refuses it
@@ -141,7 +143,7 @@ ENGINES: dict[str, dict[str, Any]] = {
         "title": "Stack Exchange", "module": "websearch.engines.stackexchange",
         "address": ("STACKEXCHANGE_BASE_URL", "https://api.stackexchange.com"),
         "paid": False, "stored": "always", "sources": ("code", "discussions"), "auto": False,
-        "stands_in": True,
+        "stands_in": True, "page_interval": 0.05,
         "filters": {"since": (*HOURS, "range"), "site": None},
         "instead": {
             "language": "Give site: for example es.stackoverflow.com is in Spanish.",
@@ -153,7 +155,7 @@ ENGINES: dict[str, dict[str, Any]] = {
         "title": "Hacker News", "module": "websearch.engines.hackernews",
         "address": ("HACKERNEWS_BASE_URL", "https://hn.algolia.com"),
         "paid": False, "stored": "always", "sources": ("discussions",), "auto": False,
-        "stands_in": True,
+        "stands_in": True, "page_interval": 0.05,
         "filters": {"since": (*HOURS, "range")},
         "instead": {"site": "Write the site's name among the words of the query."},
         "max_query": 500, "max_count": 50,
@@ -164,6 +166,7 @@ ENGINES: dict[str, dict[str, Any]] = {
         "paid": False, "stored": "always", "sources": ("code",), "auto": False,
         # Ten searches a minute, thirty with a token; in 60 seconds come 60 / interval + burst.
         "interval": 7.5, "burst": 2, "faster": ("GITHUB_TOKEN", 2.2), "serial": True,
+        "page_interval": 0.0, "pages_apart": True,  # sixty an hour, which its headers count
         "filters": {"since": (*HOURS, "range"), "site": None},
         "instead": {"language": "Write language:python and the like into the query."},
         "max_query": 256, "max_count": 50,

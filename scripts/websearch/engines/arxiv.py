@@ -80,6 +80,12 @@ def search_term(word: str) -> str:
 
 def read_answer(request: dict[str, Any], response: Response) -> dict[str, Any]:
     """Return the result page that an answer is. Raises SearchError."""
+    results = map(paper_result, feed_entries(response))
+    return {"results": [result for result in results if result]}
+
+
+def feed_entries(response: Response) -> list[str]:
+    """Return the entries of an answer's feed; raises SearchError."""
     text = response.text()
     if response.status in (429, 503) and "rate exceeded" in text[:500].lower():
         raise wall_error(NAME, response, f"HTTP {response.status} (Rate exceeded)")
@@ -91,8 +97,7 @@ def read_answer(request: dict[str, Any], response: Response) -> dict[str, Any]:
         raise refusal(NAME, response)
     if "http://www.w3.org/2005/Atom" not in text[:2_000]:
         raise layout_error(NAME, response)
-    results = map(paper_result, entries)
-    return {"results": [result for result in results if result]}
+    return entries
 
 
 def paper_result(entry: str) -> dict[str, Any]:

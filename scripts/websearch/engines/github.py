@@ -87,10 +87,12 @@ def search_request(
         dates = f"{'created' if path == ISSUES else 'pushed'}:{start}..{end}"
     query = " ".join(word for word in (words, *qualifiers, dates) if word)
     fields = {"q": within_limit(NAME, query), "per_page": str(params["count"])}
-    headers = {
-        "Accept": "application/vnd.github.text-match+json",
-        "X-GitHub-Api-Version": "2022-11-28",
-    }
+    return rest_request(path, fields, "application/vnd.github.text-match+json")
+
+
+def rest_request(path: str, fields: dict[str, Any], media_type: str) -> dict[str, Any]:
+    """Return the GET of a path of the API, with the token if one is set; raises SearchError."""
+    headers = {"Accept": media_type, "X-GitHub-Api-Version": "2022-11-28"}
     if token := configured_key(TOKEN)[1]:
         headers["Authorization"] = f"Bearer {token}"
     return api_request(NAME, path, fields, **headers)

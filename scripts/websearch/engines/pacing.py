@@ -37,6 +37,7 @@ LONGEST_REST = 21_600.0  # seconds: six hours, so that an engine is tried again 
 MOST_BLOCKS = 20  # blocks counted in a row: the rest has reached LONGEST_REST long before
 LOOK_SECONDS = 1.0  # a waiting caller looks this often whether the engine has begun to rest
 BUSY_LOOK_SECONDS = 0.2  # and this often whether an engine that takes one request is free again
+PAGES = "pages"  # the use of an engine that reads pages of its source; searches have none
 LOCK_SECONDS = 5.0  # a caller waits this long for the pacing database, then does without
 
 # busy_until: the end of another caller's turn, at the latest. remaining: requests left of the
@@ -199,6 +200,12 @@ def pace_of(engine: str) -> tuple[float, int]:
     return own, entry.get("burst", 1)
 
 
+def page_pace_of(engine: str) -> tuple[float, int]:
+    """Return the pace of requests that read pages of a source. Raises SearchError."""
+    entry = ENGINES[engine]
+    return (entry["page_interval"], 1) if "page_interval" in entry else pace_of(engine)
+
+
 def is_set(variable: str) -> bool:
     """Return whether the environment or secrets.yaml sets a variable."""
     return bool(os.environ.get(variable, "").strip() or read_secrets().get(variable))
@@ -217,18 +224,23 @@ def pacing_path() -> str:
     return os.path.join(os.path.abspath(folder), "engines.db")
 
 
-def state_key(engine: str) -> str:
-    """Return the key of an engine's row; at another address (a mirror) it has a row of its own."""
-    return f"{engine} {engine_address(engine)}" if has_other_address(engine) else engine
+def state_key(engine: str, use: str = "") -> str:
+    """Return the key of an engine's row; at another address (a mirror) it has a row of its own.
+
+    So has the use PAGES, if a limit of its own holds for it.
+    """
+    names = [engine, use if "pages_apart" in ENGINES[engine] else ""]
+    names.append(engine_address(engine) if has_other_address(engine) else "")
+    return " ".join(name for name in names if name)
 
 
-def change_state(engine: str, change: StateChange, warnings: list[str]) -> Any:
+def change_state(engine: str, change: StateChange, warnings: list[str], use: str = "") -> Any:
     """Apply change(state, now) to an engine's state, alone among all processes; return its result.
 
     If the database cannot be used, the state is kept in this process, and a warning says so. What
     change raises is passed on, and the state stays as it was.
     """
-    path, key = pacing_path(), state_key(engine)
+    path, key = pacing_path(), state_key(engine, use)
     try:
         if not path:
             raise OSError("there is no home folder")
@@ -299,9 +311,9 @@ def read_row(database: Any, key: str) -> dict[str, Any]:
     return dict(zip(COLUMNS, row, strict=True))
 
 
-def present_state(engine: str) -> dict[str, Any]:
+def present_state(engine: str, use: str = "") -> dict[str, Any]:
     """Return an engine's state without changing anything: no file is made."""
-    path, key = pacing_path(), state_key(engine)
+    path, key = pacing_path(), state_key(engine, use)
     state = {**_LOCAL.get(key, fresh_state())}
     if path and os.path.exists(path):
         from contextlib import suppress
@@ -334,32 +346,37 @@ def engine_states() -> dict[str, dict[str, Any]]:
     engine -> resting (bool), and if they are not zero: rest_seconds, blocks (in a row), signal (of
     the last block), queue_seconds (until the next free slot). With a quota that the engine has told
     and not yet renewed: remaining, renewal_seconds. An engine that is not configured is left out.
+    What is known of a limit for pages alone stands under "ENGINE pages".
     """
+    from contextlib import suppress
+
     states = {}
     for engine in keyless_engines():
-        try:
+        with suppress(SearchError):  # it is not configured, or a variable is wrong
             engine_address(engine)
-            state, pace = present_state(engine), pace_of(engine)
-        except SearchError:  # it is not configured, or a variable is wrong
-            continue
-        now = time.time()
-        rest = max(0.0, state["rest_until"] - now)
-        queue = next_slot(state, pace) - now
-        states[engine] = {"resting": rest > 0} | {
-            name: value
-            for name, value in (
-                ("rest_seconds", round(rest, 1)),
-                ("blocks", state["blocks"]),
-                ("signal", state["signal"]),
-                ("queue_seconds", round(max(0.0, queue), 1)),
-            )
-            if value
-        }
-        renewal = state["renewal"] - now
-        if state["remaining"] >= 0 and renewal > 0:
-            quota = {"remaining": state["remaining"], "renewal_seconds": round(renewal)}
-            states[engine] |= quota
+            states[engine] = shown_state(present_state(engine), pace_of(engine))
+            if "pages_apart" in ENGINES[engine]:
+                of_pages = shown_state(present_state(engine, PAGES), page_pace_of(engine))
+                states |= {f"{engine} {PAGES}": of_pages} if len(of_pages) > 1 else {}
     return states
+
+
+def shown_state(state: dict[str, Any], pace: tuple[float, int]) -> dict[str, Any]:
+    """Return what engine_states tells of one state."""
+    now = time.time()
+    facts = {
+        "rest_seconds": round(max(0.0, state["rest_until"] - now), 1),
+        "blocks": state["blocks"],
+        "signal": state["signal"],
+        "queue_seconds": round(max(0.0, next_slot(state, pace) - now), 1),
+    }
+    renewal = state["renewal"] - now
+    if state["remaining"] >= 0 and renewal > 0:
+        quota = {"remaining": state["remaining"], "renewal_seconds": round(renewal)}
+    else:
+        quota = {}
+    is_resting = {"resting": state["rest_until"] > now}
+    return {**is_resting, **{name: value for name, value in facts.items() if value}, **quota}
 
 
 # ===== requests in their turn =====================================================================
@@ -402,21 +419,34 @@ class PacedEngine:
     """Sends the requests of one call to one engine, each in its turn.
 
     deadline: on time.monotonic()'s clock. warnings: sentences are added to it. report: progress.
+    use: PAGES, or "" for searches.
     """
 
     def __init__(
-        self, engine: str, deadline: float, warnings: list[str], report: ProgressCallback = None
+        self,
+        engine: str,
+        deadline: float,
+        warnings: list[str],
+        report: ProgressCallback = None,
+        use: str = "",
     ) -> None:
         self.engine = engine
+        self.use = use
         self.deadline = deadline
         self.warnings = warnings
         self.report = report
-        self.is_serial = "serial" in entry_of(engine)
+        entry = entry_of(engine)
+        is_apart = use == PAGES and "page_interval" in entry
+        self.is_serial = "serial" in entry and not is_apart
         self.blocks = 0  # in a row, when the turn was taken
 
     def change(self, change: StateChange) -> Any:
         """Apply a change to the engine's state, and return its result."""
-        return change_state(self.engine, change, self.warnings)
+        return change_state(self.engine, change, self.warnings, self.use)
+
+    def pace(self) -> tuple[float, int]:
+        """Return the pace of this use. Raises SearchError (invalid_input)."""
+        return page_pace_of(self.engine) if self.use == PAGES else pace_of(self.engine)
 
     def take_turn(self) -> None:
         """Wait for the engine's next slot. Raises SearchError (blocked, rate_limit)."""
@@ -428,7 +458,7 @@ class PacedEngine:
         while (pause := turn_comes - time.monotonic()) > 0:
             time.sleep(min(pause, LOOK_SECONDS))
             try:  # another caller may have been blocked meanwhile
-                check_rest(present_state(self.engine), time.time(), self.engine)
+                check_rest(present_state(self.engine, self.use), time.time(), self.engine)
             except SearchError:
                 self.end_turn()
                 raise
@@ -446,7 +476,7 @@ class PacedEngine:
             return None
         if busy > 0:
             raise long_wait(self.engine, busy, left, is_pause=False)
-        wait = reserve_slot(state, now, self.engine, pace_of(self.engine), left)
+        wait = reserve_slot(state, now, self.engine, self.pace(), left)
         if self.is_serial:
             state["busy_until"] = now + max(0.0, left)
         return wait
@@ -461,7 +491,7 @@ class PacedEngine:
     def end_turn(self) -> None:
         """End the turn of an engine that takes one request at a time."""
         if self.is_serial:
-            self.change(functools.partial(free_engine, pace=pace_of(self.engine)))
+            self.change(functools.partial(free_engine, pace=self.pace()))
 
     def fetch(
         self, request: dict[str, Any], read: Callable[[dict[str, Any], Response], dict[str, Any]]

@@ -226,7 +226,7 @@ def get_request(url: str, fields: dict[str, str], headers: dict[str, str]) -> di
 
     return {
         "method": "GET",
-        "url": f"{url}?{urlencode(fields)}",
+        "url": f"{url}?{urlencode(fields)}" if fields else url,
         "headers": headers,
         "fields": fields,
         "max_body": MAX_BYTES,

@@ -80,18 +80,24 @@ def api_site(sites: list[str]) -> str:
 
 def read_answer(request: dict[str, Any], response: Response) -> dict[str, Any]:
     """Return the result page that an answer is. Raises SearchError."""
+    found = read_items(response)
+    results = [question_result(item) for item in found.pop("items")]
+    return {**found, "results": [result for result in results if result]}
+
+
+def read_items(response: Response) -> dict[str, Any]:
+    """Return the items of an answer, and quota and pause as it names them; raises SearchError."""
     response = unpacked(response)
     if response.status != 200:
         raise api_error(response)
     answer = good_answer(NAME, response)
-    results = [question_result(item) for item in listed_items(NAME, answer, "items")]
-    result_page: dict[str, Any] = {"results": [result for result in results if result]}
+    found: dict[str, Any] = {"items": listed_items(NAME, answer, "items")}
     remaining, pause = answer.get("quota_remaining"), answer.get("backoff")
     if isinstance(remaining, int):
-        result_page["quota"] = {"remaining": remaining, "seconds": QUOTA_SECONDS}
+        found["quota"] = {"remaining": remaining, "seconds": QUOTA_SECONDS}
     if isinstance(pause, (int, float)):
-        result_page["pause"] = float(pause)
-    return result_page
+        found["pause"] = float(pause)
+    return found
 
 
 def unpacked(response: Response) -> Response:

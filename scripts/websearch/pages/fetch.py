@@ -266,6 +266,7 @@ class UnknownNameError(SearchError):
 class Fetched:
     """A page as its server sent it: its address after all redirects, and the server's answer.
 
+    api_error: why the page was not read through the API of its site, if it has one.
     What is found out when it is read: is_thin, whether it has next to no text and is no bot wall;
     alternate, the address of a version for such readers, or "". copy: where it is kept if this is
     an archived copy, or "".
@@ -274,6 +275,7 @@ class Fetched:
     def __init__(self, url: str, response: Response) -> None:
         self.url = url
         self.response = response
+        self.api_error = ""
         self.is_thin = False
         self.alternate = ""
         self.copy = ""
@@ -291,9 +293,14 @@ def page_headers() -> dict[str, str]:
 
 def page_request(url: str) -> dict[str, Any]:
     """Return the request for a page. Raises SearchError (refused, invalid_input)."""
-    host, port = host_and_port(url)
     request = {"method": "GET", "url": url, "headers": page_headers(), "max_body": MAX_PAGE_BYTES}
-    if proxy_for(url):
+    return guarded(request)
+
+
+def guarded(request: dict[str, Any]) -> dict[str, Any]:
+    """Return a request that connects to public addresses alone; raises SearchError (refused)."""
+    host, port = host_and_port(request["url"])
+    if proxy_for(request["url"]):
         check_unresolved_host(host, port)
         return request
     return {**request, "connect": guarded_connect(host, port)}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from websearch.pages.ranking import rank_windows
-from websearch.pages.windows import is_fragment
+from websearch.pages.windows import WINDOW_CHARS, is_fragment
 
 TYPE_CHECKING = False  # typing.TYPE_CHECKING without its import, which costs 5 ms
 if TYPE_CHECKING:
@@ -89,13 +89,18 @@ def shown_heading(window: Window, limit: int) -> str:
 
 
 def cut_text(text: str, room: int, is_lines: bool) -> str:
-    """Return the beginning of a text, whole lines or words of it; "" if it would be a fragment."""
+    """Return the beginning of a text, whole lines or words of it; "" if it would be a fragment.
+
+    A line is cut only if it is longer than a window.
+    """
     if room < LEAST_ROOM:
         return ""
     beginning = text[: room - len("\n…")]
-    end = beginning.rfind("\n") if is_lines else -1
-    if end > 0:
-        return beginning[:end].rstrip() + "\n…"
+    lines = beginning.rpartition("\n")[0].rstrip() if is_lines else ""
+    if lines:
+        return f"{lines}\n…"
+    if is_lines and len(text) <= WINDOW_CHARS:
+        return ""
     end = beginning.rfind(" ", len(beginning) * 2 // 3)  # none in scripts without spaces
     beginning = (beginning[:end] if end > 0 else beginning).rstrip()
     return "" if is_fragment(beginning) else beginning + "…"

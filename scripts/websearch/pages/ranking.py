@@ -21,14 +21,17 @@ if TYPE_CHECKING:
 
     Counts = dict[str, float]
 
-SHORT_BEGINNING, LONG_BEGINNING = 4, 6  # letters
-NEIGHBOUR_WEIGHTS = (0.2, 0.1)  # of the windows at a distance of one and of two
-BLOCK_WEIGHT = 0.8
+BEGINNINGS = (3, 4, 6)  # letters of a word that stand for its stem
+HEAD_LETTERS = BEGINNINGS[0]
+PAIR_LETTERS = 5  # of each of two words that follow each other
+PAIR_WEIGHT = 0.3
+NEIGHBOUR_WEIGHTS = (0.3, 0.1)  # of the windows at a distance of one and of two
+BLOCK_WEIGHT = 0.4
 HEADING_WEIGHT = 0.3
-SATURATION, LENGTH_WEIGHT = 1.2, 0.5  # BM25's k1 and b
+SATURATION, LENGTH_WEIGHT = 1.0, 0.75  # BM25's k1 and b
 LENGTH = ""  # among the counts of a text's terms: its characters
 
-# Marks inside of words that \w leaves out: Hebrew points, the vowel signs of Indian scripts, joiners.
+# Marks inside of words that are not in \w: Hebrew points, vowel signs of Indian scripts, joiners.
 _MARKS = (
     r"\u0591-\u05c7\u0900-\u0903\u093a-\u094f\u0951-\u0957\u0962\u0963\u0981-\u0983\u09bc-\u09cd"
     r"\u0a01-\u0a03\u0a3c-\u0a4d\u0a81-\u0a83\u0abc-\u0acd\u0b01-\u0b03\u0b3c-\u0b57\u0b82"
@@ -60,37 +63,46 @@ def fold_text(text: str) -> str:
     return unicodedata.normalize("NFC", text)
 
 
-def terms_of(text: str) -> Iterator[str]:
+def terms_of(text: str, heads: set[str] | None = None) -> Iterator[str]:
     """Yield the terms of a folded text.
 
-    A word gives its beginnings, which do for stems in every language, and itself. Scripts without
-    spaces between words give pairs of characters, those of Southeast Asia triples; a Chinese sign
-    between Japanese ones is a word, too.
+    A word gives itself, its beginnings, which do for stems in every language, and a pair with the
+    word before it. Scripts without spaces between words give pairs of characters, those of
+    Southeast Asia triples; a Chinese sign between Japanese ones is a word, too. heads: words that
+    begin otherwise are passed over.
     """
+    before = ""
     for word in re.findall(_WORD, text):
         if word[0] >= "\u0e00" and re.match(f"[{UNSPACED}]", word):
             size = 3 if re.match(f"[{PHRASED}]", word) else 2
             for place in range(max(1, len(word) - size + 1)):
                 yield word[place : place + size]
             yield from re.findall(_LONE_IDEOGRAPH, word)
+            before = ""
+        elif heads is None or word[:HEAD_LETTERS] in heads:
+            yield word
+            for size in BEGINNINGS:
+                if len(word) >= size:
+                    yield f"{word[:size]}-"
+            if before:
+                yield f"{before} {word[:PAIR_LETTERS]}"
+            before = word[:PAIR_LETTERS]
         else:
-            yield word[:SHORT_BEGINNING]
-            if len(word) > SHORT_BEGINNING:
-                yield f"={word}"
-                if len(word) >= LONG_BEGINNING:
-                    yield f"{word[:LONG_BEGINNING]}-"
+            before = ""
 
 
 def count_terms(texts: list[str], wanted: set[str]) -> list[Counts]:
     """Return how often each wanted term stands in each text; all are folded at once."""
+    heads = {term[:HEAD_LETTERS] for term in wanted}
     folded = fold_text("\n".join(text.replace("\n", " ") for text in texts)).split("\n")
-    return [
-        {
-            term: float(held)
-            for term, held in Counter(filter(wanted.__contains__, terms_of(text))).items()
-        }
-        for text in folded
-    ]
+    counts: list[Counts] = []
+    for text in folded:
+        counted: Counts = {}
+        for term in terms_of(text, heads):
+            if term in wanted:
+                counted[term] = counted.get(term, 0.0) + 1.0
+        counts.append(counted)
+    return counts
 
 
 # ===== ranking ====================================================================================
@@ -112,12 +124,13 @@ def rank_windows(markdown: str, query: str) -> list[Window]:
         add_counts(blocks.setdefault(window.block, {}), counted)
     mixed = add_neighbours(windows, counts)
     for terms in questions:
-        of_windows = bm25(mixed, rarities(counts, terms))
-        of_blocks = bm25(blocks.values(), rarities(blocks.values(), terms))
-        by_block = dict(zip(blocks, of_blocks, strict=True))
+        rarity = rarities(counts, terms)
+        of_windows = bm25(mixed, rarity)
+        among_blocks = rarities(blocks.values(), terms)
+        of_blocks = dict(zip(blocks, bm25(blocks.values(), among_blocks), strict=True))
         scores = [
-            score + BLOCK_WEIGHT * by_block[window.block]
-            for window, score in zip(windows, of_windows, strict=True)
+            score * covered_share(counted, rarity) + BLOCK_WEIGHT * of_blocks[window.block]
+            for window, counted, score in zip(windows, mixed, of_windows, strict=True)
         ]
         best = max(scores) or 1.0
         for window, score in zip(windows, scores, strict=True):
@@ -155,16 +168,18 @@ def add_neighbours(windows: list[Window], counts: list[Counts]) -> list[Counts]:
 
 
 def rarities(counts: Collection[Counts], terms: set[str]) -> Counts:
-    """Return BM25's weight of each term that a text holds: the fewer hold it, the more."""
+    """Return the weight of each term that a text holds: the fewer hold it, the more."""
     holding = Counter(term for counted in counts for term in counted if term in terms)
-    return {
-        term: math.log(1 + (len(counts) - held + 0.5) / (held + 0.5))
-        for term, held in holding.items()
-    }
+    weights = {}
+    for term, held in holding.items():
+        weights[term] = math.log(1 + (len(counts) - held + 0.5) / (held + 0.5))
+        if " " in term:
+            weights[term] *= PAIR_WEIGHT
+    return weights
 
 
 def bm25(counts: Collection[Counts], rarity: Counts) -> list[float]:
-    """Return the score of each text; 0 for one that holds stop words only."""
+    """Return BM25's score of each text; 0 for one that holds stop words only."""
     average = sum(counted[LENGTH] for counted in counts) / len(counts)
     telling = rarity.keys() - set(terms_of(STOP_WORDS))
     scores = []
@@ -176,3 +191,9 @@ def bm25(counts: Collection[Counts], rarity: Counts) -> list[float]:
                 score += rarity[term] * counted[term] / (counted[term] + norm)
         scores.append(score)
     return scores
+
+
+def covered_share(counted: Counts, rarity: Counts) -> float:
+    """Return the share of a question's terms that a window holds, weighted by their rarity."""
+    held = sum(rarity[term] * min(1.0, counted[term]) for term in rarity.keys() & counted.keys())
+    return held / sum(rarity.values()) if held else 0.0

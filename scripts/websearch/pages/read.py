@@ -44,7 +44,7 @@ from websearch.pages.other_formats import (
     json_markdown,
     sniff_kind,
 )
-from websearch.pages.passages import join_best
+from websearch.pages.passages import PARAGRAPH_GAP, join_best
 from websearch.pages.ranking import rank_windows
 from websearch.pages.room import fit_json, json_size, share_room, slice_end
 from websearch.pages.thin_pages import (
@@ -70,7 +70,7 @@ MAX_HOST_CONNECTIONS = 2  # at once to one host and port
 PAGE_TIMEOUT = 3.0  # seconds for one page, redirects included
 PDF_TIME_SHARE = 0.8  # of the time that is left, so that what was read of a long file is not late
 # Characters of a page's fields; what a page says about itself can be as long as it likes.
-FIELD_CHARS = {"title": 300, "author": 200, "published": 40, "language": 40}
+FIELD_CHARS = {"title": 300, "author": 200, "published": 40, "license": 60, "language": 40}
 MAX_DROPPED = 100  # dropped elements that explain lists
 DROPPED_CHARS = 60  # characters of the text of a dropped element
 # Characters of JSON that are kept free when max_chars is shared out: in each page for truncated,
@@ -103,6 +103,9 @@ COMMANDS: dict[str, dict[str, Any]] = {
             {"name": "pages", "type": "str",
              "help": "pages of PDF files to read, such as 3-7 or 1,4-6; all by default"},
             {"name": "links", "type": "bool", "help": "keep the targets of links and images"},
+            {"name": "raw_html", "type": "bool",
+             "help": "read the HTML page of sites that are read through their API otherwise: "
+                     "GitHub, Stack Exchange, Hacker News, arXiv"},
             {"name": "robots", "type": "bool",
              "help": "obey robots.txt: refuse pages that it disallows"},
             {"name": "page_timeout", "type": "float", "min": 0.1, "max": 120,
@@ -313,13 +316,29 @@ def target_of(url: str, local_files: bool) -> str:
     return normal_url(url)
 
 
-def fetch_target(url: str, limit: float, robots: RobotsCache | None) -> Fetched:
-    """Fetch a page, or read the local file that target_of has allowed; raises SearchError."""
+def fetch_target(
+    url: str, limit: float, robots: RobotsCache | None, params: dict[str, Any]
+) -> Fetched | Document:
+    """Fetch a page, or read the local file that target_of has allowed; raises SearchError.
+
+    A page of a site whose API is known comes as what that says of it (a Document); the HTML page
+    takes its place if the API fails.
+    """
     if url.startswith("file:"):
         from websearch.pages.local_files import read_local_file
 
         return read_local_file(url)
-    return fetch_page(url, limit, robots)
+    if params.get("raw_html"):
+        return fetch_page(url, limit, robots)
+    from websearch.pages.sites import read_through_api
+
+    found = result_or_error(read_through_api, url, limit, robots, params)
+    if found is not None and not isinstance(found, SearchError):
+        page: Fetched | Document = found
+        return page
+    fetched = fetch_page(url, limit, robots)
+    fetched.api_error = found.message if found else ""
+    return fetched
 
 
 def read_pages(
@@ -410,7 +429,7 @@ class PageReading:
         while (taken := self.schedule.take()) is not None:
             index, url = taken
             answer = self.fetch(url)
-            if is_gone(answer):
+            if not isinstance(answer, dict) and is_gone(answer):
                 from websearch.pages.archive import replace_gone
 
                 answer = replace_gone(answer, url, self.deadline, bool(self.params.get("archived")))
@@ -418,15 +437,17 @@ class PageReading:
             self.fetched.put((size, index, answer))
             self.schedule.give_back(url)
 
-    def fetch(self, url: str) -> Fetched | SearchError:
+    def fetch(self, url: str) -> Fetched | Document | SearchError:
         """Fetch one page within its time, or return what failed."""
         limit = min(self.deadline, time.monotonic() + self.params["page_timeout"])
-        answer: Fetched | SearchError = result_or_error(fetch_target, url, limit, self.robots)
+        answer: Fetched | Document | SearchError = result_or_error(
+            fetch_target, url, limit, self.robots, self.params
+        )
         if isinstance(answer, SearchError) and answer.kind == "timeout":
             answer.details["hint"] = "Raise page_timeout, or skip this page."
         return answer
 
-    def read(self, answer: Fetched | SearchError) -> Document:
+    def read(self, answer: Fetched | Document | SearchError) -> Document:
         """Return the document of what was fetched."""
         return page_document(answer, self.params, self.deadline)
 
@@ -459,9 +480,12 @@ def start_thread(work: Callable[..., None], *arguments: Any) -> None:
 
 
 def page_document(
-    answer: Fetched | SearchError, params: dict[str, Any], deadline: float
+    answer: Fetched | Document | SearchError, params: dict[str, Any], deadline: float
 ) -> Document:
-    """Return the document of a page that was fetched or failed: ok and fields, or the error."""
+    """Return the document of a page that was fetched or failed: ok and fields, or the error.
+
+    answer: a Document if the API of its site has told what the page says.
+    """
     found: Any = answer
     if isinstance(answer, Fetched) and is_pdf(answer.response.body):
         begin = time.monotonic()
@@ -470,7 +494,14 @@ def page_document(
     elif isinstance(answer, Fetched):
         links, explain = bool(params.get("links")), bool(params.get("explain"))
         found = result_or_error(read_fetched, answer, links, explain)
+    elif isinstance(answer, dict):
+        fields = {
+            name: one_line(answer.get(name, ""), limit) for name, limit in FIELD_CHARS.items()
+        }
+        found = drop_empty({**answer, **fields, "text": clean_text(answer["text"])})
     if isinstance(found, SearchError):
+        if isinstance(answer, Fetched) and answer.api_error:
+            found.details["hint"] = f"{found.details['hint']} Its API: {answer.api_error}".strip()
         return error_document(found)
     if isinstance(answer, Fetched) and answer.copy:
         from websearch.pages.archive import archived_fields
@@ -589,11 +620,12 @@ def page_markdown(page: Document) -> list[str]:
     """Return the Markdown of one page: heading, title, author and date, text, how to go on."""
     if not page["ok"]:
         return [f"## {one_line(page['url'], 200)}", error_markdown(page)]
-    facts = [str(page[name]) for name in ("author", "published", "language") if page.get(name)]
+    names = ("author", "published", "license", "language")
+    facts = [str(page[name]) for name in names if page.get(name)]
     facts += [f"archived {page['archived']}"] if "archived" in page else []
     passages = [f"{one['heading']}\n\n{one['text']}".strip() for one in page.get("passages", [])]
     title = f"# {page['title']}" if page.get("title") else ""
-    text = "\n\n[...]\n\n".join(passages) or page.get("text", "")
+    text = PARAGRAPH_GAP.join(passages) or page.get("text", "")
     parts = ["\n".join(line for line in (title, " · ".join(facts)) if line), text]
     more = f"{page['chars']} characters in all; more with offset {page.get('next_offset')}"
     source = host_and_port(page["final_url"])[0] or "file"

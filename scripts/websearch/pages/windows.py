@@ -32,7 +32,7 @@ _FENCE = r"(?m)^(`{3,}|~{3,})"
 _LINE_MARK = r"(?m)^[ \t]{0,12}(?:[-*+] |\||\d{1,3}[.)] |```|~~~)"  # of a list, table or code
 _TABLE_HEAD = r"\|[^\n]*\n\|[-:| ]+\n"
 # The marks of the second group need no space behind them.
-_SENTENCE_END = r"(?:[.!?…؟۔։।॥။។]+|([。！？｡]+))[\"'”’»）)\]」』]*"
+_SENTENCE_END = r"(?:[.!?…؟۔։।॥။።។]+|([。！？｡]+))[\"'”’»）)\]」』]*"
 # Words with a full stop that a capital letter or a number may follow.
 _ABBREVIATIONS = name_set(
     "al approx ca capt cf co col corp dept dr etc fig gen hon inc jr lt ltd mr mrs ms no prof rev "
@@ -46,8 +46,9 @@ class Window:
 
     start, end: its place in the Markdown. section, block: the numbers of the section and the block
     that it stands in. heading: the section's path of headings, "" before the first heading.
-    is_lines: it is of code, a table or a list. opening, closing: what goes before and after it where the rest of its block is left out, such as
-    the fences of code. score: how well it answers a query.
+    is_lines: it is of code, a table or a list. opening, closing: what goes before and after it
+    where the rest of its block is left out, such as the fences of code. score: how well it answers
+    a query.
     """
 
     __slots__ = ("block", "closing", "end", "heading", "is_lines", "opening", "score", "section",
@@ -73,19 +74,11 @@ def split_windows(markdown: str) -> list[Window]:
             path = [one for one in path if one[0] < len(match[1])]
             path.append((len(match[1]), shorten(match[2].strip(), HEADING_CHARS)))
             section, heading = section + 1, joined_path([name for _, name in path])
-            start = match.end()
-        text = markdown[start:end]
-        is_lines = bool(re.search(_LINE_MARK, text))
-        found = [
-            Window((start + first, start + last), number, section, heading, is_lines)
-            for first, last in window_spans(text, is_lines)
-        ]
-        if is_lines and len(found) > 1:
-            frame_lines(text, found)
-        last = windows[-1] if windows else None
-        if last and found and last.section == section and not last.is_lines:
-            if is_fragment(markdown[last.start : last.end]):
-                found[0].start = windows.pop().start  # a label goes with what follows it
+        begin = match.end() if match else start
+        found = block_windows(markdown, (begin, end), number, section, heading)
+        last = windows[-1] if windows and windows[-1].section == section else None
+        if found and last and not last.is_lines and is_fragment(markdown[last.start : last.end]):
+            found[0].start = windows.pop().start  # a label goes with what follows it
         windows += found
     return windows
 
@@ -123,6 +116,21 @@ def is_fragment(text: str) -> bool:
 
 
 # ===== from a block to windows ====================================================================
+
+
+def block_windows(
+    markdown: str, span: tuple[int, int], block: int, section: int, heading: str
+) -> list[Window]:
+    """Return the windows of a block."""
+    text = markdown[slice(*span)]
+    is_lines = bool(re.search(_LINE_MARK, text))
+    windows = [
+        Window((span[0] + start, span[0] + end), block, section, heading, is_lines)
+        for start, end in window_spans(text, is_lines)
+    ]
+    if is_lines and len(windows) > 1:
+        frame_lines(text, windows)
+    return windows
 
 
 def window_spans(text: str, is_lines: bool) -> list[tuple[int, int]]:
@@ -165,8 +173,13 @@ def cut_pieces(text: str, is_lines: bool) -> Iterator[tuple[int, int]]:
 
 
 def line_ends(text: str) -> list[int]:
-    """Return the places behind the lines of a text."""
-    return [match.end() for match in re.finditer(r"\n+", text)]
+    """Return the places behind the lines of a text, and behind the sentences of very long lines."""
+    ends = []
+    for match in re.finditer(r"[^\n]+\n*", text):
+        if len(match[0]) > MAX_PIECE:
+            ends += [match.start() + end for end in sentence_ends(match[0])]
+        ends.append(match.end())
+    return ends
 
 
 def sentence_ends(text: str) -> list[int]:
@@ -178,21 +191,21 @@ def sentence_ends(text: str) -> list[int]:
 
 
 def ends_sentence(match: re.Match[str]) -> bool:
-    """Tell whether a mark ends a sentence: not after an abbreviation, an ordinal or an initial."""
+    """Tell whether a mark ends a sentence: it is not inside of one, nor behind an abbreviation."""
     after = match.string[match.end() : match.end() + 2]
-    if match[1]:
-        return True
-    if not after[:1].isspace() or after[1:].islower():
-        return False
-    if match[0] != ".":
-        return True
-    before = match.string[max(0, match.start() - 20) : match.start()]
+    is_followed = after[:1].isspace() and not after[1:].islower()
+    return bool(match[1]) or (is_followed and not (match[0] == "." and is_abbreviation(match)))
+
+
+def is_abbreviation(full_stop: re.Match[str]) -> bool:
+    """Tell whether a full stop belongs to an abbreviation, an initial or an ordinal number."""
+    before = full_stop.string[max(0, full_stop.start() - 20) : full_stop.start()]
     word = re.split(r"[\s(\[\"'“«]", before)[-1]
-    is_number = word.isdigit() and len(word) <= 3
+    is_ordinal = word.isdigit() and len(word) <= len("365")
     is_roman = word.isupper() and not word.strip("IVXLCDM")
     is_dotted = "." in word and word.replace(".", "").isalpha()  # e.g, z.B
     is_known = len(word) <= 1 or word.lower() in _ABBREVIATIONS
-    return not (is_number or is_roman or is_dotted or is_known)
+    return is_ordinal or is_roman or is_dotted or is_known
 
 
 def frame_lines(text: str, windows: list[Window]) -> None:

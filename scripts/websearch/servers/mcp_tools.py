@@ -164,6 +164,7 @@ TOOLS: dict[str, dict[str, Any]] = {
 # Every client pays for every byte of the list in each conversation: what all searches have is said
 # briefly, and a long list of choices is left to the error that names them.
 BRIEF_HELP = {
+    "query": "",
     "since": "{choices} or YYYY-MM-DD..YYYY-MM-DD",
     "country": "two-letter code",
     "language": "such as en or pt-br",

@@ -18,12 +18,14 @@ if TYPE_CHECKING:
 LEAST_MAX_CHARS = 1_000  # characters; a shorter document loses even its kind of failure
 # What the values of some parameters look like, by the API's names.
 SITE = {"pattern": r"^(https?://)?(\*?\.)?[\w-]+(\.[\w-]+)*(:[0-9]+)?(/[!#-'*+\--~]*)?$"}
+PAGES = "[1-9][0-9]{0,5}(-[1-9][0-9]{0,5})?"  # numbers of pages, or a range of them
 VALUE_SCHEMAS: dict[str, dict[str, Any]] = {
     "url": {"pattern": r"^https?://[^\s]+$", "format": "uri"},
     "country": {"pattern": r"^[A-Za-z]{2}$"},
     "language": {"pattern": r"^[A-Za-z]{2,3}(-[A-Za-z]{2,4})?$"},
     "site": SITE,
     "exclude_site": SITE,
+    "pages": {"pattern": rf"^{PAGES}(,{PAGES})*$"},
     "ttl": {"pattern": r"^(0|([0-9]{1,9}[smhd])+)$"},
     "max_chars": {"anyOf": [{"const": 0}, {"minimum": LEAST_MAX_CHARS}]},
 }
@@ -85,7 +87,7 @@ def document_schemas() -> dict[str, Any]:
         "Nothing": object_schema(empty),
         "NothingSearched": object_schema({**empty, **nothing}),
         "Search": {"anyOf": [search_schema(), reference("NothingSearched")]},
-        "Brief": brief_schema(),
+        "Brief": {"anyOf": [brief_schema(), reference("Nothing")]},
         "Recall": {"anyOf": [recall, reference("Nothing")]},
         "Pages": object_schema(
             {**FOUND, "pages": list_schema(read)}, query=TEXT, truncated=TRUNCATED
@@ -136,7 +138,7 @@ def search_schema() -> dict[str, Any]:
 
 
 def brief_schema() -> dict[str, Any]:
-    """Return the JSON Schema of a brief."""
+    """Return the JSON Schema of a brief that found something."""
     number = {"type": "integer", "minimum": 1}
     query = object_schema({"query": TEXT}, engine=TEXT, found=COUNT, error=TEXT, kind=TEXT)
     source = object_schema(

@@ -1,0 +1,87 @@
+"""How pages are read through the API of their site: requests in their turn, posts as Markdown."""
+
+from __future__ import annotations
+
+import re
+
+from websearch.common import DEFAULT_MAX_CHARS, send_within
+from websearch.engines.pacing import PAGES, PacedEngine
+from websearch.pages.content import Page
+from websearch.pages.fetch import guarded
+from websearch.pages.markdown import MarkdownWriter
+
+TYPE_CHECKING = False  # typing.TYPE_CHECKING without its import, which costs 5 ms
+if TYPE_CHECKING:
+    from typing import Any
+
+    from websearch.common import Response
+    from websearch.pages.fetch import RobotsCache
+
+MAX_BODY_HTML = 300_000  # characters of one post
+
+
+class SiteApi(PacedEngine):
+    """Sends the requests that read one page through the API of its site.
+
+    Each takes its turn, is checked by the address guard, and obeys robots.txt if that is wanted.
+    host: of the page. budget: characters that the text should have at most, 0 for all.
+    """
+
+    def __init__(
+        self,
+        engine: str,
+        host: str,
+        deadline: float,
+        robots: RobotsCache | None,
+        params: dict[str, Any],
+    ) -> None:
+        super().__init__(engine, deadline, [], use=PAGES)
+        self.host = host
+        self.robots = robots
+        self.writer = MarkdownWriter("", bool(params.get("links")))
+        limit = params.get("max_chars", DEFAULT_MAX_CHARS)
+        self.budget = 0 if "query" in params else limit // max(1, len(params["urls"]))
+
+    def send(self, request: dict[str, Any]) -> Response:
+        """Send a request whose turn has come; raises SearchError."""
+        try:
+            if self.robots:
+                self.robots.check(request["url"], self.deadline)
+            return send_within(guarded(request), self.deadline)
+        finally:
+            self.end_turn()
+
+    def markdown(self, html: str) -> str:
+        """Return the HTML of a post as Markdown below the headings of its thread."""
+        page = Page(f"<div>{html[:MAX_BODY_HTML]}</div>")
+        return demoted("\n\n".join(self.writer.blocks(page.root)))
+
+
+# ===== Markdown of threads ========================================================================
+
+
+def facts_line(*facts: str) -> str:
+    """Return facts on one line, those that are "" left out."""
+    return " · ".join(" ".join(fact.split()) for fact in facts if fact)
+
+
+def post(heading: str, body: str) -> str:
+    """Return a post of a thread: its heading and its text."""
+    return f"## {heading}\n\n{body}".strip()
+
+
+def demoted(markdown: str) -> str:
+    """Return a post's Markdown whose headings are two levels lower: those above are the thread's.
+
+    So no post can look like the beginning of another one. Blocks of code stay as they are.
+    """
+    lines, fence = [], ""
+    for line in markdown.split("\n"):
+        mark = re.match(r" {0,3}(`{3,}|~{3,})", line)
+        if mark and (not fence or mark[1].startswith(fence)):
+            fence = "" if fence else mark[1]
+        heading = not fence and re.match(r" {0,3}(#{1,6})(?=\s)", line)
+        lines.append(
+            f"{'#' * min(6, 2 + len(heading[1]))}{line[heading.end() :]}" if heading else line
+        )
+    return "\n".join(lines)
