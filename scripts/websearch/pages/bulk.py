@@ -6,6 +6,7 @@ requests, and rest where a host asks for it. A slow host does not hold up the ot
 
 from __future__ import annotations
 
+import math
 import time
 
 from websearch.common import (
@@ -21,7 +22,14 @@ from websearch.common import (
     wants_lines,
     warn_once,
 )
-from websearch.pages.fetch import Fetched, RobotsCache, fetch_page, host_and_port, normal_url
+from websearch.pages.fetch import (
+    Fetched,
+    RobotsCache,
+    fetch_page,
+    host_and_port,
+    is_gone,
+    normal_url,
+)
 from websearch.pages.read import (
     COMMANDS as READ_COMMANDS,
 )
@@ -264,6 +272,10 @@ class ListReader:
             if isinstance(answer, Fetched) and answer.response.status in (429, 503):
                 rest = min(MAX_REST, retry_after(answer.response) or 0.0)
             self.schedule.give_back(address, rest)
+            if self.params.get("archived") and is_gone(answer):
+                from websearch.pages.archive import replace_gone
+
+                answer = replace_gone(answer, address, math.inf, reads_copy=True)
             self.fetched.put((number, line, answer))
         self.fetched.put(None)
 
@@ -291,6 +303,9 @@ def run_list(params: dict[str, Any], options: dict[str, Any]) -> Document:
     if checked.get("dry_run"):
         message = "dry_run shows no list of addresses."
         raise SearchError("invalid_input", message, "Give some of them as urls.")
+    if checked.get("browser"):
+        message = "browser reads no lists: it takes seconds for a page."
+        raise SearchError("invalid_input", message, "Give up to 50 of the addresses as urls.")
     writer = LineWriter(options)
     reader = ListReader(checked, done_inputs(options, "url"), writer.ordered)
     for number, line, answer in reader.answers():

@@ -436,7 +436,8 @@ class PageReading:
             if not isinstance(answer, dict) and is_gone(answer):
                 from websearch.pages.archive import replace_gone
 
-                answer = replace_gone(answer, url, self.deadline, bool(self.params.get("archived")))
+                reads_copy = bool(self.params.get("archived"))
+                answer = result_or_error(replace_gone, answer, url, self.deadline, reads_copy)
             size = len(answer.response.body) if isinstance(answer, Fetched) else 0
             self.fetched.put((size, index, answer))
             self.schedule.give_back(url)
