@@ -11,6 +11,8 @@ TYPE_CHECKING = False  # typing.TYPE_CHECKING without its import, which costs 5 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+# Passages of 500 characters answer 88.5 % of questions with windows of 100 characters, 88.8 % with
+# 150 and 200, 88.9 % with 250, as measured in ranking.py.
 WINDOW_CHARS = 200
 LINES_TOGETHER = 400  # characters of code, a table or a list that is one window
 MAX_PIECE = 700  # characters of a sentence or line; a longer one is cut at spaces
