@@ -25,7 +25,8 @@ class SiteApi(PacedEngine):
     """Sends the requests that read one page through the API of its site.
 
     Each takes its turn, is checked by the address guard, and obeys robots.txt if that is wanted.
-    host: of the page. urls: of all pages of the call, which have shared. budget: characters that the text should have at most, 0 for all.
+    host: of the page. urls: of all pages of the call, which share the requests of an hour. budget:
+    characters that the text should have at most, 0 for all.
     """
 
     def __init__(
