@@ -156,6 +156,10 @@ class Shape(unittest.TestCase):
     def test_long_headings_leave_room_for_text(self) -> None:
         long = "word " * 60
         text = f"# {long}\n\n## {long}\n\n### Boats\n\nThe ferry to the island leaves at noon."
+        self.assertEqual(
+            select("# A long heading of many words\n\nFerry.", "ferry")[0]["heading"],
+            "A long heading of many words",
+        )
         found = select(text, "ferry noon", 0)
         self.assertEqual(found[0]["heading"].split(" > ")[-1], "Boats")
         self.assertLess(len(found[0]["heading"]), 200)
