@@ -324,7 +324,7 @@ class Work(unittest.TestCase):
         units = [
             "Rain fell on the harbour. ", "harbour", "harbour ", "x\n\n", "```\n\nx\n\n", ". ",
             "- harbour\n", "| harbour | x |\n", "# harbour\n\nrain\n\n", "harbour. ", "....", " ",
-            "港", "เรือ", "# ", "a.", "\n ",
+            "港", "เรือ", "# ", "a.", "\n ", "~", "`",
         ]  # fmt: skip
         for unit in units:
             seconds = []
