@@ -9,7 +9,7 @@ SKILL_LINTERS := $(TOOLS)/venv/bin/agnix
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test test-long lint sync bench bench-extract bench-pdf faults secrets portability e2e-opencode e2e-mcp \
-	e2e-agents e2e-scale install uninstall package install-opencode uninstall-opencode
+	e2e-agents e2e-browser e2e-scale install uninstall package install-opencode uninstall-opencode
 
 help: ## list the targets
 	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 20
@@ -53,6 +53,9 @@ e2e-mcp: ## the servers with real MCP clients and schemathesis (PyPI, npm; skipp
 
 e2e-agents: ## the skill in real agents (Claude Code, Codex, Gemini CLI, opencode), with fake models
 	@$(PYTHON) tests/e2e/agents.py
+
+e2e-browser: ## pages that only a script fills in a real Chromium (Debian's; skipped without)
+	@$(PYTHON) tests/e2e/browser.py
 
 e2e-scale: ## references/scale.md as it stands: GNU parallel, Spark (Debian, PyPI; skipped without)
 	@$(PYTHON) tests/e2e/scale.py

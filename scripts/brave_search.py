@@ -1824,8 +1824,8 @@ def read_argument(value: str, name: str) -> str:
     try:
         with open(0 if path == "-" else file_name(path), "rb") as file:
             data = file.read(MAX_INPUT_CHARS + 1)
-    except OSError as error:
-        message = f"{name}: {path!r} could not be read: {error.strerror}."
+    except (OSError, ValueError) as error:  # ValueError: a path with NUL
+        message = f"{name}: {path!r} could not be read: {getattr(error, 'strerror', error)}."
         raise SearchError("invalid_input", message, "Name a readable file after the @.") from None
     if len(data) > MAX_INPUT_CHARS:
         message = f"{name}: {path!r} is over {MAX_INPUT_CHARS} bytes long."

@@ -7,8 +7,8 @@ interpreter compiles a single file anew at every start, so a block holds only wh
 use; what only the package needs stands after the blocks.
 
 A file that carries the blocks imports functools, json, os, re, sys and time, and declares Any,
-Callable, Document and ProgressCallback for the type checker as below. Heavier modules are imported
-where they are first used.
+Callable, Iterator (block batch), Document and ProgressCallback for the type checker as below.
+Heavier modules are imported where they are first used.
 """
 
 from __future__ import annotations
@@ -833,8 +833,8 @@ def read_argument(value: str, name: str) -> str:
     try:
         with open(0 if path == "-" else file_name(path), "rb") as file:
             data = file.read(MAX_INPUT_CHARS + 1)
-    except OSError as error:
-        message = f"{name}: {path!r} could not be read: {error.strerror}."
+    except (OSError, ValueError) as error:  # ValueError: a path with NUL
+        message = f"{name}: {path!r} could not be read: {getattr(error, 'strerror', error)}."
         raise SearchError("invalid_input", message, "Name a readable file after the @.") from None
     if len(data) > MAX_INPUT_CHARS:
         message = f"{name}: {path!r} is over {MAX_INPUT_CHARS} bytes long."
@@ -1603,8 +1603,8 @@ def input_lines(path: str) -> Iterator[str]:
                         continue
                 yield from queries_in(data.decode("utf-8-sig" if first else "utf-8", "replace"))
                 first = False
-    except OSError as error:
-        message = f"input: {path!r} could not be read: {error.strerror}."
+    except (OSError, ValueError) as error:  # ValueError: a path with NUL
+        message = f"input: {path!r} could not be read: {getattr(error, 'strerror', error)}."
         raise SearchError("invalid_input", message, hint) from None
 
 

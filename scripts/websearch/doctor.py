@@ -452,6 +452,7 @@ CHECKS: dict[str, Callable[[], list[Check]]] = {
     "certificates": doctor_machine.check_certificates,
     "keyless engines": check_keyless_engines,
     "sqlite": doctor_machine.check_sqlite,
+    "browser": doctor_machine.check_browser,
     "store": check_store,
     "spending": check_spending,
     "log": check_log,

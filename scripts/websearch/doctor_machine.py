@@ -86,6 +86,28 @@ def check_uv() -> list[Check]:
     return [check("uv", "ok", f"{words[1]} at {program}")]
 
 
+def check_browser() -> list[Check]:
+    """Return the line on the browser that can fill pages which only a script fills."""
+    from websearch.pages import browser
+
+    is_wanted = browser.is_wanted({})
+    status = "warning" if is_wanted else "ok"
+    try:
+        program = browser.find_browser()
+    except common.SearchError as error:
+        if not is_wanted:
+            message = "none is installed; pages that only a script fills are not read"
+            return [check("browser", "ok", message)]
+        return [check("browser", status, str(error), error.details["hint"])]
+    is_root = hasattr(os, "geteuid") and os.geteuid() == 0
+    if is_root and "--no-sandbox" not in os.environ.get(browser.ARGUMENTS, ""):
+        message = f"{program} does not start as root, because its sandbox needs a user."
+        hint = f"Run as another user, or set {browser.ARGUMENTS} (see read_page.md)."
+        return [check("browser", status, message, hint if is_wanted else "")]
+    use = "used for" if is_wanted else f"{browser.SWITCH}=1 or browser lets it fill"
+    return [check("browser", "ok", f"{program}; {use} pages that only a script fills")]
+
+
 def check_certificates() -> list[Check]:
     """Return the line on the certificates that https needs."""
     name = "certificates"

@@ -1,6 +1,7 @@
 """Stack Exchange's API 2.3: GET /2.3/search/advanced, and what a page shows.
 
-/2.3/questions/N, /2.3/questions/N/answers and /2.3/answers/N/questions, with filter=withbody.
+/2.3/questions/N, /2.3/questions/N/answers and /2.3/answers/N/questions, with filter=withbody; N may
+be several numbers with ; between them.
 
 Answers are gzip whatever the client asked for, and say so; early errors are plain. A day has 300
 requests, a second 30. Faults beside those of engine_pages.py (blocked stands for denied):
@@ -88,12 +89,15 @@ def answer_posts(request: RecordedRequest, state: ServerState) -> Answer:
     if is_too_fast("stackexchange", request, state, EACH_SECOND, 1.0) or left < 0:
         return error(502, "throttle_violation", THROTTLE)
     names = request.path.split("/")[2:]
-    number = int(names[1]) - (1 if names[0] == "answers" else 0)
+    before = 1 if names[0] == "answers" else 0
+    numbers = [int(number) - before for number in names[1].split(";")]
     site = SITES.get(fields["site"], fields["site"])
-    found = [one for one in documents_on(site) if int(one.path.split("/")[2]) == number]
+    found = [one for one in documents_on(site) if int(one.path.split("/")[2]) in numbers]
     items = [question(one) | {"body": html_of(one.text[0])} for one in found]
     if names[-1] == "answers":
         items = [one for document in found for one in answers(document)]
+        items.sort(key=lambda one: -one["score"])
+    items = items[: int(fields.get("pagesize", 30))]
     if fields.get("filter") != "withbody":
         items = [{key: item[key] for key in item if key != "body"} for item in items]
     body = {"items": items, "has_more": False, "quota_max": DAILY, "quota_remaining": left}
@@ -117,6 +121,7 @@ def answers(document: Document) -> list[dict[str, Any]]:
     return [
         {
             "answer_id": number + place,
+            "question_id": number,
             "owner": {"display_name": f"Answerer {place}"},
             "is_accepted": place == len(texts),
             "score": 100 - place,
@@ -196,5 +201,7 @@ OTHER_FAULTS = frozenset({"backoff", "spent", "unsaid"})
 
 ROUTES: tuple[Route, ...] = (
     route(r"/2\.3/search/advanced", ("GET",), compressed),
-    route(r"/2\.3/questions/\d+(/answers)?|/2\.3/answers/\d+/questions", ("GET",), answer_posts),
+    route(
+        r"/2\.3/questions/[\d;]+(/answers)?|/2\.3/answers/[\d;]+/questions", ("GET",), answer_posts
+    ),
 )

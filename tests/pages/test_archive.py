@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import socket
 import unittest
 from typing import Any
@@ -97,6 +98,25 @@ class Reading(ArchiveCase):
         hint = self.read("gone/bread", archived=True, timeout=5)["details"]["hint"]
         self.assertEqual(len(self.asked()), count)
         self.assertIn("wants no request", hint)
+
+
+class Lists(ArchiveCase):
+    def read_list(self, *words: str) -> list[dict[str, Any]]:
+        """The documents of a list with one page that is there and one that is gone."""
+        addresses = [self.address("articles/sourdough"), self.address("gone/bread")]
+        run = self.run_script("read_page.py", *addresses, "--jsonl", "--host-pause", "0", *words)
+        found = [json.loads(line) for line in run.stdout.splitlines()]
+        return sorted(found, key=lambda one: str(one.get("url")))
+
+    def test_a_list_reads_copies_too_and_does_not_only_name_them(self) -> None:
+        self.assertEqual(self.read_list("--archived")[1]["archived"], DAY)
+        self.server.clear()
+        self.assertNotIn("archived", self.read_list()[1]["details"])
+        self.assertEqual(self.asked(), [])
+
+    def test_a_browser_reads_no_lists(self) -> None:
+        document = self.read_list("--browser")[0]
+        self.assertEqual(document["details"]["kind"], "invalid_input")
 
 
 class Naming(ArchiveCase):

@@ -214,7 +214,9 @@ class GitHub(SitesCase):
             with self.subTest(place):
                 self.server.clear()
                 read.run_read({"urls": [f"http://github.com{place}"]})
-                self.assertEqual(self.targets(), [f"http://github.com{place}"])
+                # The server has no such page; an archive is asked about it, but no API of GitHub's.
+                asked = [one for one in self.targets() if not one.startswith("/cdx/")]
+                self.assertEqual(asked, [f"http://github.com{place}"])
 
 
 def server_clock() -> float:
@@ -265,6 +267,29 @@ class StackExchange(SitesCase):
         ]
         document = read.run_read({"urls": urls})
         self.assertTrue(all(page["ok"] for page in document["pages"]), document)
+        # Together they are two requests, and each has its own answers.
+        self.assertEqual(
+            self.targets(),
+            [
+                "/2.3/questions/70100101;70100102;70100103",
+                "/2.3/questions/70100101;70100102;70100103/answers",
+            ],
+        )
+        texts = [page["text"] for page in document["pages"]]
+        for text, words in zip(texts, ("asyncio.timeout", "Fraction", "borrow lives"), strict=True):
+            self.assertIn(words, text)
+            self.assertEqual(sum(words in one for one in texts), 1)
+
+    def test_if_they_cannot_be_asked_for_each_is_read_as_html_after_one_request(self) -> None:
+        server = self.canned(500, b"oops")
+        self.use(STACKEXCHANGE_BASE_URL=server.url, WEB_SEARCH_ALLOW_PRIVATE=self.allow(server))
+        other = (
+            "http://stackoverflow.com/questions/70100104/undo-the-last-git-commit-without-losing"
+        )
+        urls = [QUESTION.replace("https", "http"), f"{other}-changes"]
+        document = read.run_read({"urls": urls, "page_timeout": 10.0})
+        self.assertTrue(all(page["ok"] for page in document["pages"]), document)
+        self.assertEqual(sorted(self.targets()), sorted(urls))
 
 
 class HackerNews(SitesCase):
@@ -318,7 +343,7 @@ class Arxiv(SitesCase):
     def test_a_paper_that_does_not_exist_is_looked_for_as_html(self) -> None:
         document = read.run_read({"urls": ["http://arxiv.org/abs/9999.00001"]})
         self.assertEqual(document["details"]["status"], 404)
-        self.assertIn("Its API: arXiv has no such paper.", document["details"]["hint"])
+        self.assertEqual(self.targets()[:2], ["/api/query", "http://arxiv.org/abs/9999.00001"])
 
     @unittest.skipUnless(samples_folder("arxiv_query_2026.xml"), "there are no recorded answers")
     def test_a_recorded_answer(self) -> None:
@@ -368,9 +393,15 @@ class Fallback(SitesCase):
         self.assertIn(sentence, self.read(url, page_timeout=2.0)["text"])
 
     def test_if_the_html_fails_too_the_hint_says_what_the_api_said(self) -> None:
-        document = read.run_read({"urls": ["http://github.com/slowloop/nothing/issues/1"]})
-        self.assertEqual(document["details"]["kind"], "http")
-        self.assertIn("Its API: GitHub answered 404", document["details"]["hint"])
+        challenge = self.canned(403, b"<title>Just a moment...</title>")
+        throttle = {"error_id": 502, "error_message": "more requests available in 82235 seconds"}
+        api = self.canned(400, throttle)
+        self.use(STACKEXCHANGE_BASE_URL=api.url, http_proxy=challenge.url,
+                 WEB_SEARCH_ALLOW_PRIVATE=self.allow(api))  # fmt: skip
+        document = read.run_read({"urls": [QUESTION.replace("https", "http")]})
+        self.assertEqual(document["details"]["kind"], "blocked")
+        said = "Its API: Stack Exchange wants no request for 22 h 50 min"
+        self.assertIn(said, document["details"]["hint"])
 
     def test_broken_answers_never_break_the_program(self) -> None:
         source = random.Random(5)
@@ -393,7 +424,9 @@ class Fallback(SitesCase):
                     pacing.change_state(engine, lambda one, _: one.update(free), [], "pages")
                 with self.subTest(variable, broken=str(broken)[:2_000]):
                     try:
-                        page = sites.read_through_api(url, time.monotonic() + 5, None, params)
+                        page = sites.read_through_api(
+                            url, time.monotonic() + 5, None, params, sites.SharedAnswers()
+                        )
                     except common.SearchError:
                         continue
                     self.assertIsInstance(page["text"], str)

@@ -1,4 +1,4 @@
-"""web_search.py brief, and several engines for one question: one document, everything in it once.
+"""web_search.py brief: several questions, one document, every page and text in it once.
 
 The web of these tests is written by each of them (scripted_web.py), so that it is known which
 question finds which page, and what each page says.
@@ -6,83 +6,18 @@ question finds which page, and what each page says.
 
 from __future__ import annotations
 
-import itertools
 import json
 import re
-import tempfile
 import unittest
 from collections import Counter
-from pathlib import Path
-from typing import Any
 
 from tests.bench import bench_brief
-from tests.search.scripted_web import GOOD_KEY, HANG_SECONDS, ScriptedWeb, seconds_of, story
-from tests.support import CANARY, SLACK, EnvironmentCase, Run, SmallWebCase, load_script, run_script
+from tests.search.brief_support import HERON, NEWT, OTTER, QUESTIONS, SITES, BriefCase
+from tests.search.scripted_web import GOOD_KEY, story
+from tests.support import SmallWebCase, load_script
 
-brief = load_script("websearch.brief")
 common = load_script("websearch.common")
 fusion = load_script("websearch.fusion")
-OTTER, HERON, NEWT, TOAD = QUESTIONS = ("otter log", "heron log", "newt log", "toad log")
-SITES = 4
-# The slowest single search takes this long, so that what a process needs to start counts little.
-SLOW_SECONDS = 1.5
-TRIES = 3  # of a measurement of time on a busy machine; the best counts
-
-
-class BriefCase(EnvironmentCase):
-    """A web and a store of its own for each test; the engine is Serper."""
-
-    engines: tuple[str, ...] = ("serper",)
-
-    def setUp(self) -> None:
-        super().setUp()
-        self.web = ScriptedWeb(SITES)
-        self.addCleanup(self.web.close)
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = Path(folder.name)
-        self.use(*self.engines)
-
-    def use(self, *engines: str, **more: str) -> None:
-        """Configure these engines, and no other one."""
-        store = str(self.folder / "cache.db")
-        self.variables = self.web.environment(*engines, **{"GLSI_DB_PATH": store, **more})
-
-    def run_command(self, *arguments: str, **options: Any) -> Run:
-        """Run web_search.py as a process; its document keeps the contract of every document."""
-        run = run_script("web_search.py", *arguments, env=self.variables, **options)
-        self.assertNotIn(CANARY, run.stdout.decode() + run.stderr)
-        return run
-
-    def brief(self, *arguments: str, **options: Any) -> Any:
-        """The document of a brief that works, checked for what is true of every brief."""
-        run = self.run_command("brief", *arguments, **options)
-        self.assertEqual(run.code, 0, run.document)
-        document = run.document
-        self.assertTrue(document["ok"])
-        sources = document["sources"]
-        self.assertEqual([one["number"] for one in sources], [*range(1, len(sources) + 1)])
-        addresses = [one["url"] for one in sources] + [
-            url for one in sources for url in one.get("also", [])
-        ]
-        canonical = [fusion.canonical_url(url) for url in addresses]
-        self.assertEqual(len(set(canonical)), len(canonical), "a page appears twice")
-        for one in sources:
-            numbers = one["queries"]
-            self.assertTrue(numbers and numbers == sorted(set(numbers)))
-            self.assertTrue(set(numbers) <= set(range(1, len(document["queries"]) + 1)))
-        return document
-
-    def four_topics(self) -> list[str]:
-        """Let each of QUESTIONS find a page of its own and one that all find; return the pages."""
-        shared = self.web.page("/shared", "\n\n".join(map(story, ("otter", "heron", "newt"))))
-        own = [
-            self.web.page(f"/{topic}", story(f"{topic}"), site=site)
-            for site, topic in enumerate(("otter", "heron", "newt", "toad"))
-        ]
-        for question, page in zip(QUESTIONS, own, strict=True):
-            self.web.find(question, page, shared)
-        return [shared, *own]
 
 
 class OneDocument(BriefCase):
@@ -257,92 +192,6 @@ class Duplicates(BriefCase):
         self.assertEqual([one["url"] for one in document["sources"]], [copies[0], fresh])
 
 
-class Failures(BriefCase):
-    def test_a_question_that_finds_nothing_does_not_fail_the_brief(self) -> None:
-        self.four_topics()
-        document = self.brief(OTTER, "nothing at all", HERON)
-        state = document["queries"][1]
-        self.assertEqual(state["kind"], "no_results")
-        self.assertTrue(state["error"])
-        self.assertEqual({n for one in document["sources"] for n in one["queries"]}, {1, 3})
-
-    def test_an_engine_that_is_down_is_an_attempt_of_the_questions_that_another_answers(
-        self,
-    ) -> None:
-        self.use("brave", "serper")
-        self.four_topics()
-        self.web.statuses["brave"] = 403
-        document = self.brief(OTTER, HERON)
-        self.assertEqual({one["engine"] for one in document["queries"]}, {"serper"})
-        self.assertEqual([one["engine"] for one in document["attempts"]], ["brave"])
-        self.assertEqual(document["attempts"][0]["queries"], [1, 2])
-        self.assertEqual(document["billed"], {"serper": 2})
-
-    def test_an_engine_that_hangs_leaves_time_for_another_one_and_the_pages(self) -> None:
-        self.use("brave", "serper")
-        self.four_topics()
-        self.web.delays["brave"] = HANG_SECONDS
-        seconds, document = seconds_of(lambda: self.brief(*QUESTIONS, "--timeout", "6"))
-        self.assertLess(seconds, 6 + SLACK)
-        self.assertEqual({one["engine"] for one in document["queries"]}, {"serper"})
-        self.assertEqual([one["kind"] for one in document["attempts"]], ["timeout"])
-        self.assertTrue(any("text" in one for one in document["sources"]))
-
-    def test_one_page_that_hangs_costs_no_other_one(self) -> None:
-        pages = self.four_topics()
-        self.web.page("/otter", story("otter"), delay=HANG_SECONDS)
-        seconds, document = seconds_of(lambda: self.brief(*QUESTIONS, "--page-timeout", "1"))
-        self.assertLess(seconds, 1 + 2 * SLACK)
-        texts = {one["url"] for one in document["sources"] if one.get("text")}
-        self.assertEqual(texts, set(pages) - {pages[1]})
-
-    def test_if_all_fail_the_error_is_that_of_a_search(self) -> None:
-        self.four_topics()
-        for status, kind, code in ((403, "auth", 3), (429, "rate_limit", 4), (500, "provider", 5)):
-            with self.subTest(status):
-                self.web.statuses["serper"] = status
-                # The sources that stand in for auto are not asked: their addresses refuse.
-                named = ("--engine", "serper", "--timeout", "2")
-                search = self.run_command(OTTER, *named)
-                run = self.run_command("brief", OTTER, HERON, *named)
-                self.assertEqual((run.code, search.code), (code, code), run.document)
-                details = run.document["details"]
-                self.assertEqual(details["kind"], kind)
-                self.assertEqual(run.document["error"], search.document["error"])
-                self.assertEqual(details["hint"], search.document["details"]["hint"])
-                self.assertEqual([one["kind"] for one in details["queries"]], [kind, kind])
-
-    def test_if_all_hang_the_error_comes_in_time(self) -> None:
-        self.four_topics()
-        self.web.delays["serper"] = HANG_SECONDS
-        named = ("brief", *QUESTIONS, "--engine", "serper", "--timeout", "2")
-        seconds, run = seconds_of(lambda: self.run_command(*named))
-        self.assertLess(seconds, 2 + SLACK)
-        self.assertEqual((run.code, run.document["details"]["kind"]), (5, "timeout"))
-
-    def test_if_all_find_nothing_that_is_said(self) -> None:
-        run = self.run_command("brief", "no such words", "nor these")
-        self.assertEqual((run.code, run.document["details"]["kind"]), (1, "no_results"))
-
-    def test_a_brief_without_a_readable_page_has_snippets(self) -> None:
-        gone = self.web.page("/gone", story("otter"), status=404)
-        self.web.find(OTTER, gone)
-        self.web.find(HERON, gone)
-        document = self.brief(OTTER, HERON)
-        (source,) = document["sources"]
-        self.assertIn("404", source["error"])
-        self.assertEqual(source["snippet"], f"About {OTTER}.")
-        self.assertTrue(any("No page could be read" in one for one in document["warnings"]))
-
-    def test_a_page_that_cannot_be_read_gives_its_place_to_one_that_can(self) -> None:
-        gone = self.web.page("/gone", story("otter"), status=404)
-        pages = [self.web.page(f"/{rank}", story(f"newt{rank}"), site=rank) for rank in range(3)]
-        self.web.find(OTTER, gone, *pages)
-        self.web.find(HERON, gone, *pages)
-        document = self.brief(OTTER, HERON, "-n", "3")
-        self.assertEqual([one["url"] for one in document["sources"]], pages)
-
-
 class Budgets(BriefCase):
     def setUp(self) -> None:
         super().setUp()
@@ -482,147 +331,6 @@ class Ways(BriefCase):
         self.assertEqual([one["query"] for one in planned["requests"]], [OTTER, HERON])
         self.assertEqual(planned["billed"], {"serper": 2})
         self.assertEqual((self.web.asked, self.web.read), ([], []))
-
-
-class Time(BriefCase):
-    def test_four_questions_take_as_long_as_the_slowest_search(self) -> None:
-        self.four_topics()
-        self.web.delays["serper"] = SLOW_SECONDS
-        ratio = 9.0
-        for _ in range(TRIES):
-            single = max(
-                seconds_of(lambda one=one: self.run_command(one, "--force"))[0]
-                for one in QUESTIONS[:2]
-            )
-            together, _ = seconds_of(lambda: self.brief(*QUESTIONS, "--force"))
-            ratio = min(ratio, together / single)
-            if ratio <= 1.3:
-                break
-        self.assertLessEqual(ratio, 1.3)
-
-
-class Keyless(BriefCase):
-    engines = ("searxng",)
-
-    def test_at_most_four_questions_are_at_one_engine(self) -> None:
-        questions = [f"question {number}" for number in range(8)]
-        for number, question in enumerate(questions):
-            self.web.find(question, self.web.page(f"/{number}", story(f"beast{number}")))
-        self.web.delays["searxng"] = 0.5
-        document = self.brief(*questions)
-        self.assertEqual(self.web.most_at_once, 4)
-        self.assertEqual([one["found"] for one in document["queries"]], [1] * 8)
-
-    def test_the_pace_of_the_engine_is_kept(self) -> None:
-        self.four_topics()
-        self.use("searxng", GLSI_RATE_LIMIT="400ms")
-        self.brief(*QUESTIONS)
-        moments = self.web.moments
-        pauses = [late - early for early, late in itertools.pairwise(moments)]
-        self.assertEqual(len(pauses), 3)
-        # A slot is kept by the clock of the caller; on the way a request may lose some time.
-        self.assertGreater(min(pauses), 0.2)
-        self.assertGreater(moments[-1] - moments[0], 1.0)
-
-
-class SeveralEngines(BriefCase):
-    """One question to several engines, and several questions to several engines."""
-
-    engines = ("brave", "serper", "searxng")
-
-    def setUp(self) -> None:
-        super().setUp()
-        self.pages = [
-            self.web.page(f"/{rank}", story(f"otter{rank}"), site=rank) for rank in range(4)
-        ]
-        first, second, third, fourth = self.pages
-        self.web.find(OTTER, first, second, engine="brave")
-        self.web.find(OTTER, second + "?utm_source=x", third, engine="serper")
-        self.web.find(OTTER, second, fourth, engine="searxng")
-
-    def search(self, *arguments: str) -> Any:
-        """The document of a search that works."""
-        run = self.run_command(OTTER, *arguments)
-        self.assertEqual(run.code, 0, run.document)
-        return run.document
-
-    def test_two_engines_make_one_ranking_in_which_every_result_names_its_engines(self) -> None:
-        document = self.search("--engine", "brave,serper")
-        self.assertEqual(sorted(self.web.asked), [("brave", OTTER), ("serper", OTTER)])
-        first, second, third, _ = self.pages
-        found = {one["url"].partition("?")[0]: one["engines"] for one in document["results"]}
-        self.assertEqual(found, {second: ["brave", "serper"], first: ["brave"], third: ["serper"]})
-        self.assertEqual(document["results"][0]["engines"], ["brave", "serper"])
-        self.assertEqual([one["position"] for one in document["results"]], [1, 2, 3])
-        self.assertEqual(document["engines"], ["brave", "serper"])
-        self.assertEqual(document["billed"], {"brave": 1, "serper": 1})
-        self.assertEqual(len(self.web.read), 3)
-        self.assertTrue(all(one["text"] for one in document["results"]))
-
-    def test_all_asks_the_configured_engines_and_the_keyless_general_ones(self) -> None:
-        document = self.search("--engine", "all")
-        self.assertEqual({engine for engine, _ in self.web.asked}, set(self.engines))
-        self.assertEqual(document["engines"], list(self.engines))
-        # Nobody listens at the address of DuckDuckGo.
-        self.assertEqual([one["engine"] for one in document["attempts"]], ["duckduckgo"])
-        self.assertEqual(document["billed"], {"brave": 1, "serper": 1})
-
-    def test_a_dry_run_says_what_costs_money(self) -> None:
-        run = self.run_command(OTTER, "--engine", "all", "--dry-run")
-        request = run.document["request"]
-        self.assertEqual(
-            [one["engine"] for one in request["requests"]],
-            ["brave", "serper", "searxng", "duckduckgo"],
-        )
-        self.assertTrue(all(one["url"].startswith("http") for one in request["requests"]))
-        self.assertEqual(request["billed"], {"brave": 1, "serper": 1})
-        self.assertNotIn(GOOD_KEY, run.stdout.decode())
-        self.assertEqual(self.web.asked, [])
-
-    def test_an_engine_that_fails_is_an_attempt_and_costs_nothing(self) -> None:
-        self.web.statuses["brave"] = 403
-        document = self.search("--engine", "brave,serper")
-        self.assertEqual(document["engines"], ["serper"])
-        self.assertEqual([one["engine"] for one in document["attempts"]], ["brave"])
-        self.assertEqual(document["billed"], {"serper": 1})
-
-    def test_an_engine_that_hangs_costs_no_other_one(self) -> None:
-        self.web.delays["brave"] = HANG_SECONDS
-        seconds, document = seconds_of(
-            lambda: self.search("--engine", "brave,serper", "--timeout", "4")
-        )
-        self.assertLess(seconds, 4 + SLACK)
-        self.assertEqual(document["engines"], ["serper"])
-        self.assertTrue(all("text" in one for one in document["results"]))
-
-    def test_all_down_is_one_error_that_names_them(self) -> None:
-        self.web.statuses |= {"brave": 403, "serper": 403}
-        run = self.run_command(OTTER, "--engine", "brave,serper")
-        self.assertEqual((run.code, run.document["details"]["kind"]), (3, "auth"))
-        for engine in ("brave", "serper"):
-            self.assertIn(engine, run.document["error"])
-
-    def test_auto_and_all_stand_alone(self) -> None:
-        for engines in ("auto,brave", "serper,all"):
-            with self.subTest(engines):
-                run = self.run_command(OTTER, "--engine", engines)
-                self.assertEqual((run.code, run.document["details"]["kind"]), (2, "invalid_input"))
-        self.assertEqual(self.web.asked, [])
-
-    def test_a_brief_of_several_engines_names_them_at_each_source(self) -> None:
-        self.web.find(HERON, self.pages[2])
-        document = self.brief(OTTER, HERON, "--engine", "brave,serper")
-        self.assertEqual(document["queries"][0]["engines"], ["brave", "serper"])
-        self.assertEqual(document["billed"], {"brave": 2, "serper": 2})
-        found = {one["url"].partition("?")[0]: one for one in document["sources"]}
-        self.assertEqual(found[self.pages[1]]["engines"], ["brave", "serper"])
-        self.assertEqual(found[self.pages[0]]["engines"], ["brave"])
-        self.assertEqual(found[self.pages[2]]["queries"], [1, 2])
-        self.assertEqual(len(self.web.asked), 4)
-        markdown = self.run_command(
-            "brief", OTTER, HERON, "--engine", "brave,serper", "--format", "markdown"
-        )
-        self.assertIn("brave · serper", markdown.stdout.decode())
 
 
 if __name__ == "__main__":

@@ -15,6 +15,7 @@ import time
 import unittest
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from unittest import mock
 
 from tests.fake_server.server import FakeServer
 from tests.support import (
@@ -99,7 +100,7 @@ class Report(DoctorCase):
         self.assertLessEqual(
             {"python", "uv", "skill folder", "installed", "default engine", "secrets file",
              "brave key", "serper key", "gemini key", "addresses", "proxy", "certificates",
-             "keyless engines", "sqlite", "store"},
+             "keyless engines", "sqlite", "store", "browser"},
             names,
         )  # fmt: skip
         self.assertIn("duckduckgo", lines_of(run.document, "default engine")[0]["message"])
@@ -407,6 +408,29 @@ class Machine(DoctorCase):
         program.rename(outside / "uv")
         line = self.line("uv", PATH=str(folder))
         self.assertIn("not in PATH", line["message"])
+
+    def test_a_browser_is_named_and_missed_only_where_it_is_wanted(self) -> None:
+        folder = self.home / "bin"
+        folder.mkdir()
+        line = self.line("browser", PATH=str(folder))
+        self.assertEqual(line["status"], "ok")
+        self.assertIn("none is installed", line["message"])
+        line = self.line("browser", PATH=str(folder), WEB_SEARCH_BROWSER="1")
+        self.assertEqual(line["status"], "warning")
+        self.assertIn("apt install chromium", line["hint"])
+        program = folder / "chromium"
+        program.write_text("#!/bin/sh\n", encoding="utf-8")
+        program.chmod(0o755)
+        arguments = {"WEB_SEARCH_BROWSER_ARGS": "--no-sandbox"}
+        for wanted, said in (("", "lets it fill"), ("1", "used for"), (str(program), "used for")):
+            line = self.line("browser", PATH=str(folder), WEB_SEARCH_BROWSER=wanted, **arguments)
+            self.assertEqual(line["status"], "ok")
+            self.assertTrue(line["message"].startswith(str(program)), line)
+            self.assertIn(said, line["message"])
+        with mock.patch("os.geteuid", return_value=0, create=True):
+            line = self.line("browser", PATH=str(folder), WEB_SEARCH_BROWSER="1")
+        self.assertEqual(line["status"], "warning")
+        self.assertIn("as root", line["message"])
 
     def test_certificates_that_are_missing_are_a_failure_of_every_search(self) -> None:
         line = self.line("certificates", SSL_CERT_FILE="/no/such.pem")

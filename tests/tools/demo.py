@@ -129,6 +129,24 @@ STEPS: list[tuple[str, list[str], dict[str, str], int]] = [
         0,
     ),
     (
+        "A PDF file, page by page",
+        ["read_page.py", "SITE/papers/lighthouse.pdf", "--pages", "2-3", "--format", "markdown"],
+        {},
+        0,
+    ),
+    (
+        "A page that a script fills: read from the data that it holds",
+        ["read_page.py", "SITE/scripts/rich-text", "--format", "markdown"],
+        {},
+        0,
+    ),
+    (
+        "A page that is gone: the newest copy of the Internet Archive",
+        ["read_page.py", "SITE/gone/bread", "--archived", "--max-chars", "900"],
+        {},
+        0,
+    ),
+    (
         "Code, without any key: Stack Overflow and GitHub beside the search engine",
         [
             "web_search.py",
@@ -216,6 +234,7 @@ def main() -> int:
             "GEMINI_BASE_URL": server.url,
             "GEMINI_API_KEY": "good",
             "DUCKDUCKGO_BASE_URL": server.url,
+            "WAYBACK_BASE_URL": server.url,
             "STACKEXCHANGE_BASE_URL": server.url,
             "GITHUB_BASE_URL": server.url,
             "GITHUB_TOKEN": "",
@@ -229,6 +248,7 @@ def main() -> int:
         for title, command, variables, expected in STEPS:
             places = {"KEY": key, "PAGE": f"{server.url}/site/articles/sourdough"}
             filled = [places.get(word, word) for word in command]
+            filled = [word.replace("SITE/", f"{server.url}/site/") for word in filled]
             print(f"\n--- {title}\n$ uv run scripts/{shlex.join(filled)}")
             output, code = run_step(filled, {**environment, **variables})
             print("\n".join(shown(line) for line in output.rstrip().splitlines()))

@@ -202,7 +202,7 @@ def pace_of(engine: str) -> tuple[float, int]:
 
 def page_pace_of(engine: str) -> tuple[float, int]:
     """Return the pace of requests that read pages of a source. Raises SearchError."""
-    entry = ENGINES[engine]
+    entry = entry_of(engine)
     return (entry["page_interval"], 1) if "page_interval" in entry else pace_of(engine)
 
 
@@ -229,7 +229,7 @@ def state_key(engine: str, use: str = "") -> str:
 
     So has the use PAGES, if a limit of its own holds for it.
     """
-    names = [engine, use if "pages_apart" in ENGINES[engine] else ""]
+    names = [engine, use if "pages_apart" in entry_of(engine) else ""]
     names.append(engine_address(engine) if has_other_address(engine) else "")
     return " ".join(name for name in names if name)
 
@@ -355,7 +355,7 @@ def engine_states() -> dict[str, dict[str, Any]]:
         with suppress(SearchError):  # it is not configured, or a variable is wrong
             engine_address(engine)
             states[engine] = shown_state(present_state(engine), pace_of(engine))
-            if "pages_apart" in ENGINES[engine]:
+            if "pages_apart" in entry_of(engine):
                 of_pages = shown_state(present_state(engine, PAGES), page_pace_of(engine))
                 states |= {f"{engine} {PAGES}": of_pages} if len(of_pages) > 1 else {}
     return states

@@ -65,7 +65,7 @@ FLAGS = (
 )  # fmt: skip
 INSTALL_HINT = (
     "Install Chromium or Chrome (Debian, Ubuntu: apt install chromium; Fedora: dnf install "
-    "chromium; macOS: brew install --cask chromium), or set WEB_SEARCH_BROWSER to its path."
+    "chromium; macOS: brew install chromium), or set WEB_SEARCH_BROWSER to its path."
 )
 _TEXT_LENGTH = "document.readyState + ' ' + (document.body ? document.body.innerText.length : 0)"
 _PAGE = f"document.documentElement.outerHTML.slice(0, {MAX_PAGE_BYTES})"
@@ -250,18 +250,13 @@ class Browser:
         except OSError:
             said = ""
         hint = "Try the browser by hand, or leave browser out."
+        unlocked = f"set {ARGUMENTS}=--no-sandbox where the container is the sandbox"
         if "--no-sandbox" in said:
             message = "The browser does not start as root, because its sandbox needs a user."
-            hint = (
-                f"Run as another user; where the container is the sandbox, set {ARGUMENTS} to "
-                "--no-sandbox."
-            )
+            hint = f"Run as another user, or {unlocked}."
         elif "sandbox" in said.lower():
             message = "The browser does not start, because this system lets it have no sandbox."
-            hint = (
-                f"Allow user namespaces, or set {ARGUMENTS} to --no-sandbox where all pages are "
-                "trusted or the container is the sandbox."
-            )
+            hint = f"Allow user namespaces, or {unlocked}."
         else:
             lines = [line for line in said.splitlines() if "ERROR" in line or "rror:" in line]
             message = f"The browser ended by itself. {one_line(' '.join(lines[-1:]), 200)}".strip()

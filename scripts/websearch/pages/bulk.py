@@ -6,6 +6,7 @@ requests, and rest where a host asks for it. A slow host does not hold up the ot
 
 from __future__ import annotations
 
+import math
 import time
 
 from websearch.common import (
@@ -21,17 +22,17 @@ from websearch.common import (
     wants_lines,
     warn_once,
 )
-from websearch.pages.fetch import Fetched, RobotsCache, fetch_page, host_and_port, normal_url
-from websearch.pages.read import (
-    COMMANDS as READ_COMMANDS,
+from websearch.pages.fetch import (
+    Fetched,
+    RobotsCache,
+    fetch_page,
+    host_and_port,
+    is_gone,
+    normal_url,
 )
-from websearch.pages.read import (
-    MAX_HOST_CONNECTIONS,
-    page_document,
-    pages_document,
-    result_or_error,
-    run_read,
-)
+from websearch.pages.page_document import page_document, result_or_error
+from websearch.pages.read import COMMANDS as READ_COMMANDS
+from websearch.pages.read import MAX_HOST_CONNECTIONS, pages_document, run_read
 
 TYPE_CHECKING = False  # typing.TYPE_CHECKING without its import, which costs 5 ms
 if TYPE_CHECKING:
@@ -264,6 +265,10 @@ class ListReader:
             if isinstance(answer, Fetched) and answer.response.status in (429, 503):
                 rest = min(MAX_REST, retry_after(answer.response) or 0.0)
             self.schedule.give_back(address, rest)
+            if self.params.get("archived") and is_gone(answer):
+                from websearch.pages.archive import replace_gone
+
+                answer = replace_gone(answer, address, math.inf, reads_copy=True)
             self.fetched.put((number, line, answer))
         self.fetched.put(None)
 
@@ -291,6 +296,9 @@ def run_list(params: dict[str, Any], options: dict[str, Any]) -> Document:
     if checked.get("dry_run"):
         message = "dry_run shows no list of addresses."
         raise SearchError("invalid_input", message, "Give some of them as urls.")
+    if checked.get("browser"):
+        message = "browser reads no lists: it takes seconds for a page."
+        raise SearchError("invalid_input", message, "Give up to 50 of the addresses as urls.")
     writer = LineWriter(options)
     reader = ListReader(checked, done_inputs(options, "url"), writer.ordered)
     for number, line, answer in reader.answers():
@@ -316,6 +324,6 @@ def run_command(
     params: dict[str, Any], report: ProgressCallback, options: dict[str, Any]
 ) -> Document:
     """Read the pages of the command line: as one document, or as JSON Lines."""
-    if "urls_from" in params or wants_lines(options):
+    if "urls_from" in params or (params.get("urls") and wants_lines(options)):
         return run_list(params, options)
     return run_read(params, report, local_files=True)

@@ -9,6 +9,7 @@ from websearch.engines.pacing import PAGES, PacedEngine
 from websearch.pages.content import Page
 from websearch.pages.fetch import guarded
 from websearch.pages.markdown import MarkdownWriter
+from websearch.pages.sites import SharedAnswers
 
 TYPE_CHECKING = False  # typing.TYPE_CHECKING without its import, which costs 5 ms
 if TYPE_CHECKING:
@@ -24,7 +25,8 @@ class SiteApi(PacedEngine):
     """Sends the requests that read one page through the API of its site.
 
     Each takes its turn, is checked by the address guard, and obeys robots.txt if that is wanted.
-    host: of the page. budget: characters that the text should have at most, 0 for all.
+    host: of the page. urls: of all pages of the call, which share the requests of an hour. budget:
+    characters that the text should have at most, 0 for all.
     """
 
     def __init__(
@@ -40,6 +42,8 @@ class SiteApi(PacedEngine):
         self.robots = robots
         self.writer = MarkdownWriter("", bool(params.get("links")))
         limit = params.get("max_chars", DEFAULT_MAX_CHARS)
+        self.urls: list[str] = params["urls"]
+        self.shared = SharedAnswers()
         self.budget = 0 if "query" in params else limit // max(1, len(params["urls"]))
 
     def send(self, request: dict[str, Any]) -> Response:

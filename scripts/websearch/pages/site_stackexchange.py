@@ -1,4 +1,8 @@
-"""Questions of Stack Exchange with their answers: the accepted one first, then by votes."""
+"""Questions of Stack Exchange with their answers: the accepted one first, then by votes.
+
+A call may read several questions: those of one site are asked for together, because an address has
+only 300 requests a day.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +10,7 @@ import re
 
 from websearch.common import SearchError
 from websearch.engines.open_sources import api_request, day_of, text_of_html
+from websearch.engines.result_pages import split_url
 from websearch.engines.stackexchange import NAME, read_items
 from websearch.pages.site_api import facts_line, post
 
@@ -16,7 +21,7 @@ if TYPE_CHECKING:
     from websearch.common import Document
     from websearch.pages.site_api import SiteApi
 
-MOST_ANSWERS = 30  # that are asked for
+MOST_POSTS = 100  # questions or answers of one request; the API's limit
 _QUESTION = r"/(?:questions|q)/(\d{1,12})(?:/.*)?"
 _ANSWER = r"/a/(\d{1,12})(?:/.*)?"
 
@@ -31,17 +36,7 @@ def known_page(path: str, query: str) -> dict[str, Any] | None:
 
 def read_site_page(api: SiteApi, wanted: dict[str, Any]) -> Document:
     """Return a question and its answers; raises SearchError."""
-    place = f"answers/{wanted['answer']}/questions" if "answer" in wanted else ""
-    questions = get_items(api, place or f"questions/{wanted['id']}")
-    number = questions[0].get("question_id") if questions else None
-    if not isinstance(number, int):
-        raise SearchError("http", "Stack Exchange has no such question.", "Check the address.")
-    question = questions[0]
-    answers: list[dict[str, Any]] = []
-    if question.get("answer_count") != 0:
-        more = {"sort": "votes", "order": "desc", "pagesize": str(MOST_ANSWERS)}
-        answers = get_items(api, f"questions/{number}/answers", **more)
-        answers.sort(key=lambda answer: answer.get("is_accepted") is not True)
+    question, answers = question_and_answers(api, wanted)
     tags = question.get("tags") if isinstance(question.get("tags"), list) else []
     shown = ", ".join(tag for tag in tags or [] if isinstance(tag, str))
     closed = text_of_html(question.get("closed_reason"))
@@ -65,11 +60,46 @@ def read_site_page(api: SiteApi, wanted: dict[str, Any]) -> Document:
     }
 
 
+def question_and_answers(
+    api: SiteApi, wanted: dict[str, Any]
+) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    """Return a question, and its answers in order; raises SearchError."""
+    numbers = wanted["answer"] if "answer" in wanted else question_numbers(api, wanted["id"])
+    place = f"answers/{numbers}/questions" if "answer" in wanted else f"questions/{numbers}"
+    questions = get_items(api, place)
+    if "id" in wanted:
+        questions = [one for one in questions if str(one.get("question_id")) == wanted["id"]]
+    number = questions[0].get("question_id") if questions else None
+    if not isinstance(number, int):
+        raise SearchError("http", "Stack Exchange has no such question.", "Check the address.")
+    if questions[0].get("answer_count") == 0:
+        return questions[0], []
+    numbers = str(number) if "answer" in wanted else numbers
+    answers = get_items(api, f"questions/{numbers}/answers", sort="votes", order="desc")
+    own = [one for one in answers if one.get("question_id") == number]
+    return questions[0], sorted(own, key=lambda answer: answer.get("is_accepted") is not True)
+
+
+def question_numbers(api: SiteApi, number: str) -> str:
+    """Return the numbers of the questions of this site that the call reads, with ; between them."""
+    found = {number}
+    for url in api.urls:
+        host, path, query = split_url(url) or ("", "", "")
+        page = known_page(path, query) if host.removeprefix("www.") == api.host else None
+        if page and "id" in page and len(found) < MOST_POSTS:
+            found.add(page["id"])
+    return ";".join(sorted(found))
+
+
 def get_items(api: SiteApi, place: str, **fields: str) -> list[dict[str, Any]]:
     """Return the items at a place of the API, with their bodies; raises SearchError."""
-    fields = {"site": api.host, "filter": "withbody", **fields}
+    fields = {"site": api.host, "filter": "withbody", "pagesize": str(MOST_POSTS), **fields}
     request = api_request(NAME, f"/2.3/{place}", fields)
-    items: list[dict[str, Any]] = api.fetch(request, lambda _, answer: read_items(answer))["items"]
+
+    def ask() -> list[dict[str, Any]]:
+        return list(api.fetch(request, lambda _, answer: read_items(answer))["items"])
+
+    items: list[dict[str, Any]] = api.shared.get(f"{api.host} {place}", ask)
     return items
 
 

@@ -12,11 +12,12 @@ from __future__ import annotations
 import re
 import time
 
-from websearch.common import drop_empty
+from websearch.common import SearchError, drop_empty
 from websearch.pages.fetch import Fetched
 
 TYPE_CHECKING = False  # typing.TYPE_CHECKING without its import, which costs 5 ms
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any
 
     from websearch.common import Document
@@ -34,12 +35,43 @@ SITES = {
 }
 
 
+class SharedAnswers:
+    """What APIs have answered for several pages of one call, so that each is asked once."""
+
+    def __init__(self) -> None:
+        import threading
+
+        self.lock = threading.Lock()
+        self.locks: dict[str, Any] = {}
+        self.values: dict[str, Any] = {}
+
+    def get(self, key: str, ask: Callable[[], Any]) -> Any:
+        """Return what ask() returned for the first page; raises the SearchError that it raised."""
+        import threading
+
+        with self.lock:
+            lock = self.locks.setdefault(key, threading.Lock())
+        with lock:  # the first page asks, the others wait until its time is over
+            if key not in self.values:
+                try:
+                    self.values[key] = ask()
+                except SearchError as error:
+                    self.values[key] = error
+        if isinstance(self.values[key], SearchError):
+            raise self.values[key]
+        return self.values[key]
+
+
 def read_through_api(
-    url: str, deadline: float, robots: RobotsCache | None, params: dict[str, Any]
+    url: str,
+    deadline: float,
+    robots: RobotsCache | None,
+    params: dict[str, Any],
+    shared: SharedAnswers,
 ) -> Document | Fetched | None:
     """Return what the API of its site says of a page; None if no API of a site is known for it.
 
-    params: those of read_page. Raises SearchError.
+    params: those of read_page. shared: for all pages of the call. Raises SearchError.
     """
     from urllib.parse import urlsplit
 
@@ -60,6 +92,7 @@ def read_through_api(
     now = time.monotonic()
     limit = now + API_SHARE * (deadline - now)
     api = SiteApi(engine, host.removeprefix("www."), limit, robots, params)
+    api.shared = shared
     page: Document | Fetched = site.read_site_page(api, wanted)
     if isinstance(page, Fetched):
         return page

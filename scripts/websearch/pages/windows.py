@@ -11,6 +11,8 @@ TYPE_CHECKING = False  # typing.TYPE_CHECKING without its import, which costs 5 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+# Passages of 500 characters answer 88.5 % of questions with windows of 100 characters, 88.8 % with
+# 150 and 200, 88.9 % with 250, as measured in ranking.py.
 WINDOW_CHARS = 200
 LINES_TOGETHER = 400  # characters of code, a table or a list that is one window
 MAX_PIECE = 700  # characters of a sentence or line; a longer one is cut at spaces
@@ -28,7 +30,8 @@ UNSPACED = (
 _COUNTED_WORD = rf"[{UNSPACED}]{{1,2}}|[^\s{UNSPACED}]+"
 _BLOCK_BREAK = r"\n\s*\n|\n(?=#{1,6} )"
 _HEADING = r"(#{1,6}) +([^\n]+)"
-_FENCE = r"(?m)^(`{3,}|~{3,})"
+_FENCE = r"(?m)^(`{3,20}|~{3,20})"
+_CODE_HEAD = r"[ \t]{0,12}(`{3,20}|~{3,20})[^\n]{0,100}\n"
 _LINE_MARK = r"(?m)^[ \t]{0,12}(?:[-*+] |\||\d{1,3}[.)] |```|~~~)"  # of a list, table or code
 _TABLE_HEAD = r"\|[^\n]*\n\|[-:| ]+\n"
 # The marks of the second group need no space behind them.
@@ -212,7 +215,7 @@ def frame_lines(text: str, windows: list[Window]) -> None:
     """Give the windows of code and tables what they need where the rest of them is left out."""
     text = text.lstrip("\n")
     opening = closing = ""
-    if match := re.match(r"[ \t]*(`{3,}|~{3,})[^\n]*\n", text):
+    if match := re.match(_CODE_HEAD, text):
         opening, closing = match[0], f"\n{match[1]}"
     elif (match := re.match(_TABLE_HEAD, text)) and len(match[0]) <= TABLE_HEAD_CHARS:
         opening = match[0]

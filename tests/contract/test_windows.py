@@ -1,0 +1,54 @@
+"""Paths as Windows has them. What Windows lacks is taken away by tests/tools/portability.py."""
+
+from __future__ import annotations
+
+import ntpath
+import os
+import unittest
+from typing import Any
+from unittest import mock
+
+from tests.support import load_script
+
+common: Any = load_script("websearch.common")
+local_files: Any = load_script("websearch.pages.local_files")
+store_file: Any = load_script("websearch.store_file")
+HOME = r"C:\Users\Jürgen"
+
+
+class Paths(unittest.TestCase):
+    """The functions that make paths, with the rules of Windows for them."""
+
+    def setUp(self) -> None:
+        for patch in (
+            mock.patch.dict(os.environ, {"USERPROFILE": HOME}, clear=True),
+            mock.patch.object(os, "path", ntpath),
+            mock.patch.object(os, "name", "nt"),
+        ):
+            patch.start()
+            self.addCleanup(patch.stop)
+
+    def test_the_users_files_lie_below_userprofile(self) -> None:
+        self.assertEqual(
+            ntpath.normpath(common.secrets_path()), rf"{HOME}\.config\web-search\secrets.yaml"
+        )
+        self.assertEqual(ntpath.normpath(store_file.store_path("")), rf"{HOME}\.glsi\cache.db")
+
+    def test_variables_with_backslashes_are_taken_as_they_are(self) -> None:
+        os.environ["WEB_SEARCH_SECRETS"] = r"D:\keys\my secrets.yaml"
+        os.environ["XDG_CONFIG_HOME"] = r"D:\config"
+        self.assertEqual(common.secrets_path(), r"D:\keys\my secrets.yaml")
+        del os.environ["WEB_SEARCH_SECRETS"]
+        self.assertEqual(common.secrets_path(), r"D:\config\web-search\secrets.yaml")
+        self.assertEqual(store_file.store_path(r"D:\store\x.db"), r"D:\store\x.db")
+        self.assertEqual(store_file.store_path(r"~\x.db"), rf"{HOME}\x.db")
+
+    def test_a_path_with_backslashes_is_a_local_file_and_no_address(self) -> None:
+        for path in (r"C:\paper.pdf", r".\paper.pdf", r"..\paper.pdf", "c:/paper.pdf", r"~\x.pdf"):
+            self.assertTrue(local_files.is_local(path), path)
+        for address in ("example.org", "https://example.org/c:/x", r"paper\x.pdf"):
+            self.assertFalse(local_files.is_local(address), address)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,145 @@
+"""web_search.py brief: what fails, hangs and waits, and how long a brief takes."""
+
+from __future__ import annotations
+
+import itertools
+import unittest
+
+from tests.search.brief_support import HERON, OTTER, QUESTIONS, BriefCase
+from tests.search.scripted_web import HANG_SECONDS, seconds_of, story
+from tests.support import SLACK
+
+# The slowest single search takes this long, so that what a process needs to start counts little.
+SLOW_SECONDS = 1.5
+TRIES = 3  # of a measurement of time on a busy machine; the best counts
+
+
+class Failures(BriefCase):
+    def test_a_question_that_finds_nothing_does_not_fail_the_brief(self) -> None:
+        self.four_topics()
+        document = self.brief(OTTER, "nothing at all", HERON)
+        state = document["queries"][1]
+        self.assertEqual(state["kind"], "no_results")
+        self.assertTrue(state["error"])
+        self.assertEqual({n for one in document["sources"] for n in one["queries"]}, {1, 3})
+
+    def test_an_engine_that_is_down_is_an_attempt_of_the_questions_that_another_answers(
+        self,
+    ) -> None:
+        self.use("brave", "serper")
+        self.four_topics()
+        self.web.statuses["brave"] = 403
+        document = self.brief(OTTER, HERON)
+        self.assertEqual({one["engine"] for one in document["queries"]}, {"serper"})
+        self.assertEqual([one["engine"] for one in document["attempts"]], ["brave"])
+        self.assertEqual(document["attempts"][0]["queries"], [1, 2])
+        self.assertEqual(document["billed"], {"serper": 2})
+
+    def test_an_engine_that_hangs_leaves_time_for_another_one_and_the_pages(self) -> None:
+        self.use("brave", "serper")
+        self.four_topics()
+        self.web.delays["brave"] = HANG_SECONDS
+        seconds, document = seconds_of(lambda: self.brief(*QUESTIONS, "--timeout", "6"))
+        self.assertLess(seconds, 6 + SLACK)
+        self.assertEqual({one["engine"] for one in document["queries"]}, {"serper"})
+        self.assertEqual([one["kind"] for one in document["attempts"]], ["timeout"])
+        self.assertTrue(any("text" in one for one in document["sources"]))
+
+    def test_one_page_that_hangs_costs_no_other_one(self) -> None:
+        pages = self.four_topics()
+        self.web.page("/otter", story("otter"), delay=HANG_SECONDS)
+        seconds, document = seconds_of(lambda: self.brief(*QUESTIONS, "--page-timeout", "1"))
+        self.assertLess(seconds, 1 + 2 * SLACK)
+        texts = {one["url"] for one in document["sources"] if one.get("text")}
+        self.assertEqual(texts, set(pages) - {pages[1]})
+
+    def test_if_all_fail_the_error_is_that_of_a_search(self) -> None:
+        self.four_topics()
+        for status, kind, code in ((403, "auth", 3), (429, "rate_limit", 4), (500, "provider", 5)):
+            with self.subTest(status):
+                self.web.statuses["serper"] = status
+                # The sources that stand in for auto are not asked: their addresses refuse.
+                named = ("--engine", "serper", "--timeout", "2")
+                search = self.run_command(OTTER, *named)
+                run = self.run_command("brief", OTTER, HERON, *named)
+                self.assertEqual((run.code, search.code), (code, code), run.document)
+                details = run.document["details"]
+                self.assertEqual(details["kind"], kind)
+                self.assertEqual(run.document["error"], search.document["error"])
+                self.assertEqual(details["hint"], search.document["details"]["hint"])
+                self.assertEqual([one["kind"] for one in details["queries"]], [kind, kind])
+
+    def test_if_all_hang_the_error_comes_in_time(self) -> None:
+        self.four_topics()
+        self.web.delays["serper"] = HANG_SECONDS
+        named = ("brief", *QUESTIONS, "--engine", "serper", "--timeout", "2")
+        seconds, run = seconds_of(lambda: self.run_command(*named))
+        self.assertLess(seconds, 2 + SLACK)
+        self.assertEqual((run.code, run.document["details"]["kind"]), (5, "timeout"))
+
+    def test_if_all_find_nothing_that_is_said(self) -> None:
+        run = self.run_command("brief", "no such words", "nor these")
+        self.assertEqual((run.code, run.document["details"]["kind"]), (1, "no_results"))
+
+    def test_a_brief_without_a_readable_page_has_snippets(self) -> None:
+        gone = self.web.page("/gone", story("otter"), status=404)
+        self.web.find(OTTER, gone)
+        self.web.find(HERON, gone)
+        document = self.brief(OTTER, HERON)
+        (source,) = document["sources"]
+        self.assertIn("404", source["error"])
+        self.assertEqual(source["snippet"], f"About {OTTER}.")
+        self.assertTrue(any("No page could be read" in one for one in document["warnings"]))
+
+    def test_a_page_that_cannot_be_read_gives_its_place_to_one_that_can(self) -> None:
+        gone = self.web.page("/gone", story("otter"), status=404)
+        pages = [self.web.page(f"/{rank}", story(f"newt{rank}"), site=rank) for rank in range(3)]
+        self.web.find(OTTER, gone, *pages)
+        self.web.find(HERON, gone, *pages)
+        document = self.brief(OTTER, HERON, "-n", "3")
+        self.assertEqual([one["url"] for one in document["sources"]], pages)
+
+
+class Time(BriefCase):
+    def test_four_questions_take_as_long_as_the_slowest_search(self) -> None:
+        self.four_topics()
+        self.web.delays["serper"] = SLOW_SECONDS
+        ratio = 9.0
+        for _ in range(TRIES):
+            single = max(
+                seconds_of(lambda one=one: self.run_command(one, "--force"))[0]
+                for one in QUESTIONS[:2]
+            )
+            together, _ = seconds_of(lambda: self.brief(*QUESTIONS, "--force"))
+            ratio = min(ratio, together / single)
+            if ratio <= 1.3:
+                break
+        self.assertLessEqual(ratio, 1.3)
+
+
+class Keyless(BriefCase):
+    engines = ("searxng",)
+
+    def test_at_most_four_questions_are_at_one_engine(self) -> None:
+        questions = [f"question {number}" for number in range(8)]
+        for number, question in enumerate(questions):
+            self.web.find(question, self.web.page(f"/{number}", story(f"beast{number}")))
+        self.web.delays["searxng"] = 0.5
+        document = self.brief(*questions)
+        self.assertEqual(self.web.most_at_once, 4)
+        self.assertEqual([one["found"] for one in document["queries"]], [1] * 8)
+
+    def test_the_pace_of_the_engine_is_kept(self) -> None:
+        self.four_topics()
+        self.use("searxng", GLSI_RATE_LIMIT="400ms")
+        self.brief(*QUESTIONS)
+        moments = self.web.moments
+        pauses = [late - early for early, late in itertools.pairwise(moments)]
+        self.assertEqual(len(pauses), 3)
+        # A slot is kept by the clock of the caller; on the way a request may lose some time.
+        self.assertGreater(min(pauses), 0.2)
+        self.assertGreater(moments[-1] - moments[0], 1.0)
+
+
+if __name__ == "__main__":
+    unittest.main()
