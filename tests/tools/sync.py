@@ -127,15 +127,16 @@ def engine_table() -> str:
     from websearch.engines import ENGINES, FILTERS
 
     asked_by_auto = [name for name, entry in ENGINES.items() if entry["auto"]]
-    names = ("engine", "finds", "needs", "`auto`", *(f"`{name}`" for name in FILTERS), "`count`")
-    rows = [names, ("---",) * (len(names))]
+    filters = tuple(f"`{name}`" for name in FILTERS)
+    names = ("engine", "finds", "needs", "`auto`", *filters, "`count`", "`query`")
+    rows = [names, ("---",) * len(names)]
     for name, entry in ENGINES.items():
         own_server = [entry["address"][0]] if entry.get("own_server") else []
         needs = [*entry.get("keys", ())[:1], *own_server]
-        filters = [filter_cell(entry["filters"], one) for one in FILTERS]
+        filters = tuple(filter_cell(entry["filters"], one) for one in FILTERS)
         place = str(asked_by_auto.index(name) + 1) if name in asked_by_auto else "no"
         cells = [f"`{name}`", ", ".join(entry["sources"]), ", ".join(f"`{one}`" for one in needs)]
-        rows.append((*cells, place, *filters, str(entry["max_count"])))
+        rows.append((*cells, place, *filters, f"{entry['max_count']}", f"{entry['max_query']:,}"))
     return "".join("| " + " | ".join(row) + " |\n" for row in rows)
 
 
