@@ -120,10 +120,10 @@ class EveryDocument(unittest.TestCase):
     def test_the_contents_of_a_reference_are_its_sections(self) -> None:
         for name in ("web_search.md", "configuration.md"):
             text = (ROOT / "references" / name).read_text(encoding="utf-8")
-            contents = re.search(r"(?s)\nContents: (.*?)\n\n", text)
+            contents = re.search(r"(?s)\n## Contents\n\n(.*?)\n\n", text)
             assert contents is not None
             titles = " ".join(contents[1].split()).split(" · ")
-            self.assertEqual(titles, re.findall(r"(?m)^## (.*)$", text))
+            self.assertEqual(["Contents", *titles], re.findall(r"(?m)^## (.*)$", text))
 
     def test_nothing_that_agents_replace_stands_in_a_code_block(self) -> None:
         for path in DOCUMENTS:
