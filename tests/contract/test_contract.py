@@ -250,7 +250,7 @@ class SharedCode(unittest.TestCase):
     def test_the_check_sees_a_copy_that_differs(self) -> None:
         with tempfile.TemporaryDirectory() as folder:
             copy = Path(folder) / "skill"
-            for part in ("scripts", "references"):
+            for part in ("scripts", "references", "assets"):
                 shutil.copytree(ROOT / part, copy / part)
             (copy / "tests/tools").mkdir(parents=True)
             shutil.copy(ROOT / "tests/tools/sync.py", copy / "tests/tools/sync.py")

@@ -34,7 +34,7 @@ common: Any = load_script("websearch.common")
 engines: Any = load_script("websearch.engines")
 fetch: Any = load_script("websearch.pages.fetch")
 passages: Any = load_script("websearch.pages.passages")
-read: Any = load_script("websearch.pages.read")
+page_document: Any = load_script("websearch.pages.page_document")
 
 SOURCES = [
     SCRIPTS / "websearch/html_tree.py",
@@ -240,7 +240,8 @@ def answer(body: str, headers: dict[str, str] | None = None, status: int = 200) 
 def read_answer(response: Any, url: str = "http://x.example/") -> None:
     """Read a page as far as it can be read, and look for passages."""
     try:
-        page = read.read_fetched(fetch.Fetched(url, response), keep_links=True, explain=True)
+        fetched = fetch.Fetched(url, response)
+        page = page_document.read_fetched(fetched, keep_links=True, explain=True)
         passages.select_passages(page["text"], "some words", 2_000)
     except common.SearchError as error:
         common.error_document(error)

@@ -77,7 +77,7 @@ class Patterns(unittest.TestCase):
         found = find_patterns()
         self.assertGreater(len(found), 60)
         modules = ("html_tree", "pages/content", "pages/fetch", "pages/markdown", "pages/metadata",
-                   "pages/other_formats", "pages/page_data", "pages/react_payload",
+                   "pages/other_formats", "pages/page_data", "pages/page_document",
                    "pages/thin_pages", "pages/archive", "engines/google")  # fmt: skip
         for module in modules:
             with self.subTest(module):

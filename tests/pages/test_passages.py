@@ -156,6 +156,10 @@ class Shape(unittest.TestCase):
     def test_long_headings_leave_room_for_text(self) -> None:
         long = "word " * 60
         text = f"# {long}\n\n## {long}\n\n### Boats\n\nThe ferry to the island leaves at noon."
+        self.assertEqual(
+            select("# A long heading of many words\n\nFerry.", "ferry")[0]["heading"],
+            "A long heading of many words",
+        )
         found = select(text, "ferry noon", 0)
         self.assertEqual(found[0]["heading"].split(" > ")[-1], "Boats")
         self.assertLess(len(found[0]["heading"]), 200)
@@ -320,7 +324,7 @@ class Work(unittest.TestCase):
         units = [
             "Rain fell on the harbour. ", "harbour", "harbour ", "x\n\n", "```\n\nx\n\n", ". ",
             "- harbour\n", "| harbour | x |\n", "# harbour\n\nrain\n\n", "harbour. ", "....", " ",
-            "港", "เรือ", "# ", "a.", "\n ",
+            "港", "เรือ", "# ", "a.", "\n ", "~", "`",
         ]  # fmt: skip
         for unit in units:
             seconds = []

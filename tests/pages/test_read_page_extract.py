@@ -16,6 +16,7 @@ fetch: Any = load_script("websearch.pages.fetch")
 markdown: Any = load_script("websearch.pages.markdown")
 metadata: Any = load_script("websearch.pages.metadata")
 passages: Any = load_script("websearch.pages.passages")
+page_document: Any = load_script("websearch.pages.page_document")
 read: Any = load_script("websearch.pages.read")
 PAGES = Path(__file__).resolve().parent.parent / "fake_server/pages"
 # Broken markup that made html.parser or a naive tokenizer slow; each is repeated to any length.
@@ -414,8 +415,9 @@ def page_of(html: str, **options: bool) -> dict[str, Any]:
     """The document of an HTML page as its server sent it; an error's document if it has no text."""
     headers = {"content-type": "text/html; charset=utf-8"}
     response = common.Response(200, headers, html.encode("utf-8", "replace"))
+    fetched = fetch.Fetched("http://x/", response)
     try:
-        page: dict[str, Any] = read.read_fetched(fetch.Fetched("http://x/", response), **options)
+        page: dict[str, Any] = page_document.read_fetched(fetched, **options)
     except common.SearchError as error:
         page = common.error_document(error)
         assert page["details"]["kind"] in ("blocked", "unsupported", "http"), page

@@ -30,16 +30,9 @@ from websearch.pages.fetch import (
     is_gone,
     normal_url,
 )
-from websearch.pages.read import (
-    COMMANDS as READ_COMMANDS,
-)
-from websearch.pages.read import (
-    MAX_HOST_CONNECTIONS,
-    page_document,
-    pages_document,
-    result_or_error,
-    run_read,
-)
+from websearch.pages.page_document import page_document, result_or_error
+from websearch.pages.read import COMMANDS as READ_COMMANDS
+from websearch.pages.read import MAX_HOST_CONNECTIONS, pages_document, run_read
 
 TYPE_CHECKING = False  # typing.TYPE_CHECKING without its import, which costs 5 ms
 if TYPE_CHECKING:

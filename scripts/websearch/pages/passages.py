@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 from websearch.pages.ranking import rank_windows
 from websearch.pages.windows import WINDOW_CHARS, is_fragment
 
@@ -33,7 +35,7 @@ def join_best(
     max_chars: as in select_passages. fill: the room that is left goes to windows without a score,
     from the beginning of the page.
     """
-    limit = max_chars or 2 * len(markdown) + 1
+    limit = max_chars or sys.maxsize
     chosen = choose_windows(markdown, windows, limit, fill)
     passages: list[dict[str, str]] = []
     last = -1

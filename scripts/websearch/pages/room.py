@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 MAX_SOURCE = 500_000  # characters of a page that passages are chosen from: a long book, in 0.3 s
 # A page's weight is its rank to this power. Within 3,000 characters, -0.5 answers 46 of the 51
-# questions of `make bench`, -1 50 of them; -1.5 all, but that leaves a tenth page 1 % of the room.
+# questions of `make bench`, -0.75 47 of them, -1 all.
 RANK_EXPONENT = -1.0
 SMALLEST_REST = 60  # characters: a smaller rest of the room is not handed out again
 

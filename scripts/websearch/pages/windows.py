@@ -30,7 +30,8 @@ UNSPACED = (
 _COUNTED_WORD = rf"[{UNSPACED}]{{1,2}}|[^\s{UNSPACED}]+"
 _BLOCK_BREAK = r"\n\s*\n|\n(?=#{1,6} )"
 _HEADING = r"(#{1,6}) +([^\n]+)"
-_FENCE = r"(?m)^(`{3,}|~{3,})"
+_FENCE = r"(?m)^(`{3,20}|~{3,20})"
+_CODE_HEAD = r"[ \t]{0,12}(`{3,20}|~{3,20})[^\n]{0,100}\n"
 _LINE_MARK = r"(?m)^[ \t]{0,12}(?:[-*+] |\||\d{1,3}[.)] |```|~~~)"  # of a list, table or code
 _TABLE_HEAD = r"\|[^\n]*\n\|[-:| ]+\n"
 # The marks of the second group need no space behind them.
@@ -214,7 +215,7 @@ def frame_lines(text: str, windows: list[Window]) -> None:
     """Give the windows of code and tables what they need where the rest of them is left out."""
     text = text.lstrip("\n")
     opening = closing = ""
-    if match := re.match(r"[ \t]*(`{3,}|~{3,})[^\n]*\n", text):
+    if match := re.match(_CODE_HEAD, text):
         opening, closing = match[0], f"\n{match[1]}"
     elif (match := re.match(_TABLE_HEAD, text)) and len(match[0]) <= TABLE_HEAD_CHARS:
         opening = match[0]

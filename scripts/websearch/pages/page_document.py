@@ -1,0 +1,197 @@
+"""From a fetched page to its document: title, author, date, language, and its text as Markdown."""
+
+from __future__ import annotations
+
+import re
+import time
+
+from websearch.common import SearchError, clean_text, drop_empty, error_document, one_line
+from websearch.html_tree import texts_below, unescape
+from websearch.pages.content import find_content
+from websearch.pages.fetch import Fetched, check_status, host_and_port, is_pdf
+from websearch.pages.markdown import content_markdown
+from websearch.pages.metadata import find_metadata
+from websearch.pages.other_formats import (
+    check_binary,
+    decode_body,
+    feed_markdown,
+    fenced,
+    json_markdown,
+    sniff_kind,
+)
+from websearch.pages.thin_pages import (
+    MAX_WALL_TEXT,
+    MIN_PAGE_CHARS,
+    check_content,
+    refresh_target,
+)
+
+TYPE_CHECKING = False  # typing.TYPE_CHECKING without its import, which costs 5 ms
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from websearch.common import Document
+    from websearch.pages.content import Page
+
+PDF_TIME_SHARE = 0.8  # of the time that is left, so that what was read of a long file is not late
+# Characters of a page's fields; what a page says about itself can be as long as it likes.
+FIELD_CHARS = {"title": 300, "author": 200, "published": 40, "license": 60, "language": 40}
+MAX_DROPPED = 100  # dropped elements that explain lists
+DROPPED_CHARS = 60  # characters of the text of a dropped element
+DATA_NOTE = "The text is from the data that the page holds for its scripts."
+
+
+def page_document(
+    answer: Fetched | Document | SearchError, params: dict[str, Any], deadline: float
+) -> Document:
+    """Return the document of a page that was fetched or failed: ok and fields, or the error.
+
+    answer: a Document if the API of its site has told what the page says.
+    """
+    found: Any = answer
+    if isinstance(answer, Fetched) and is_pdf(answer.response.body):
+        begin = time.monotonic()
+        limit = begin + PDF_TIME_SHARE * (deadline - begin)
+        found = result_or_error(read_pdf_file, answer, params.get("pages", ""), limit)
+    elif isinstance(answer, Fetched):
+        links, explain = bool(params.get("links")), bool(params.get("explain"))
+        found = result_or_error(read_fetched, answer, links, explain)
+    elif isinstance(answer, dict):
+        fields = {
+            name: one_line(answer.get(name, ""), limit) for name, limit in FIELD_CHARS.items()
+        }
+        found = drop_empty({**answer, **fields, "text": clean_text(answer["text"])})
+    if isinstance(found, SearchError):
+        if isinstance(answer, Fetched) and answer.api_error:
+            found.details["hint"] = f"{found.details['hint']} Its API: {answer.api_error}".strip()
+        return error_document(found)
+    if isinstance(answer, Fetched) and answer.copy:
+        from websearch.pages.archive import archived_fields
+
+        found |= {"final_url": answer.copy, **archived_fields(answer.copy)}
+    return {"ok": True, **found}
+
+
+def result_or_error(work: Callable[..., Any], *arguments: Any) -> Any:
+    """Return what work returns for the arguments, or the SearchError that it raises.
+
+    A defect of this program becomes a SearchError, too: it must not cost the other pages.
+    """
+    try:
+        return work(*arguments)
+    except SearchError as error:
+        return error
+    except Exception as error:  # noqa: BLE001  see above
+        message = f"This page could not be read ({type(error).__name__})."
+        return SearchError("internal", message, "Report the address; other pages are unaffected.")
+
+
+def read_fetched(fetched: Fetched, keep_links: bool = False, explain: bool = False) -> Document:
+    """Return what a fetched page says: final_url, title, author, published, language, text.
+
+    text is the whole page as Markdown; cut says that the page went on; explain adds dropped. Every
+    text of the page passes through here: the text is cleaned, and its fields are put on one line
+    and shortened. Raises SearchError.
+    """
+    check_status(fetched)
+    response = fetched.response
+    content_type = response.headers.get("content-type", "").lower()
+    host = host_and_port(fetched.url)[0] or "The file"
+    check_binary(response.body, content_type, host)
+    source = decode_body(response.body, content_type)
+    kind = sniff_kind(source, content_type, fetched.url)
+    if kind == "html":
+        found = read_html(source, fetched, keep_links, explain)
+    elif kind == "feed":
+        found = feed_markdown(source, fetched.url, keep_links)
+    elif kind == "json":
+        found = {"text": json_markdown(source)}
+    elif kind == "xml":
+        found = {"text": fenced(source, "xml")}
+    else:
+        text = source.replace("\r\n", "\n").replace("\r", "\n").strip()
+        heading = re.match(r"#[ \t]{1,9}(.{1,1000})", text)
+        found = {"text": text, "title": heading[1] if heading else ""}
+    text = clean_text(found["text"])
+    if not text.strip():
+        hint = "Open the page in a browser, or use another source."
+        raise SearchError("unsupported", f"{host} sent a page without any text.", hint)
+    fields = {name: one_line(found.get(name, ""), limit) for name, limit in FIELD_CHARS.items()}
+    more = {name: found.get(name) for name in ("note", "dropped")}
+    cut = response.cut or found.get("cut") or None
+    return drop_empty({"final_url": fetched.url, **fields, "text": text, "cut": cut, **more})
+
+
+def read_pdf_file(fetched: Fetched, pages: str, deadline: float) -> Document:
+    """Return what read_fetched does, of a PDF file, and page_count and note; raises SearchError."""
+    from websearch.pages.pdf import read_pdf  # 20 modules that other pages do not need
+
+    check_status(fetched)
+    found = read_pdf(fetched.response.body, pages, deadline)
+    fields = {name: one_line(found.get(name, ""), limit) for name, limit in FIELD_CHARS.items()}
+    cut = found.get("cut") or fetched.response.cut or None
+    return drop_empty({"final_url": fetched.url, **found, **fields, "cut": cut})
+
+
+def read_html(html: str, fetched: Fetched, keep_links: bool, explain: bool) -> Document:
+    """Return text and metadata of an HTML page, and cut and dropped as read_fetched does.
+
+    Raises SearchError as check_content does.
+    """
+    content = find_content(html)
+    page = content.page
+    base = base_address(page, fetched.url)
+    text, cut = content_markdown(content, base, keep_links)
+    found: Document = find_metadata(page)
+    article = unescape(re.sub(r"<[^<>]*>", " ", found.pop("article", ""))).strip()
+    if len(article) > len(text) and (len(text) < MIN_PAGE_CHARS or len(text) * 4 < len(article)):
+        text = article
+    if len(text) < MIN_PAGE_CHARS:
+        from websearch.pages.page_data import data_markdown
+
+        data = data_markdown(html, page, base, keep_links)
+        if len(data) >= MIN_PAGE_CHARS:
+            text, found["note"] = data, DATA_NOTE
+    onward = refresh_target(found.pop("refresh", ""), base)
+    if len(text) < MAX_WALL_TEXT:
+        check_content(page, html, text, onward, fetched)
+    dropped = dropped_elements(page) if explain else []
+    return {**found, "text": text, "cut": cut or page.cut, "dropped": dropped}
+
+
+def base_address(page: Page, url: str) -> str:
+    """Return the address that relative links of a page are relative to."""
+    from urllib.parse import urljoin
+
+    for node in page.nodes:
+        if node.tag == "base" and node.attributes.get("href"):
+            try:
+                return urljoin(url, node.attributes["href"])
+            except ValueError:
+                return url
+    return url
+
+
+def dropped_elements(page: Page) -> list[Document]:
+    """Return the dropped elements that hold text, the largest first, up to MAX_DROPPED.
+
+    Each is {rule, element, chars, text}. What is inside a dropped element is not listed again.
+    """
+    found: list[Document] = []
+    for node in page.nodes:
+        if not node.dropped or (node.parent and node.parent.dropped):
+            continue
+        text = " ".join("".join(texts_below(node)).split())
+        names = "".join(f".{name}" for name in node.attributes.get("class", "").split())
+        names += f"#{node.attributes['id']}" if node.attributes.get("id") else ""
+        found.append(
+            {
+                "rule": node.dropped,
+                "element": one_line(node.tag + names, DROPPED_CHARS),
+                "chars": len(text),
+                "text": one_line(text, DROPPED_CHARS),
+            }
+        )
+    found.sort(key=lambda element: -int(element["chars"]))
+    return [element for element in found[:MAX_DROPPED] if element["chars"]]
