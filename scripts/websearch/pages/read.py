@@ -32,18 +32,8 @@ from websearch.pages.page_document import MAX_DROPPED, page_document, result_or_
 from websearch.pages.passages import PARAGRAPH_GAP, join_best
 from websearch.pages.ranking import rank_windows
 from websearch.pages.room import fit_json, json_size, share_room, slice_end
-<<<<<<< HEAD
 from websearch.pages.sites import SharedAnswers, read_through_api
-from websearch.pages.thin_pages import (
-    MAX_WALL_TEXT,
-    MIN_PAGE_CHARS,
-    check_content,
-    read_otherwise,
-    refresh_target,
-)
-=======
 from websearch.pages.thin_pages import read_otherwise
->>>>>>> h-pages
 
 TYPE_CHECKING = False  # typing.TYPE_CHECKING without its import, which costs 5 ms
 if TYPE_CHECKING:
