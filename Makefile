@@ -23,11 +23,12 @@ test: ## run the tests (standard library, loopback only)
 test-long: ## run what takes longer: fuzz, concurrency, kill tests
 	@$(PYTHON) tests/run.py --long
 
-lint: $(RUFF) $(SKILL_LINTERS) ## ruff (format and rules), mypy --strict, and the skill by skills-ref and agnix
+lint: $(RUFF) $(SKILL_LINTERS) ## ruff (format and rules), mypy --strict, the documents, and the skill by skills-ref and agnix
 	$(RUFF) format --check .
 	$(RUFF) check .
 	$(MYPY) --strict --python-version 3.10 --cache-dir $(TOOLS)/mypy scripts
 	$(MYPY) --strict --python-version 3.10 --cache-dir $(TOOLS)/mypy -p tests.fake_server
+	$(PYTHON) -m unittest -q tests.skill.test_documents
 	@rm -rf $(TOOLS)/lint && mkdir -p $(TOOLS)/lint && $(PYTHON) scripts/install.py install --dir $(TOOLS)/lint >/dev/null
 	$(TOOLS)/venv/bin/agentskills validate $(TOOLS)/lint/web-search
 	$(SKILL_LINTERS) $(TOOLS)/lint/web-search

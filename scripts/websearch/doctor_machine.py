@@ -102,7 +102,7 @@ def check_browser() -> list[Check]:
     is_root = hasattr(os, "geteuid") and os.geteuid() == 0
     if is_root and "--no-sandbox" not in os.environ.get(browser.ARGUMENTS, ""):
         message = f"{program} does not start as root, because its sandbox needs a user."
-        hint = f"Run as another user, or set {browser.ARGUMENTS} (see read_page.md)."
+        hint = f"Run as another user, or set {browser.ARGUMENTS} (see references/web_search.md)."
         return [check("browser", status, message, hint if is_wanted else "")]
     use = "used for" if is_wanted else f"{browser.SWITCH}=1 or browser lets it fill"
     return [check("browser", "ok", f"{program}; {use} pages that only a script fills")]

@@ -1502,28 +1502,33 @@ class PacingTest(KeylessCase):
 
 
 class ReferenceTest(KeylessCase):
-    text = (ROOT / "references/keyless_search.md").read_text(encoding="utf-8")
+    text = (ROOT / "references/web_search.md").read_text(encoding="utf-8")
+    settings = (ROOT / "references/configuration.md").read_text(encoding="utf-8")
 
     def test_each_command_in_it_works_from_an_empty_folder(self) -> None:
-        place = "uv run /path/to/web-search/scripts/"
+        place = "uv run /path/to/web-search/scripts/keyless_search.py "
         lines = [line for line in self.text.splitlines() if line.startswith(place)]
-        self.assertGreater(len(lines), 5)
+        self.assertGreater(len(lines), 3)
         for line in lines:
             with self.subTest(line), tempfile.TemporaryDirectory() as folder:
-                script, *words = shlex.split(line.removeprefix(place))
+                words = shlex.split(line.removeprefix(place))
                 variables = {**self.environment, **self.variables}
-                run = run_script(script, *words, env=variables, cwd=folder)
+                run = run_script("keyless_search.py", *words, env=variables, cwd=folder)
                 self.assertEqual((run.code, run.stderr), (0, ""), run.stdout)
                 self.assertEqual(os.listdir(folder), [])
 
     def test_it_names_every_field_and_every_kind_that_a_document_may_have(self) -> None:
         for name in (
             "position", "file_type", "suggestions", "answers", "unresponsive_engines", "warnings",
-            "signal", "resting", "retry_after", "author", "license", "GLSI_RATE_LIMIT",
-            "GLSI_USER_AGENT", "GLSI_DB_PATH", "GITHUB_TOKEN", "WEB_SEARCH_CONTACT",
-            *(engines.ENGINES[engine]["address"][0] for engine in engines.keyless_engines()),
+            "signal", "details.resting", "retry_after", "author", "license",
         ):  # fmt: skip
             self.assertIn(f"`{name}`", self.text)
+        for name in (
+            "GLSI_RATE_LIMIT", "GLSI_USER_AGENT", "GLSI_DB_PATH", "GITHUB_TOKEN",
+            "WEB_SEARCH_CONTACT",
+            *(engines.ENGINES[engine]["address"][0] for engine in engines.keyless_engines()),
+        ):  # fmt: skip
+            self.assertIn(f"`{name}`", self.settings)
         for kind in sorted({kind for kind in OUTCOMES.values() if kind} | {"timeout"}):
             self.assertRegex(self.text, rf"\| `{kind}`")
 

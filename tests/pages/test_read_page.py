@@ -21,7 +21,7 @@ common: Any = load_script("websearch.common")
 other_formats: Any = load_script("websearch.pages.other_formats")
 read: Any = load_script("websearch.pages.read")
 SCRIPT = "read_page.py"
-REFERENCE = ROOT / "references/read_page.md"
+REFERENCE = ROOT / "references/web_search.md"
 EXAMPLE_SITE = "https://kettle.example.org"
 
 
@@ -448,7 +448,8 @@ class CommandLine(SiteCase):
 class Reference(SiteCase):
     def test_every_command_of_the_reference_works_as_it_stands(self) -> None:
         text = REFERENCE.read_text(encoding="utf-8")
-        lines = "\n".join(re.findall(r"```bash\n(.*?)```", text, re.DOTALL)).splitlines()
+        blocks = "\n".join(re.findall(r"```bash\n(.*?)```", text, re.DOTALL)).splitlines()
+        lines = [line for line in blocks if "/read_page.py " in line]
         self.assertGreater(len(lines), 4)
         for line in filter(str.strip, lines):
             words = shlex.split(line.replace(EXAMPLE_SITE, f"{self.server.url}/site"))

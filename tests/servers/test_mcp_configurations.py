@@ -135,15 +135,15 @@ class Form(unittest.TestCase):
                     {name: form % name if form else "" for name in variables(path)},
                 )
 
-    def test_the_variables_are_those_that_the_readme_documents(self) -> None:
-        readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    def test_the_variables_are_those_that_the_reference_documents(self) -> None:
+        reference = (ROOT / "references/configuration.md").read_text(encoding="utf-8")
         proxies = {"HTTPS_PROXY", "NO_PROXY"}  # the standard library's
         for path in self.each():
             names = list(variables(path))
             with self.subTest(path.name):
                 self.assertEqual(names[:3], KEYS)
                 for name in set(names) - proxies:
-                    self.assertIn(f"`{name}`", readme)
+                    self.assertIn(f"`{name}`", reference)
 
     def test_time_limits_are_in_the_clients_unit(self) -> None:
         entries = {path.name: server(path) for path in self.each()}
@@ -158,7 +158,8 @@ class Form(unittest.TestCase):
 
 
 class ServersDocument(unittest.TestCase):
-    text = (ROOT / "references/servers.md").read_text(encoding="utf-8")
+    reference = (ROOT / "references/configuration.md").read_text(encoding="utf-8")
+    text = reference[reference.index("\n## MCP server\n") :]
 
     def row(self, name: str) -> str:
         """The line of a table that begins with a name."""
@@ -196,7 +197,7 @@ class ServersDocument(unittest.TestCase):
                     self.assertEqual(named, parameters - everywhere)
 
     def test_it_explains_every_status_that_the_api_answers_with(self) -> None:
-        section = self.text.partition("## Statuses")[2].partition("\n## ")[0]
+        section = self.text.partition("### Statuses")[2].partition("\n##")[0]
         description = load_script("websearch.servers.http_api").describe_api(token=True)
         operations = [one for methods in description["paths"].values() for one in methods.values()]
         for status in {"404"}.union(*(operation["responses"] for operation in operations)):

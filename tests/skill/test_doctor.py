@@ -646,14 +646,14 @@ class SkillFolder(DoctorCase):
             ["ok"],
         )
         (copy / "mine.txt").touch()
-        (copy / "references/agents.md").unlink()
+        (copy / "references/scale.md").unlink()
         with (copy / "SKILL.md").open("a", encoding="utf-8") as file:
             file.write("mine\n")
         run = self.run_copy(copy)
         self.assertEqual(run.code, 0)
         lacking, changed = lines_of(run.document, "skill folder")
         self.assertEqual(lacking["status"], "failed")
-        self.assertEqual(lacking["message"], f"{copy} lacks references/agents.md.")
+        self.assertEqual(lacking["message"], f"{copy} lacks references/scale.md.")
         self.assertEqual(changed["status"], "warning")
         self.assertTrue(changed["message"].endswith("changed: SKILL.md."), changed)
         for path in (copy / "assets/mcp").iterdir():

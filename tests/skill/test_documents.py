@@ -28,6 +28,9 @@ SKILL = (ROOT / "SKILL.md").read_text(encoding="utf-8")
 DOCUMENTS = [ROOT / "SKILL.md", ROOT / "README.md", *sorted((ROOT / "references").glob("*.md"))]
 SKILL_FIELDS = {"name", "description", "license", "compatibility", "metadata", "allowed-tools"}
 PLACE = "/path/to/web-search/"
+SCRIPTS = ROOT / "scripts"
+# Scripts whose file has no COMMANDS: their help is read instead.
+WITHOUT_TABLE = ("doctor", "install", "mcp_server")
 # Environment that leads every script to the fake server.
 KEYS = (
     "BRAVE_SEARCH_API_KEY", "SERPER_API_KEY", "GEMINI_API_KEY",
@@ -78,8 +81,8 @@ class SkillFormat(unittest.TestCase):
         assert version is not None
         self.assertEqual(version[1], load_script("websearch.common").VERSION)
 
-    def test_body_is_within_150_lines_and_10000_bytes(self) -> None:
-        self.assertLess(len(SKILL.splitlines()), 150)
+    def test_it_is_below_130_lines_and_10000_bytes(self) -> None:
+        self.assertLess(len(SKILL.splitlines()), 130)
         self.assertLess(len(SKILL.encode()), 10_000)
 
     def test_it_has_the_parts_that_an_agent_needs(self) -> None:
@@ -92,7 +95,9 @@ class SkillFormat(unittest.TestCase):
             self.assertRegex(SKILL, rf"(?m)^\| {code} \|")
 
     def test_every_reference_is_named_with_when_to_read_it(self) -> None:
-        for path in sorted((ROOT / "references").glob("*.md")):
+        references = sorted((ROOT / "references").glob("*.md"))
+        self.assertLessEqual(len(references), 9)
+        for path in references:
             with self.subTest(path.name):
                 self.assertRegex(SKILL, rf"\]\(references/{path.name}\): \w+")
 
@@ -105,6 +110,20 @@ class EveryDocument(unittest.TestCase):
                 if not link.startswith(("http://", "https://", "url")):
                     with self.subTest(path.name, link=link):
                         self.assertTrue((path.parent / link).exists())
+
+    def test_files_that_are_named_without_a_link_exist_too(self) -> None:
+        for path in DOCUMENTS:
+            for name in re.findall(r"(?<![\w/.*])[a-z_]+\.md\b", path.read_text(encoding="utf-8")):
+                with self.subTest(path.name, name=name):
+                    self.assertTrue((ROOT / "references" / name).exists())
+
+    def test_the_contents_of_a_reference_are_its_sections(self) -> None:
+        for name in ("web_search.md", "configuration.md"):
+            text = (ROOT / "references" / name).read_text(encoding="utf-8")
+            contents = re.search(r"(?s)\n## Contents\n\n(.*?)\n\n", text)
+            assert contents is not None
+            titles = " ".join(contents[1].split()).split(" · ")
+            self.assertEqual(["Contents", *titles], re.findall(r"(?m)^## (.*)$", text))
 
     def test_nothing_that_agents_replace_stands_in_a_code_block(self) -> None:
         for path in DOCUMENTS:
@@ -127,6 +146,51 @@ class EveryDocument(unittest.TestCase):
             if len(text.splitlines()) > 100:
                 with self.subTest(path.name):
                     self.assertRegex(text[:400], r"\nContents: |\n## Contents\n")
+
+
+def named_commands(text: str) -> list[tuple[str, str]]:
+    """Return (script, words) for each command line that stands in a code block or between marks."""
+    blocks = re.findall(r"(?s)```\w*\n(.*?)```", text)
+    marked = re.findall(r"`([^`\n]+)`", re.sub(r"(?s)```.*?```", "", text))
+    lines = [line for block in blocks for line in block.splitlines()] + marked
+    found = [re.search(r"(?:^|[\s/'])([a-z_]+)\.py\b ?(.*)", line) for line in lines]
+    return [(one[1], one[2]) for one in found if one and (SCRIPTS / f"{one[1]}.py").exists()]
+
+
+def known_words(script: str) -> tuple[set[str], set[str]]:
+    """Return the commands and the flags of a script."""
+    told = run_script(f"{script}.py", "--help").stdout.decode()
+    commands = set(re.findall(rf"{script}\.py ([a-z]+)", told))
+    if script in WITHOUT_TABLE:
+        helps = [run_script(f"{script}.py", name, "--help").stdout.decode() for name in commands]
+        return commands, set(re.findall(r"--?[a-z-]+", " ".join([told, *helps])))
+    common, table = load_script("websearch.common"), load_script(script).COMMANDS
+    parameters = [*common.COMMON_PARAMS, *common.OUTPUT_PARAMS]
+    parameters += [one for command in table.values() for one in command["params"]]
+    flags = {flag for one in parameters for flag in one.get("flags", ())}
+    names = {name for one in parameters for name in (one["name"], *one.get("aliases", ()))}
+    negations = {f"no_{name}" for name in names}
+    long_flags = {f"--{name.replace('_', '-')}" for name in names | negations}
+    return commands | set(table), flags | long_flags | {"--help", "--version"}
+
+
+class CommandLines(unittest.TestCase):
+    """Each command line that a document names, placeholders included, has a command and flags."""
+
+    def test_every_command_and_flag_exists(self) -> None:
+        known = {path.stem: known_words(path.stem) for path in SCRIPTS.glob("*.py")}
+        seen = 0
+        for path in [*DOCUMENTS, ROOT / "CONTRIBUTING.md"]:
+            for script, line in named_commands(path.read_text(encoding="utf-8")):
+                names, flags = known[script]
+                words = re.sub(r"'[^']*'|[';|>)#].*", "", line).split()
+                with self.subTest(path.name, script=script, line=line):
+                    command = [word for word in words[:1] if re.fullmatch(r"[a-z][a-z-]*", word)]
+                    self.assertLessEqual(set(command), names)
+                    used = {word.split("=")[0] for word in words if re.match("--?[a-z]", word)}
+                    self.assertLessEqual(used, flags)
+                    seen += 1
+        self.assertGreater(seen, 100)
 
 
 class EveryCommand(unittest.TestCase):
@@ -248,22 +312,35 @@ class BraveDocuments(unittest.TestCase):
         self.assertGreater(rows, 60)
 
 
+class Configuration(unittest.TestCase):
+    """The table of variables has every variable that a script or opencode's tools read."""
+
+    text = (ROOT / "references/configuration.md").read_text(encoding="utf-8")
+
+    def test_every_environment_variable_that_a_script_reads_is_in_a_table(self) -> None:
+        names: set[str] = set()
+        for path in sorted(SCRIPTS.rglob("*.py")):
+            source = path.read_text(encoding="utf-8")
+            names |= set(re.findall(r'environ(?:\.get\(|\[)"([A-Z_]+)"', source))
+            names |= set(re.findall(r'"([A-Z][A-Z_]*_(?:API_KEY|BASE_URL|TOKEN))"', source))
+            names |= set(re.findall(r'"((?:WEB_SEARCH|GLSI|GEMINI|GOOGLE_CLOUD)_[A-Z_]+)"', source))
+        for path in sorted((ROOT / "assets/opencode").rglob("*.ts")):
+            names |= set(re.findall(r"process\.env\.([A-Z_]+)", path.read_text(encoding="utf-8")))
+        names -= {"HOME", "COMPUTERNAME", "USERPROFILE", "TMPDIR"}  # the system's, not to be set
+        self.assertLessEqual({"BRAVE_SEARCH_API_KEY", "ARXIV_BASE_URL", "WEB_SEARCH_BUDGET"}, names)
+        rows = "\n".join(re.findall(r"(?m)^\|.*$", self.text))
+        self.assertEqual({name for name in names if f"`{name}`" not in rows}, set())
+
+
 class Readme(unittest.TestCase):
     text = (ROOT / "README.md").read_text(encoding="utf-8")
+
+    def test_it_is_a_screen_of_commands(self) -> None:
+        self.assertLessEqual(len(self.text.splitlines()), 80)
 
     def test_every_script_stands_in_it(self) -> None:
         names = {path.name for path in (ROOT / "scripts").glob("*.py")}
         self.assertEqual({name for name in names if name not in self.text}, set())
-
-    def test_every_environment_variable_that_a_script_reads_is_in_its_table(self) -> None:
-        names: set[str] = set()
-        for path in sorted((ROOT / "scripts").glob("*.py")):
-            source = path.read_text(encoding="utf-8")
-            names |= set(re.findall(r'environ(?:\.get\(|\[)"([A-Z_]+)"', source))
-            names |= set(re.findall(r'"([A-Z][A-Z_]*_(?:API_KEY|BASE_URL|TOKEN))"', source))
-        names -= {"HOME", "COMPUTERNAME"}  # the system's, not the user's to set
-        self.assertIn("BRAVE_SEARCH_API_KEY", names)
-        self.assertEqual({name for name in names if f"`{name}`" not in self.text}, set())
 
     def test_its_make_targets_exist(self) -> None:
         makefile = (ROOT / "Makefile").read_text(encoding="utf-8")

@@ -1,4 +1,4 @@
-"""The evaluations: their commands do what they expect; errors.md and choosing.md tell the truth."""
+"""The evaluations: their commands do what they expect; web_search.md tells the truth."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import concurrent.futures
 import functools
 import json
 import re
-import shlex
 import subprocess
 import tempfile
 import unittest
@@ -259,6 +258,16 @@ class Triggers(unittest.TestCase):
                     self.assertRegex(trigger["query"].lower(), near)
 
 
+# Filter -> the values that are tried.
+VALUES = {
+    "since": ("hour", "day", "week", "month", "year", "2026-01-01..2026-03-31"),
+    "country": ("de",), "language": ("de",), "site": ("docs.python.org",),
+    "exclude_site": ("example.com",), "safe": ("off", "moderate", "strict"),
+}  # fmt: skip
+# Engine -> a site that it has, if it takes only its own.
+SITES = {"stackexchange": "superuser.com", "github": "github.com/python"}
+
+
 def table_rows(path: str, title: str) -> list[list[str]]:
     """Return the cells of the table below a heading of a reference, its head first."""
     text = (ROOT / "references" / path).read_text(encoding="utf-8")
@@ -271,7 +280,7 @@ def table_rows(path: str, title: str) -> list[list[str]]:
 
 class ErrorsReference(unittest.TestCase):
     def test_its_table_has_every_kind_with_its_exit_code_and_http_status(self) -> None:
-        rows = table_rows("errors.md", "# When a command failed")[1:]
+        rows = table_rows("web_search.md", "\n## Errors\n")[1:]
         kinds = {row[0].strip("`"): (int(row[1]), int(row[2])) for row in rows}
         statuses = load_script("websearch.servers.http_messages").STATUSES
         expected = {
@@ -280,27 +289,32 @@ class ErrorsReference(unittest.TestCase):
         }
         self.assertEqual(kinds, expected)
 
-    def test_its_examples_of_kinds_have_the_form_of_error_documents(self) -> None:
-        text = (ROOT / "references/errors.md").read_text(encoding="utf-8")
-        blocks = re.findall(r"```json\n(.*?)```", text, re.DOTALL)
-        errors = [json.loads(line) for block in blocks for line in block.splitlines()]
-        shown = [error["details"]["kind"] for error in errors if "details" in error]
-        self.assertEqual(
-            set(shown),
-            set(load_script("websearch.common").EXIT_CODES)
-            - {"internal", "interrupted", "terminated"},
-        )
+    def test_its_example_has_the_form_of_an_error_document(self) -> None:
+        text = (ROOT / "references/web_search.md").read_text(encoding="utf-8")
+        blocks = re.findall(r"```json\n(.*)\n```", text.partition("\n## Errors\n")[2])
+        errors = [json.loads(block) for block in blocks]
+        self.assertTrue(errors)
+        for error in errors:
+            self.assertLessEqual({"ok", "error", "details"}, set(error))
+            self.assertIn(error["details"]["kind"], load_script("websearch.common").EXIT_CODES)
+            self.assertLessEqual({"retryable", "hint"}, set(error["details"]))
 
 
-class ChoosingReference(EnvironmentCase):
-    """Each cell of the table of filters is what a dry run does."""
+class EnginesReference(EnvironmentCase):
+    """Each cell of the table of engines is what a dry run does.
+
+    The table is made from ENGINES (tests/tools/sync.py); the scripts of Brave and Serper, and the
+    engines' modules, check filters by rules of their own.
+    """
 
     def setUp(self) -> None:
         super().setUp()
         keys = ("BRAVE_SEARCH_API_KEY", "SERPER_API_KEY", "GEMINI_API_KEY")
         self.set_environment(**dict.fromkeys(keys, "key"), SEARXNG_BASE_URL="http://localhost:1")
-        rows = table_rows("choosing.md", "\n## Filters\n")
-        self.engines, self.rows = rows[0][1:], rows[1:]
+        head, *rows = table_rows("web_search.md", "\n## Engines\n")
+        names = [name.strip("`") for name in head]
+        self.rows = {row[0].strip("`"): dict(zip(names, row, strict=True)) for row in rows}
+        self.text = (ROOT / "references/web_search.md").read_text(encoding="utf-8")
 
     def dry_run(self, engine: str, **params: Any) -> str:
         """Return "yes" if an engine would be asked with these parameters, else the error's kind."""
@@ -313,34 +327,51 @@ class ChoosingReference(EnvironmentCase):
         document = run({"query": "python", "dry_run": True, **params})
         return "yes" if document["ok"] else str(document["details"]["kind"])
 
-    def params_of(self, flags: str) -> dict[str, Any]:
-        """Return the parameters of a row's first cell, such as `--site docs.python.org`."""
-        flag, value = shlex.split(flags.strip("`"))
-        return {flag.removeprefix("--").replace("-", "_"): value}
+    def test_it_has_every_engine(self) -> None:
+        self.assertEqual(list(self.rows), list(load_script("websearch.engines").ENGINES))
 
     def test_filters(self) -> None:
         seen = 0
-        for flags, *cells in self.rows:
-            if "`--count` up to" in flags:
-                continue
-            for engine, cell in zip(self.engines, cells, strict=True):
-                expected = "yes" if cell in ("yes", "in words") else "invalid_input"
-                seen += 1
-                with self.subTest(engine, flags=flags):
-                    self.assertEqual(self.dry_run(engine, **self.params_of(flags)), expected)
-                    if cell == "with language":
-                        both = {**self.params_of(flags), "language": "de"}
-                        self.assertEqual(self.dry_run(engine, **both), "yes")
-        self.assertEqual(seen, 14 * 7)
+        for engine, row in self.rows.items():
+            for name, values in VALUES.items():
+                cell = row[name].split(", ")
+                for value in values:
+                    word = "range" if ".." in value else value
+                    takes = cell == ["yes"] or word in cell
+                    params = {name: SITES.get(engine, value) if name == "site" else value}
+                    if (engine, name) == ("searxng", "country"):  # as a note below the table says
+                        self.assertEqual(self.dry_run(engine, **params), "invalid_input")
+                        params["language"] = "de"
+                    seen += 1
+                    with self.subTest(engine, **params):
+                        expected = "yes" if takes else "invalid_input"
+                        self.assertEqual(self.dry_run(engine, **params), expected)
+        self.assertEqual(seen, 11 * 13)
+
+    def test_notes(self) -> None:
+        self.assertIn("`brave` takes hosts in `site`, without a path.", self.text)
+        for engine in ("brave", "serper", "duckduckgo", "searxng", "google"):
+            expected = "invalid_input" if engine == "brave" else "yes"
+            self.assertEqual(self.dry_run(engine, site="docs.python.org/3"), expected)
+        self.assertIn("Gemini (`gemini_search.py`) has one filter, `since`", self.text)
+        for name, values in VALUES.items():
+            for value in values:
+                takes = name == "since" and value != "hour"
+                with self.subTest("gemini", name=name, value=value):
+                    expected = "yes" if takes else "invalid_input"
+                    self.assertEqual(self.dry_run("gemini", **{name: value}), expected)
 
     def test_most_results(self) -> None:
-        (cells,) = [row[1:] for row in self.rows if "`--count` up to" in row[0]]
-        for engine, cell in zip(self.engines, cells, strict=True):
+        for engine, row in self.rows.items():
             with self.subTest(engine):
-                most = 0 if cell == "no" else int(cell)
-                if most:
-                    self.assertEqual(self.dry_run(engine, count=most), "yes")
+                most = int(row["count"])
+                self.assertEqual(self.dry_run(engine, count=most), "yes")
                 self.assertEqual(self.dry_run(engine, count=most + 1), "invalid_input")
+
+    def test_order_of_auto(self) -> None:
+        places = {row["auto"]: engine for engine, row in self.rows.items() if row["auto"] != "no"}
+        order = load_script("websearch.engines").engine_order("auto")
+        self.assertEqual([places[place] for place in sorted(places)], order)
 
 
 if __name__ == "__main__":

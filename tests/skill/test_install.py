@@ -331,7 +331,7 @@ class AtOnce(InstallCase):
             self.assertEqual([process.returncode for process in processes], [0] * 4, outputs)
             self.assertEqual(snapshot(copy), whole)
             self.assertEqual([path for path in copy.parent.iterdir() if path != copy], [])
-            (copy / "references/agents.md").unlink()  # the next round is an update
+            (copy / "references/scale.md").unlink()  # the next round is an update
 
     def test_a_reader_never_sees_half_a_copy(self) -> None:
         copy = self.installed()

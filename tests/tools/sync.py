@@ -3,6 +3,7 @@
 - The shared blocks of scripts/websearch/common.py, into the standalone scripts.
 - What opencode's tool google_search shares with the plugin, into its file.
 - The parameter tables made from each script's COMMANDS, into references/*.md.
+- The table of engines and their filters, made from ENGINES, into references/*.md.
 
 With --check nothing is written; the exit code is 1 if a copy differs.
 """
@@ -41,6 +42,7 @@ TYPES = {
 TABLE = re.compile(
     r"(<!-- parameters: (\w+) (\w+) -->\n).*?(<!-- end of parameters -->)", re.DOTALL
 )
+ENGINE_TABLE = re.compile(r"(<!-- engines -->\n).*?(<!-- end of engines -->)", re.DOTALL)
 
 
 def shared_block(name: str) -> str:
@@ -120,6 +122,31 @@ def default_value(parameter: dict[str, Any]) -> str:
     return str(own) if api in (None, own) else f"{own} (API: {api})"
 
 
+def engine_table() -> str:
+    """Return a Markdown table of the engines: what they find and need, and what they filter by."""
+    from websearch.engines import ENGINES, FILTERS
+
+    asked_by_auto = [name for name, entry in ENGINES.items() if entry["auto"]]
+    filters = tuple(f"`{name}`" for name in FILTERS)
+    names = ("engine", "finds", "needs", "`auto`", *filters, "`count`", "`query`")
+    rows = [names, ("---",) * len(names)]
+    for name, entry in ENGINES.items():
+        own_server = [entry["address"][0]] if entry.get("own_server") else []
+        needs = [*entry.get("keys", ())[:1], *own_server]
+        filters = tuple(filter_cell(entry["filters"], one) for one in FILTERS)
+        place = str(asked_by_auto.index(name) + 1) if name in asked_by_auto else "no"
+        cells = [f"`{name}`", ", ".join(entry["sources"]), ", ".join(f"`{one}`" for one in needs)]
+        rows.append((*cells, place, *filters, f"{entry['max_count']}", f"{entry['max_query']:,}"))
+    return "".join("| " + " | ".join(row) + " |\n" for row in rows)
+
+
+def filter_cell(filters: dict[str, Any], name: str) -> str:
+    """Return the values that an engine takes of a filter: yes (every one), no, or their list."""
+    if name not in filters:
+        return "no"
+    return "yes" if filters[name] is None else ", ".join(filters[name])
+
+
 def load_commands(script: str) -> dict[str, Any]:
     """Return the COMMANDS table of a script."""
     path = ROOT / "scripts" / f"{script}.py"
@@ -146,11 +173,12 @@ def synced_tool() -> str:
 
 
 def synced_reference(path: Path) -> str:
-    """Return a reference with fresh parameter tables."""
-    return TABLE.sub(
+    """Return a reference with fresh tables of parameters and engines."""
+    text = TABLE.sub(
         lambda match: match[1] + parameter_table(match[2], match[3]) + match[4],
         path.read_text(encoding="utf-8"),
     )
+    return ENGINE_TABLE.sub(lambda match: match[1] + engine_table() + match[2], text)
 
 
 def main() -> int:
