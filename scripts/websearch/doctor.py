@@ -17,6 +17,8 @@ from websearch.doctor_live import ANSWERING
 from websearch.doctor_machine import INSTALL_HINT, MAX_NAMED, check
 from websearch.engines import (
     ENGINES,
+    GITHUB_RAW,
+    READ_HOSTS,
     ask_engine,
     engine_address,
     engine_order,
@@ -62,6 +64,7 @@ KEYS: dict[str, tuple[tuple[str, ...], str]] = {
        for name, entry in ENGINES.items() if "keys" in entry},
     **OTHER_KEYS,
 }
+OPTIONAL_KEYS = ("GITHUB_TOKEN",)  # that secrets.yaml may hold; they only raise limits
 # Where a key is had, for the providers that are listed without one, too.
 KEY_SITES = {
     **{name: entry["key_site"] for name, entry in ENGINES.items() if "key_site" in entry},
@@ -72,6 +75,7 @@ OWN_SERVERS = {entry["address"][0]: name for name, entry in ENGINES.items()
                if entry.get("own_server")}
 ADDRESSES = (
     *(entry["address"][0] for entry in ENGINES.values() if not entry.get("own_server")),
+    *(entry["address"][0] for entry in READ_HOSTS.values()), GITHUB_RAW[0],
     "SERPER_SCRAPE_BASE_URL", "GEMINI_BASE_URL", "VERTEX_BASE_URL", "CODE_ASSIST_BASE_URL",
 )
 # What other programs call the address of a server -> what it is called here.
@@ -121,7 +125,7 @@ def check_secrets_file() -> list[Check]:
 
 def secrets_faults(text: str) -> list[str]:
     """Return what is wrong in secrets.yaml, by line, without showing what stands there."""
-    known = [variable for variables, _ in KEYS.values() for variable in variables]
+    known = [*OPTIONAL_KEYS, *(one for variables, _ in KEYS.values() for one in variables)]
     faults, seen = [], set()
     for number, line in enumerate(text.splitlines(), 1):
         if not line.strip() or line.lstrip().startswith("#"):

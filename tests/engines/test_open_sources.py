@@ -19,6 +19,7 @@ from tests.fake_server import stackexchange as fake_stackexchange
 from tests.fake_server.server import FakeServer
 from tests.support import (
     CANARY,
+    CannedServer,
     EnvironmentCase,
     FakeServerCase,
     Run,
@@ -411,6 +412,28 @@ class Callers(OpenSourceCase):
         for path in Path(folder.name).iterdir():
             shown += path.read_bytes().decode("latin-1")
         self.assertNotIn(CANARY, shown)
+
+    def test_a_token_that_an_answer_repeats_is_hidden(self) -> None:
+        server = CannedServer()
+        self.addCleanup(server.close)
+        for status in (200, 401, 403, 422):
+            server.status, server.body = status, {"message": f"Bad: {TOKEN}", "errors": [
+                {"message": f"Bad {TOKEN}"}]}  # fmt: skip
+            self.use_folder(GITHUB_BASE_URL=server.url, GITHUB_TOKEN=TOKEN)
+            run = self.search("github", "sourdough bread")
+            self.assertFalse(run.document["ok"])
+            self.assertNotIn(CANARY, run.stdout.decode() + run.stderr)
+
+    def test_a_contact_counts_where_it_is_told_and_nowhere_else(self) -> None:
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        secrets = Path(folder.name) / "secrets.yaml"
+        secrets.write_text("WEB_SEARCH_CONTACT: ada@example.org\n", encoding="utf-8")
+        secrets.chmod(0o600)
+        self.use_folder(GLSI_RATE_LIMIT="100ms", WEB_SEARCH_SECRETS=str(secrets))
+        self.assertEqual(pacing.pace_of("wikipedia"), (7.5, 2))
+        self.use_folder(GLSI_RATE_LIMIT="100ms", WEB_SEARCH_CONTACT="ada@example.org")
+        self.assertEqual(pacing.pace_of("wikipedia"), (0.4, 2))
 
     def test_a_token_of_the_secrets_file_raises_the_pace_too(self) -> None:
         folder = tempfile.TemporaryDirectory()

@@ -1,8 +1,9 @@
 """GitHub's REST API for what a page shows, and the host of raw files, on one address.
 
 GET /repos/OWNER/NAME and below it readme, issues/N, issues/N/comments, pulls/N, pulls/N/comments,
-releases, releases/latest, releases/tags/TAG; GET /OWNER/NAME/REF/PATH is a raw file. A caller
-without User-Agent gets 403, one with a wrong token 401; sixty requests an hour are allowed.
+pulls/N/reviews, releases, releases/latest, releases/tags/TAG; GET /OWNER/NAME/REF/PATH is a raw
+file. A caller without User-Agent gets 403, one with a wrong token 401; sixty requests an hour are
+allowed.
 
 Issue 42 of slowloop/asyncio-toolbox has 230 comments, so that they come in three pages; the folder
 docs has a README in another format, which only the API finds; docs/logo.png is no text.
@@ -81,9 +82,9 @@ def value_at(repository: str, place: str, fields: dict[str, str]) -> Any:
     document = document or (DOCUMENTS.get(f"{repository}/pull/{number}") if part else None)
     if document is None or kind not in ("issues", "pulls"):
         return None
+    if kind == "pulls" and part:
+        return [review_comment(document)] if part == "comments" else reviews(document)
     if part == "comments":
-        if kind == "pulls":
-            return [review_comment(document)]
         size, page = int(fields.get("per_page", 30)), int(fields.get("page", 1))
         numbers = range(comment_count(document))[(page - 1) * size : page * size]
         return [comment(document, one) for one in numbers]
@@ -159,6 +160,16 @@ def review_comment(document: Document) -> dict[str, Any]:
         "diff_hunk": "@@ -1,2 +1,2 @@\n-    return round(value)\n+    return half_up(value)",
         "body": "Please name the test after what it proves.",
     }
+
+
+def reviews(document: Document) -> list[dict[str, Any]]:
+    """The reviews of a pull request: one with a verdict, one that only holds comments on code."""
+    who = {"user": {"login": "di"}, "author_association": "OWNER"}
+    moment = utc(created(document) + 150)
+    return [
+        {**who, "state": "COMMENTED", "body": "", "submitted_at": moment},
+        {**who, "state": "APPROVED", "body": "Half up it is.", "submitted_at": moment},
+    ]
 
 
 def releases(place: str) -> Any:

@@ -86,7 +86,10 @@ OTHER_FAULTS = frozenset({"hang", "reset", "trunc", "redirect", "slow", *STATUSE
 
 
 def answer_page(request: RecordedRequest, state: ServerState) -> Answer:
-    """GET /web/...: the page of a document, by its address, of which a query may be a part."""
+    """GET /web/...: the page of a document, by its address, of which a query may be a part.
+
+    A query that is part of no address is ignored, so one page has many addresses.
+    """
     address = request.path.removeprefix("/web/")
     query = request.target.partition("?")[2]
     return _answer(request, state, DOCUMENTS, f"{address}?{query}" if query else address)
@@ -103,7 +106,7 @@ def _answer(
     fault = ""
     if rest.startswith(FAULT_PREFIX):
         fault, _, rest = rest.removeprefix(FAULT_PREFIX).partition("/")
-    document = documents.get(rest)
+    document = documents.get(rest) or documents.get(rest.partition("?")[0])
     if document is None:
         return status_page(HTTPStatus.NOT_FOUND)
     if fault and fault not in FAULTS and fault not in OTHER_FAULTS:

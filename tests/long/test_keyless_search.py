@@ -103,15 +103,16 @@ class ManyProcesses(FakeServerCase):
     def test_a_writer_killed_within_its_transaction_changes_nothing(self) -> None:
         code = (
             f"import os, sys; sys.path.insert(0, {str(SCRIPTS)!r}); "
-            "from websearch.engines import keyless as k\n"
+            "from websearch.engines import pacing\n"
             "def change(state, now):\n"
-            "    k.note_block(state, now, 'a sign', 0)\n"
+            "    pacing.note_block(state, now, 'a sign', 0)\n"
             "    os.kill(os.getpid(), 9)\n"
-            "k.change_state('duckduckgo', change, [])"
+            "pacing.change_state('duckduckgo', change, [])"
         )
         environment = clean_environment(**{**self.environment, **self.variables})
         for _ in range(10):
-            subprocess.run([sys.executable, "-c", code], env=environment, check=False)
+            killed = subprocess.run([sys.executable, "-c", code], env=environment, check=False)
+            self.assertEqual(killed.returncode, -9)
         run = self.run_script(SCRIPT, "guide", **self.variables)
         self.assertEqual((run.code, run.document.get("warnings")), (0, None))
 

@@ -16,12 +16,15 @@ from pathlib import Path
 from typing import Any
 
 from tests.fake_server.server import FakeServer
+from tests.fake_server.small_web import DOCUMENTS
 from tests.pages.test_read_page import SCRIPT, SiteCase
 from tests.support import SCRIPTS, SLACK, call_main, clean_environment, load_script, run_script
 
 command: Any = load_script("read_page")
 bulk: Any = load_script("websearch.pages.bulk")
 GOOD = ("articles/sourdough", "articles/bridges", "docs/timeouts", "shop/kettle", "text/notes.txt")
+# The address of a page of the small web.
+PAGE = next(name for name in DOCUMENTS if name.isascii() and "?" not in name)
 PAUSE = 0.4  # seconds, where a test sees it
 MEMORY = 25_000_000  # bytes that a process may grow between its 50th page and its last
 
@@ -202,14 +205,14 @@ class Politeness(ListCase):
             self.assertEqual((kinds, len(documents)), ({"timeout"}, 13))
             times = self.times(second)
         self.assertLess(seconds, 4 + SLACK)
-        at_once = [sum(0 <= one - first < 0.9 for one in times) for first in times]
+        at_once = [sum(0 <= one - first < 0.5 for one in times) for first in times]
         self.assertEqual(max(at_once), bulk.MAX_HOST_CONNECTIONS)
 
     def test_a_host_that_asks_for_rest_gets_it(self) -> None:
-        page = f"{self.server.url}/web/fault-busy/kitchen.example.com/bread/sourdough-starter-guide"
+        page = f"{self.server.url}/web/fault-busy/{PAGE}"
         documents = self.read_lines([f"{page}?{number}" for number in range(4)])
         times = self.times(self.server)
-        self.assertEqual([one["ok"] for one in documents], [False, False, True, True])
+        self.assertEqual([one["ok"] for one in documents], [False, False, True, True], documents)
         self.assertEqual(documents[0]["details"]["status"], 429)
         # Two are asked at once; after their 429 with Retry-After: 1 the host rests.
         self.assertGreater(times[2] - times[1], 0.9)

@@ -135,7 +135,10 @@ class GitHub(SitesCase):
         self.assertTrue(text.startswith("merged pull request · opened by ada"), text)
         review = r"## Review comment by di \(owner\) · \S+ on src/rounding\.py\n\n```diff\n@@ -1,2"
         self.assertRegex(text, review)
-        places = [text.index(one) for one in ("Comment 0", "Please name the test", "Comment 1")]
+        self.assertRegex(text, r"## Review \(approved\) by di \(owner\) · \S+\n\nHalf up it is\.")
+        self.assertNotIn("(commented)", text)
+        said = ("Comment 0", "Please name the test", "Comment 1", "Half up it is.")
+        places = [text.index(one) for one in said]
         self.assertEqual(places, sorted(places))  # by time
 
     def test_a_repository_is_what_github_says_about_it_and_its_readme(self) -> None:

@@ -20,6 +20,7 @@ from unittest import mock
 from tests.fake_server.server import FakeServer
 from tests.support import (
     CANARY,
+    ROOT,
     SCRIPTS,
     SLACK,
     CannedServer,
@@ -245,6 +246,12 @@ class SecretsFile(DoctorCase):
             self.assertIn(fault, message)
         self.assertNotIn(CANARY.upper(), message)
 
+    def test_every_line_of_the_example_is_known(self) -> None:
+        example = (ROOT / "assets/secrets.example.yaml").read_text(encoding="utf-8")
+        self.assertIn("GITHUB_TOKEN", example)
+        self.write_secrets(example.replace('""', CANARY))
+        self.assertEqual(self.line("secrets file")["status"], "ok")
+
     def test_any_bytes_are_survived(self) -> None:
         path = self.write_secrets("")
         path.write_bytes(b"\xff\xfe\x00" * 500)
@@ -282,6 +289,7 @@ class Addresses(DoctorCase):
         for path in SCRIPTS.rglob("*.py"):
             read |= set(re.findall(r'base_url\(\s*"(\w+)"', path.read_text(encoding="utf-8")))
         self.assertIn("SERPER_SCRAPE_BASE_URL", read)
+        read |= {"GITHUB_RAW_BASE_URL", "WAYBACK_BASE_URL"}  # named by constants
         self.assertEqual(read - set(doctor.ADDRESSES), set())
 
     def test_a_wrong_address_of_the_only_engine_means_that_no_search_works(self) -> None:

@@ -207,8 +207,12 @@ def page_pace_of(engine: str) -> tuple[float, int]:
 
 
 def is_set(variable: str) -> bool:
-    """Return whether the environment or secrets.yaml sets a variable."""
-    return bool(os.environ.get(variable, "").strip() or read_secrets().get(variable))
+    """Return whether a variable is set: in the environment, or, if it is a token, in secrets.yaml.
+
+    A contact counts in the environment alone, because identified_agent looks for it there.
+    """
+    secrets = read_secrets() if variable.endswith("_TOKEN") else {}
+    return bool(os.environ.get(variable, "").strip() or secrets.get(variable))
 
 
 # ===== where the states are kept ==================================================================

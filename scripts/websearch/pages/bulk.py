@@ -268,7 +268,7 @@ class ListReader:
             if self.params.get("archived") and is_gone(answer):
                 from websearch.pages.archive import replace_gone
 
-                answer = replace_gone(answer, address, math.inf, reads_copy=True)
+                answer = result_or_error(replace_gone, answer, address, math.inf, True)
             self.fetched.put((number, line, answer))
         self.fetched.put(None)
 

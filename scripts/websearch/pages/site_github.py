@@ -6,21 +6,30 @@ import re
 
 from websearch.common import SearchError, base_url, drop_empty, object_field
 from websearch.engines import GITHUB_RAW
-from websearch.engines.github import api_error, rest_request, search_quota
+from websearch.engines.github import rest_request
 from websearch.engines.open_sources import counted, raw_text
 from websearch.pages.fetch import Fetched, check_status, fetch_page, is_pdf
+from websearch.pages.github_api import (
+    author_of,
+    body_of,
+    get_list,
+    get_object,
+    reactions,
+    read_plain,
+    without_comments,
+)
+from websearch.pages.github_threads import read_thread
 from websearch.pages.other_formats import check_binary, decode_body, fenced
-from websearch.pages.site_api import demoted, facts_line, post
+from websearch.pages.site_api import facts_line, post
 
 TYPE_CHECKING = False  # typing.TYPE_CHECKING without its import, which costs 5 ms
 if TYPE_CHECKING:
     from typing import Any
 
-    from websearch.common import Document, Response
+    from websearch.common import Document
     from websearch.pages.site_api import SiteApi
 
-JSON_TYPE, RAW_TYPE = "application/vnd.github+json", "application/vnd.github.raw+json"
-COMMENTS_A_PAGE = 100  # the API's limit
+RAW_TYPE = "application/vnd.github.raw+json"
 MOST_RELEASES = 10  # of a list of releases
 # First parts of a path on github.com that are no owners of repositories.
 NO_OWNERS = frozenset(
@@ -30,14 +39,13 @@ NO_OWNERS = frozenset(
     "topics trending users".split()
 )
 PLAIN_FILES = ("md", "markdown", "mdx", "txt", "rst", "adoc", "org")  # that are read as text
-ROLES = ("OWNER", "MEMBER", "COLLABORATOR", "CONTRIBUTOR")  # of an author, that are told
 
 # ===== addresses ==================================================================================
 
 
 def known_page(path: str, query: str) -> dict[str, Any] | None:
     """Return what an address shows: {kind, repository, ...}, or None."""
-    owner, name, *rest = [*path.strip("/").split("/"), ""][: 2 + path.count("/")]
+    owner, name, *rest = [*path.strip("/").split("/"), ""]
     rest = [one for one in rest if one]
     if owner.lower() in NO_OWNERS or not all(
         re.fullmatch(r"[\w.-]+", one) for one in (owner, name)
@@ -67,48 +75,6 @@ def read_site_page(api: SiteApi, wanted: dict[str, Any]) -> Document | Fetched:
         "releases": read_releases,
     }  # fmt: skip
     return readers[wanted["kind"]](api, wanted)
-
-
-# ===== the API ====================================================================================
-
-
-def get_json(api: SiteApi, repository: str, place: str, **fields: str) -> Any:
-    """Return the JSON at a place of a repository; raises SearchError."""
-    request = rest_request(f"/repos/{repository}{place}", fields, JSON_TYPE)
-    return api.fetch(request, read_value)["value"]
-
-
-def get_object(api: SiteApi, repository: str, place: str, name: str) -> dict[str, Any]:
-    """Return the object at a place of a repository, with text under name; raises SearchError."""
-    value = get_json(api, repository, place)
-    if isinstance(value, dict) and isinstance(value.get(name), str):
-        return value
-    raise SearchError("provider", f"GitHub's answer has no {name}.", "Try again later.")
-
-
-def get_list(api: SiteApi, repository: str, place: str, **fields: str) -> list[dict[str, Any]]:
-    """Return the objects of the list at a place of a repository; raises SearchError."""
-    value = get_json(api, repository, place, **fields)
-    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
-
-
-def read_value(_: dict[str, Any], response: Response) -> dict[str, Any]:
-    """Return the value of an answer, and the quota that its headers name; raises SearchError."""
-    if response.status != 200:
-        raise api_error(response)
-    try:
-        value = response.json()
-    except (ValueError, RecursionError):
-        message = "GitHub's answer is no JSON."
-        raise SearchError("provider", message, "Try again later.") from None
-    return {"value": value, **drop_empty({"quota": search_quota(response)})}
-
-
-def read_plain(_: dict[str, Any], response: Response) -> dict[str, Any]:
-    """Return the text of an answer as read_value does; raises SearchError."""
-    if response.status != 200:
-        raise api_error(response)
-    return {"value": response.text(), **drop_empty({"quota": search_quota(response)})}
 
 
 # ===== files and folders ==========================================================================
@@ -196,116 +162,7 @@ def readme(api: SiteApi, wanted: dict[str, Any]) -> str:
         return str(api.fetch(request, read_plain)["value"])
 
 
-def without_comments(markdown: str) -> str:
-    """Return Markdown without HTML comments, which nobody sees: templates are full of them."""
-    kept, position = [], 0
-    while (start := markdown.find("<!--", position)) >= 0:
-        end = markdown.find("-->", start)
-        if end < 0:
-            break
-        kept.append(markdown[position:start])
-        position = end + len("-->")
-    return "".join([*kept, markdown[position:]]).replace("\r\n", "\n").strip()
-
-
-# ===== issues, pull requests, releases ============================================================
-
-
-def read_thread(api: SiteApi, wanted: dict[str, Any]) -> Document:
-    """Return an issue or pull request with its discussion; raises SearchError."""
-    repository, number = wanted["repository"], wanted["number"]
-    is_pull = wanted["kind"] == "pull"
-    thread = get_object(api, repository, f"/{'pulls' if is_pull else 'issues'}/{number}", "title")
-    posts, note = comments_of(api, repository, number, thread)
-    if is_pull and thread.get("review_comments") != 0:
-        found = get_list(api, repository, f"/pulls/{number}/comments", per_page="100")
-        posts += [(raw_text(one.get("created_at")), review_post(one)) for one in found]
-    posts.sort(key=lambda one: one[0])
-    labels = thread.get("labels") if isinstance(thread.get("labels"), list) else []
-    named = [raw_text(one.get("name")) for one in labels or [] if isinstance(one, dict)]
-    head = facts_line(
-        thread_state(thread, is_pull),
-        f"opened by {author_of(thread)}",
-        raw_text(thread.get("created_at"))[:10],
-        counted(thread.get("comments"), "comment"),
-        reactions(thread),
-        f"labels: {', '.join(named)}" if named else "",
-    )
-    return {
-        "title": f"{raw_text(thread.get('title'))} · {repository}#{number}",
-        "author": author_of(thread),
-        "published": raw_text(thread.get("created_at"))[:10],
-        "text": "\n\n".join([f"{head}\n\n{body_of(thread)}".strip(), *(text for _, text in posts)]),
-        "note": note,
-        "cut": bool(note),
-    }
-
-
-def comments_of(
-    api: SiteApi, repository: str, number: str, thread: dict[str, Any]
-) -> tuple[list[tuple[str, str]], str]:
-    """Return (time, post) of the comments of a thread, and a note on what is left out.
-
-    Of a long thread the first and the last page of comments are read.
-    """
-    count = thread.get("comments")
-    if count == 0:
-        return [], ""
-    place, size = f"/issues/{number}/comments", COMMENTS_A_PAGE
-    found = get_list(api, repository, place, per_page=str(size))
-    last = -(-count // size) if isinstance(count, int) else 1
-    if last > 1:
-        found += get_list(api, repository, place, per_page=str(size), page=str(last))
-    note = f"Only the first {size} and the last of {count} comments are read." if last > 2 else ""
-    return [(raw_text(one.get("created_at")), comment_post(one)) for one in found], note
-
-
-def thread_state(thread: dict[str, Any], is_pull: bool) -> str:
-    """Return what became of a thread, such as closed issue or merged pull request."""
-    merged = thread.get("merged_at") or object_field(thread, "pull_request").get("merged_at")
-    state = "merged" if merged else raw_text(thread.get("state"))
-    reason = raw_text(thread.get("state_reason")).replace("_", " ")
-    kind = "pull request" if is_pull or "pull_request" in thread else "issue"
-    return f"{state} {kind}".strip() + (f" ({reason})" if state == "closed" and reason else "")
-
-
-def comment_post(comment: dict[str, Any]) -> str:
-    """Return a comment as a section."""
-    return post(post_heading("Comment", comment), body_of(comment))
-
-
-def review_post(comment: dict[str, Any]) -> str:
-    """Return a comment on a line of a pull request's code as a section."""
-    path, hunk = raw_text(comment.get("path")), comment.get("diff_hunk")
-    lines = hunk.splitlines()[-3:] if isinstance(hunk, str) else []
-    code = fenced("\n".join(lines), "diff") if lines else ""
-    body = "\n\n".join(filter(None, (code, body_of(comment))))
-    return post(f"{post_heading('Review comment', comment)} on {path}", body)
-
-
-def post_heading(kind: str, item: dict[str, Any]) -> str:
-    """Return the heading of a comment: author and role, day, reactions."""
-    role = raw_text(item.get("author_association"))
-    who = f"{kind} by {author_of(item)}" + (f" ({role.lower()})" if role in ROLES else "")
-    return facts_line(who, raw_text(item.get("created_at"))[:10], reactions(item))
-
-
-def author_of(item: dict[str, Any]) -> str:
-    """Return the name of an author; accounts that are gone are called ghost."""
-    found = object_field(item, "user") or object_field(item, "author")
-    return raw_text(found.get("login")) or "ghost"
-
-
-def reactions(item: dict[str, Any]) -> str:
-    """Return how many reactions there were, "" if none."""
-    total = object_field(item, "reactions").get("total_count")
-    return counted(total, "reaction") if total else ""
-
-
-def body_of(item: dict[str, Any]) -> str:
-    """Return the Markdown that somebody wrote, below the headings of the thread."""
-    body = item.get("body")
-    return demoted(without_comments(body)) if isinstance(body, str) else ""
+# ===== releases ===================================================================================
 
 
 def read_releases(api: SiteApi, wanted: dict[str, Any]) -> Document:

@@ -1,0 +1,118 @@
+"""Issues and pull requests of GitHub with their discussion, in the order of time."""
+
+from __future__ import annotations
+
+from websearch.common import object_field
+from websearch.engines.open_sources import counted, raw_text
+from websearch.pages.github_api import author_of, body_of, get_list, get_object, reactions
+from websearch.pages.other_formats import fenced
+from websearch.pages.site_api import facts_line, post
+
+TYPE_CHECKING = False  # typing.TYPE_CHECKING without its import, which costs 5 ms
+if TYPE_CHECKING:
+    from typing import Any
+
+    from websearch.common import Document
+    from websearch.pages.site_api import SiteApi
+
+COMMENTS_A_PAGE = 100  # the API's limit
+ROLES = ("OWNER", "MEMBER", "COLLABORATOR", "CONTRIBUTOR")  # of an author, that are told
+
+
+def read_thread(api: SiteApi, wanted: dict[str, Any]) -> Document:
+    """Return an issue or pull request with its discussion; raises SearchError."""
+    repository, number = wanted["repository"], wanted["number"]
+    is_pull = wanted["kind"] == "pull"
+    thread = get_object(api, repository, f"/{'pulls' if is_pull else 'issues'}/{number}", "title")
+    posts, note = comments_of(api, repository, number, thread)
+    if is_pull:
+        posts += reviews_of(api, repository, number, thread)
+    posts.sort(key=lambda one: one[0])
+    labels = thread.get("labels") if isinstance(thread.get("labels"), list) else []
+    named = [raw_text(one.get("name")) for one in labels or [] if isinstance(one, dict)]
+    head = facts_line(
+        thread_state(thread, is_pull),
+        f"opened by {author_of(thread)}",
+        raw_text(thread.get("created_at"))[:10],
+        counted(thread.get("comments"), "comment"),
+        reactions(thread),
+        f"labels: {', '.join(named)}" if named else "",
+    )
+    return {
+        "title": f"{raw_text(thread.get('title'))} · {repository}#{number}",
+        "author": author_of(thread),
+        "published": raw_text(thread.get("created_at"))[:10],
+        "text": "\n\n".join([f"{head}\n\n{body_of(thread)}".strip(), *(text for _, text in posts)]),
+        "note": note,
+        "cut": bool(note),
+    }
+
+
+def comments_of(
+    api: SiteApi, repository: str, number: str, thread: dict[str, Any]
+) -> tuple[list[tuple[str, str]], str]:
+    """Return (time, post) of the comments of a thread, and a note on what is left out.
+
+    Of a long thread the first and the last page of comments are read.
+    """
+    count = thread.get("comments")
+    if count == 0:
+        return [], ""
+    place, size = f"/issues/{number}/comments", COMMENTS_A_PAGE
+    found = get_list(api, repository, place, per_page=str(size))
+    last = -(-count // size) if isinstance(count, int) else 1
+    if last > 1:
+        found += get_list(api, repository, place, per_page=str(size), page=str(last))
+    note = f"Only the first {size} and the last of {count} comments are read." if last > 2 else ""
+    return [(raw_text(one.get("created_at")), comment_post(one)) for one in found], note
+
+
+def reviews_of(
+    api: SiteApi, repository: str, number: str, thread: dict[str, Any]
+) -> list[tuple[str, str]]:
+    """Return (time, post) of the reviews of a pull request, and of their comments on its code."""
+    size = str(COMMENTS_A_PAGE)
+    reviews = get_list(api, repository, f"/pulls/{number}/reviews", per_page=size)
+    posts = []
+    for review in reviews:
+        verdict = raw_text(review.get("state")).replace("_", " ").lower()
+        text, body = f"Review ({verdict})", body_of(review)
+        if body or verdict != "commented":  # one without a text has comments on the code alone
+            posts.append(
+                (raw_text(review.get("submitted_at")), post(post_heading(text, review), body))
+            )
+    if thread.get("review_comments") != 0:
+        found = get_list(api, repository, f"/pulls/{number}/comments", per_page=size)
+        posts += [(raw_text(one.get("created_at")), review_post(one)) for one in found]
+    return posts
+
+
+def thread_state(thread: dict[str, Any], is_pull: bool) -> str:
+    """Return what became of a thread, such as closed issue or merged pull request."""
+    merged = thread.get("merged_at") or object_field(thread, "pull_request").get("merged_at")
+    state = "merged" if merged else raw_text(thread.get("state"))
+    reason = raw_text(thread.get("state_reason")).replace("_", " ")
+    kind = "pull request" if is_pull or "pull_request" in thread else "issue"
+    return f"{state} {kind}".strip() + (f" ({reason})" if state == "closed" and reason else "")
+
+
+def comment_post(comment: dict[str, Any]) -> str:
+    """Return a comment as a section."""
+    return post(post_heading("Comment", comment), body_of(comment))
+
+
+def review_post(comment: dict[str, Any]) -> str:
+    """Return a comment on a line of a pull request's code as a section."""
+    path, hunk = raw_text(comment.get("path")), comment.get("diff_hunk")
+    lines = hunk.splitlines()[-3:] if isinstance(hunk, str) else []
+    code = fenced("\n".join(lines), "diff") if lines else ""
+    body = "\n\n".join(filter(None, (code, body_of(comment))))
+    return post(f"{post_heading('Review comment', comment)} on {path}", body)
+
+
+def post_heading(kind: str, item: dict[str, Any]) -> str:
+    """Return the heading of a comment: author and role, day, reactions."""
+    role = raw_text(item.get("author_association"))
+    who = f"{kind} by {author_of(item)}" + (f" ({role.lower()})" if role in ROLES else "")
+    day = raw_text(item.get("created_at") or item.get("submitted_at"))[:10]
+    return facts_line(who, day, reactions(item))
