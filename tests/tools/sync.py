@@ -114,7 +114,7 @@ def default_value(parameter: dict[str, Any]) -> str:
     if parameter.get("required"):
         return "required"
     own, api = parameter.get("default"), parameter.get("api_default")
-    own = ", ".join(own) if isinstance(own, list) else own
+    own = ", ".join(own) if isinstance(own, list) else str(own).lower() if own is False else own
     if own is None and api is None:
         return "false" if parameter["type"] == "bool" and not parameter.get("wire") else "none"
     if own is None:
