@@ -1096,7 +1096,7 @@ class TreeTest(unittest.TestCase):
             self.assertEqual(html_tree.decode_attribute(value), decoded)
 
     def test_hostile_pages_take_no_quadratic_time(self) -> None:
-        # In quadratic time each of them would take minutes, of the processor: others may use it, too.
+        # In quadratic time each of them would take minutes of the processor's time.
         parsers = (duckduckgo.parse_result_page, google.parse_result_page, searxng.parse_html)
         for name, page in hostile_pages(100_000).items():
             for parse in parsers:
