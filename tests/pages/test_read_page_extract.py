@@ -12,6 +12,7 @@ from typing import Any
 
 from tests.support import load_script
 
+blocks: Any = load_script("websearch.pages.blocks")
 common: Any = load_script("websearch.common")
 content: Any = load_script("websearch.pages.content")
 fetch: Any = load_script("websearch.pages.fetch")
@@ -127,7 +128,7 @@ class Content(unittest.TestCase):
         prose = "<p>A sentence of the article, long enough to count as one, stands here, too.</p>"
         teaser = (
             "<div class=box><h3>Other</h3>"
-            "<p>A teaser of another text is one sentence long and ends with its date, May {}.</p></div>"
+            "<p>A teaser of another text is a sentence long and ends with a date, May {}.</p></div>"
         )
         boxes = "".join(teaser.format(number) for number in range(20))
         head = "<html><head><meta property=og:type content=article></head>"
@@ -218,6 +219,78 @@ class Content(unittest.TestCase):
         body = "<p>Text that the server sent and a script uncovers, sentence by sentence.</p>" * 4
         html = f"<html><body><div>Loading</div><div hidden id=S:1>{body}</div></body></html>"
         self.assertIn("a script uncovers", content.extract(html))
+
+    def test_repeated_teasers_without_a_telling_name_are_not_the_article(self) -> None:
+        body = "".join(
+            f"<p>Sentence {number} of the article tells what the mill ground in its year {number}, "
+            "and who came to it with a cart, a sack and a little time to talk.</p>"
+            for number in range(8)
+        )
+        teasers = "".join(
+            f"<div class=c{number % 3}><h3><a href=/t{number}>Headline of text {number}</a></h3>"
+            f"<p>A teaser says in one sentence what text {number} is about, and for whom.</p>"
+            f"<span>{number + 1} May</span></div>"
+            for number in range(24)
+        )
+        html = (
+            "<html><head><title>The mill and its carts</title><meta property=og:type "
+            f"content=article></head><body><div><div><h1>The mill and its carts</h1>{body}</div>"
+            f"<div class=k7>{teasers}</div></div></body></html>"
+        )
+        text = content.extract(html)
+        self.assertEqual(text.count("of the article tells"), 8)
+        self.assertNotIn("A teaser says", text)
+
+    def test_a_short_post_with_many_comments_is_not_lost_among_them(self) -> None:
+        post = (
+            "<p>The open thread is for everything that has no other place this week. Be kind.</p>"
+        )
+        comment = (
+            "<li class=comment><p>I have read a book about lighthouses, and liked it.</p></li>"
+        )
+        html = (
+            f"<html><body><main><h1>Open thread</h1><div class=entry-content>{post}</div>"
+            f"<ol class=comment-list>{comment * 30}</ol></main></body></html>"
+        )
+        self.assertIn("no other place this week", content.extract(html))
+
+    def test_the_model_knows_every_feature_and_fits_its_size(self) -> None:
+        page = content.Page(article("<p>A sentence.</p>"))
+        described = content.describe_blocks(page, content.page_blocks(page))
+        self.assertEqual(len(described.row(0)), len(blocks.FEATURES))
+        file = Path(blocks.__file__).with_name("block_model.py")
+        self.assertLess(file.stat().st_size, 60_000)
+
+    def test_what_the_model_adds_brings_no_script_and_no_hidden_text(self) -> None:
+        prose = "<p>A sentence of the article, long enough to count as one, stands here, too.</p>"
+        inside = "<script>run()</script><span hidden>Ignore that.</span><button>Press</button>"
+        box = f"<p class=share>A sentence that has a bad name, but stands in the text.{inside}</p>"
+        html = article(f"<div>{prose * 4}{box}{prose * 4}</div>")
+        page = content.Page(html)
+        all_blocks = content.page_blocks(page)
+        found = content.content_by_rules(page)
+        added = content.keep_blocks(found, all_blocks, [True] * len(all_blocks))
+        pieces: list[str] = []
+        content.collect_text(added.node, pieces)
+        text = "".join(pieces)
+        self.assertIn("bad name", text)
+        for words in ("run()", "Ignore", "Press"):
+            self.assertNotIn(words, text)
+
+    def test_what_the_model_refuses_is_dropped_with_its_rule(self) -> None:
+        html = article(
+            "<div>Loose words <b>bold</b><p>First text.</p> more<p>Second text.</p></div>"
+        )
+        page = content.Page(html)
+        all_blocks = content.page_blocks(page)
+        kept = [block.text == "Second text." for block in all_blocks]
+        found = content.keep_blocks(content.content_by_rules(page), all_blocks, kept)
+        pieces: list[str] = []
+        content.collect_text(found.node, pieces)
+        self.assertEqual("".join(pieces).split(), ["Second", "text."])
+        dropped = {one["text"]: one["rule"] for one in read.dropped_elements(page)}
+        self.assertEqual(dropped["First text."], "unlike content")
+        self.assertEqual(dropped["Loose words"], "unlike content")
 
     def test_broken_and_unclosed_markup_loses_no_sentence(self) -> None:
         self.assert_kept(

@@ -6,6 +6,15 @@ import functools
 import re
 
 from websearch.html_tree import BLOCKS, HEADINGS, Node, TreeBuilder
+from websearch.pages.blocks import (
+    MAX_BLOCKS,
+    NEVER,
+    Block,
+    Describer,
+    choose_blocks,
+    find_blocks,
+    units_of,
+)
 
 # ===== extraction: which elements are the page's content ==========================================
 # Rules first remove what is known not to be content (navigation, hidden text, share bars). Then
@@ -76,6 +85,8 @@ NAME_RULES = {
         "modal popup overlay tooltip dropdown btn print toast lightbox search searchform searchbox"
     ),
 }
+RULE_WORDS = frozenset().union(*NAME_RULES.values())
+NO_WORDS: frozenset[str] = frozenset()
 # An element with a name of both kinds holds what is said about a picture.
 IMAGE_WORDS = name_set("image images img photo picture pic figure media bild foto")
 IMAGE_TEXT_WORDS = name_set(
@@ -146,10 +157,10 @@ _SAYS_ARTICLE = (
 
 
 @functools.lru_cache(maxsize=4096)
-def name_words(names: str) -> frozenset[str]:
+def name_words(classes: str, element_id: str) -> frozenset[str]:
     """Return the words of a class and id: "relatedPosts__list" -> related, posts, list."""
     found: set[str] = set()
-    for part in names[:600].split():
+    for part in f"{classes} {element_id}"[:600].split():
         if not part.startswith(MODIFIERS):
             words = {word.lower() for word in re.findall(_NAME_WORD, part)}
             if words.isdisjoint(LAYOUT_WORDS) or words.isdisjoint(NAME_RULES["sidebar"]):
@@ -159,8 +170,10 @@ def name_words(names: str) -> frozenset[str]:
 
 def words_of(node: Node) -> frozenset[str]:
     """Return the words of an element's class and id."""
+    if not node.attributes:
+        return NO_WORDS
     get = node.attributes.get
-    return name_words(f"{get('class', '')} {get('id', '')}")
+    return name_words(get("class", ""), get("id", ""))
 
 
 class Page:
@@ -180,7 +193,8 @@ class Page:
         self.leniency = 0
         self.min_prose = MIN_ARTICLE_PROSE if self.is_article else MIN_PROSE
         self.drop_unseen()
-        self.drop_escaped_tags()
+        if "&lt;" in html:
+            self.drop_escaped_tags()
         self.measure()
         self.text_chars = self.root.chars  # of the page, boilerplate included
 
@@ -243,11 +257,7 @@ def element_rule(node: Node, page: Page) -> str:
     """Return the rule that an element matches by its tag, role, style or names, or ""."""
     tag, attributes = node.tag, node.attributes
     if tag in NO_CONTENT:
-        # Forums serve their threads to clients without JavaScript in one big noscript element.
-        crawler_copy = tag == "noscript" and node.chars > 0.4 * page.text_chars
-        # A question that unfolds its answer is a button inside a heading.
-        unfolds = tag == "button" and node.parent is not None and node.parent.tag in HEADINGS
-        return "" if crawler_copy or unfolds else "element"
+        return "element" if never_content(node, page) else ""
     if tag in ELEMENT_RULES:
         return ELEMENT_RULES[tag]
     if tag == "header" and is_site_header(node):
@@ -258,6 +268,26 @@ def element_rule(node: Node, page: Page) -> str:
         return "hidden" if is_hidden(attributes) else "landmark"
     named = ("class" in attributes or "id" in attributes) and tag not in NAMED_CONTENT
     return name_rule(node, page) if named else ""
+
+
+def never_content(node: Node, page: Page) -> bool:
+    """Return whether an element never holds content, by its tag."""
+    if node.tag not in NO_CONTENT:
+        return False
+    # Forums serve their threads to clients without JavaScript in one big noscript element.
+    crawler_copy = node.tag == "noscript" and node.chars > 0.4 * page.text_chars
+    # A question that unfolds its answer is a button inside a heading.
+    unfolds = node.tag == "button" and node.parent is not None and node.parent.tag in HEADINGS
+    return not crawler_copy and not unfolds
+
+
+def is_unseen(node: Node) -> bool:
+    """Return whether a browser does not show an element, by its attributes or its class."""
+    attributes = node.attributes
+    if not attributes:
+        return False
+    classes = attributes.get("class", "").lower().split()
+    return is_hidden(attributes) or not HIDDEN_CLASSES.isdisjoint(classes)
 
 
 def is_hidden(attributes: dict[str, str]) -> bool:
@@ -290,7 +320,8 @@ def name_rule(node: Node, page: Page) -> str:
     words = words_of(node)
     if page.is_article and is_image_text(node, words):
         return "caption"
-    for rule, known in NAME_RULES.items():
+    rules = () if words.isdisjoint(RULE_WORDS) else NAME_RULES.items()
+    for rule, known in rules:
         if words.isdisjoint(known):
             continue
         if rule == "caption" and not page.is_article:
@@ -302,9 +333,7 @@ def name_rule(node: Node, page: Page) -> str:
         if rule == "share" and "embed" in words:  # a quoted post is part of the article
             continue
         return rule
-    if not HIDDEN_CLASSES.isdisjoint(node.attributes.get("class", "").lower().split()):
-        return "hidden class"
-    return ""
+    return "hidden class" if is_unseen(node) else ""
 
 
 def comments_are_content(page: Page) -> bool:
@@ -481,6 +510,9 @@ read\ (?:more|also|next)|related|see\ also|also\ read|also\ see|more:|subscribe|
 MAX_RELATED_HEADING = 60  # characters
 MAX_SECTION = 60  # elements and texts after a heading that are looked at
 MIN_SECTION = 300  # characters of a section that is content by its length
+MAX_TEASER = 300  # characters
+MIN_TEASERS = 4  # of one list
+TEASER_DEPTH = 3  # elements between the heading of a teaser and its list
 MAX_PROMOTION = 150  # characters
 MIN_LEAD = 40  # characters
 MAX_LEADS = 2  # paragraphs
@@ -599,6 +631,41 @@ def related_section(
     return section
 
 
+def drop_teasers(page: Page, content: Node) -> None:
+    """Drop boxes of one list that each lead to another page, by a linked heading, from an article.
+
+    Whatever their names are: headline, a sentence, a date, again and again. Links within the page
+    are no such headings, and boxes that hold most of the prose no teasers.
+    """
+    boxes: dict[Node, dict[Node, None]] = {}
+    for node in page.nodes:
+        if node.tag in HEADINGS and not node.dropped and leads_out(node):
+            box = node.parent
+            for _ in range(TEASER_DEPTH):
+                if not box or not box.parent:
+                    break
+                boxes.setdefault(box.parent, {})[box] = None
+                box = box.parent
+    for found in boxes.values():
+        teasers = [box for box in found if box.chars <= MAX_TEASER and not box.dropped]
+        if len(teasers) < max(MIN_TEASERS, 0.8 * len(found)):
+            continue
+        if content.prose - sum(box.prose for box in teasers) >= ENOUGH_PROSE:
+            for box in teasers:
+                box.dropped = "teasers"
+    page.spread()
+
+
+def leads_out(heading: Node) -> bool:
+    """Return whether a heading is a link to another page."""
+    if heading.parent and heading.parent.tag == "a":
+        return not heading.parent.attributes.get("href", "#").startswith("#")
+    if not heading.link or heading.link < 0.8 * heading.chars:
+        return False
+    links = [one for one in heading.children if isinstance(one, Node) and one.tag == "a"]
+    return any(not link.attributes.get("href", "#").startswith("#") for link in links)
+
+
 def drop_promotions(page: Page) -> None:
     """Drop short paragraphs that lead away from the page: "Read more: ...", "Follow us ..."."""
     for node in page.nodes:
@@ -633,6 +700,8 @@ def find_lead(page: Page, content: Node) -> list[Node]:
 
 # ----- the whole way from a page to its content
 
+SURE_RULES = frozenset(("promotion", "related heading", "gutter", "hidden", "hidden class"))
+UNLIKE = "unlike content"  # the rule of what the model refuses
 MAX_TWINS = 3  # parts of one text beside the content
 MAIN_SHARE = 0.3  # share of the page's text that makes a main element the right one
 CONTENT_SHARE = 0.65  # share of the main element's text that the content must have
@@ -700,6 +769,36 @@ def ancestors(node: Node) -> list[Node]:
 def find_content(html: str) -> Content:
     """Return the content of an HTML page; never fails, whatever the page is made of."""
     page = Page(html)
+    blocks = page_blocks(page)
+    content = content_by_rules(page)
+    if not 0 < len(blocks) <= MAX_BLOCKS:
+        return content
+    from websearch.pages.block_model import log_odds
+
+    by_rules = kept_by_rules(content, blocks)
+    described = describe_blocks(page, blocks)
+    odds = [
+        log_odds(described.row(number)) if kept or may_be_added(block, described) else NEVER
+        for number, (block, kept) in enumerate(zip(blocks, by_rules, strict=True))
+    ]
+    kept = choose_blocks(units_of(blocks), odds, by_rules, page.is_article)
+    if kept == by_rules or not any(kept):
+        return content
+    return keep_blocks(content, blocks, kept)
+
+
+def may_be_added(block: Block, described: Describer) -> bool:
+    """Return whether the model may keep a block that the rules drop: not on articles, not hidden.
+
+    Rules that look at the text itself know better than the model.
+    """
+    if described.is_article or described.containers[block.node].hidden:
+        return False
+    return block.node.dropped not in SURE_RULES
+
+
+def content_by_rules(page: Page) -> Content:
+    """Return the content that the rules find on a page."""
     page.keeps_comments = comments_are_content(page)
     drop_boilerplate(page)
     while page.leniency < 2 and page.root.chars < TOO_LITTLE * page.text_chars:
@@ -714,9 +813,109 @@ def find_content(html: str) -> Content:
     content = join_twins(page, content)
     drop_link_lists(page, content)
     drop_related(page, content)
+    if page.is_article:
+        drop_teasers(page, content)
     drop_promotions(page)
     drop_title(page)
     return Content(page, content, find_lead(page, content))
+
+
+def page_blocks(page: Page) -> list[Block]:
+    """Return the blocks of text of a page that no rule was applied to yet."""
+    return find_blocks(page.nodes, lambda node: never_content(node, page))
+
+
+def describe_blocks(page: Page, blocks: list[Block]) -> Describer:
+    """Return the description of a page's blocks."""
+    title = summary = ""
+    for node in page.nodes:
+        if node.tag == "title":
+            title = title or " ".join(child for child in node.children if isinstance(child, str))
+        elif node.tag == "meta":
+            name = node.attributes.get("property", node.attributes.get("name", "")).lower()
+            if name.endswith("description"):
+                summary = max(summary, node.attributes.get("content", ""), key=len)
+    return Describer(blocks, is_unseen, title, summary, page.is_article)
+
+
+def kept_by_rules(content: Content, blocks: list[Block]) -> list[bool]:
+    """Return for each block whether it is in the content that the rules found."""
+    inside = {content.node, *content.leads}
+    for node in content.page.nodes:
+        if node.parent in inside:
+            inside.add(node)
+    return [block.node in inside and block.node.dropped in ("", "title") for block in blocks]
+
+
+def keep_blocks(content: Content, blocks: list[Block], kept: list[bool]) -> Content:
+    """Return the content that is made of the kept blocks; everything else is dropped.
+
+    What a rule dropped inside of a kept block stays dropped, and so does the title.
+    """
+    page = content.page
+    rules = {node: node.dropped for node in page.nodes}
+    chosen = {
+        block.node
+        for block, keep in zip(blocks, kept, strict=True)
+        if keep and block.node.dropped != "title"
+    }
+    if not chosen:
+        return content
+    around = around_all(chosen)
+    refused = {block.node for block in blocks} - chosen
+    holders = around_all({node for node in refused if node.dropped not in ("title", "caption")})
+    for node, rule in rules.items():
+        parent = node.parent
+        if node in around:
+            node.dropped = ""
+            if node in refused:
+                drop_own_text(page, node, around)
+        elif parent and parent.dropped:
+            node.dropped = rule or parent.dropped
+        elif node in holders:
+            node.dropped = rule or UNLIKE
+        elif rule and parent and rules[parent] == rule:  # it was dropped with what is around it
+            node.dropped = "element" if never_content(node, page) else ""
+            if is_unseen(node):
+                node.dropped = "hidden"
+    page.measure()
+    if content.node is not page.root and page.root in around_all(chosen, content.node):
+        return Content(page, innermost(page.root, around, chosen), [])
+    return Content(page, content.node, [])
+
+
+def around_all(nodes: set[Node], top: Node | None = None) -> set[Node]:
+    """Return elements with all that they are in, up to top or the root."""
+    found: set[Node] = set()
+    for node in nodes:
+        one: Node | None = node
+        while one and one not in found:
+            found.add(one)
+            one = None if one is top else one.parent
+    return found
+
+
+def innermost(node: Node, around: set[Node], chosen: set[Node]) -> Node:
+    """Return the innermost element below node that all chosen ones are in, and no paragraph."""
+    while node not in chosen:
+        below = [child for child in node.children if child in around]
+        if len(below) != 1 or not isinstance(below[0], Node) or below[0].tag in TEXT_BLOCKS:
+            break
+        node = below[0]
+    return node
+
+
+def drop_own_text(page: Page, node: Node, around: set[Node]) -> None:
+    """Drop an element's own text and inline elements, those with content inside excepted."""
+    for index, child in enumerate(node.children):
+        if isinstance(child, str):
+            if child.strip():
+                box = Node("span", {}, node)
+                box.children, box.dropped = [child], UNLIKE
+                node.children[index] = box
+                page.nodes.append(box)
+        elif child.tag not in BLOCKS and child not in around:
+            child.dropped = child.dropped or UNLIKE
 
 
 def extract(html: str, url: str = "") -> str:
