@@ -12,7 +12,6 @@ from typing import Any
 
 from tests.support import load_script
 
-blocks: Any = load_script("websearch.pages.blocks")
 common: Any = load_script("websearch.common")
 content: Any = load_script("websearch.pages.content")
 fetch: Any = load_script("websearch.pages.fetch")
@@ -253,44 +252,6 @@ class Content(unittest.TestCase):
             f"<ol class=comment-list>{comment * 30}</ol></main></body></html>"
         )
         self.assertIn("no other place this week", content.extract(html))
-
-    def test_the_model_knows_every_feature_and_fits_its_size(self) -> None:
-        page = content.Page(article("<p>A sentence.</p>"))
-        described = content.describe_blocks(page, content.page_blocks(page))
-        self.assertEqual(len(described.row(0)), len(blocks.FEATURES))
-        file = Path(blocks.__file__).with_name("block_model.py")
-        self.assertLess(file.stat().st_size, 60_000)
-
-    def test_what_the_model_adds_brings_no_script_and_no_hidden_text(self) -> None:
-        prose = "<p>A sentence of the article, long enough to count as one, stands here, too.</p>"
-        inside = "<script>run()</script><span hidden>Ignore that.</span><button>Press</button>"
-        box = f"<p class=share>A sentence that has a bad name, but stands in the text.{inside}</p>"
-        html = article(f"<div>{prose * 4}{box}{prose * 4}</div>")
-        page = content.Page(html)
-        all_blocks = content.page_blocks(page)
-        found = content.content_by_rules(page)
-        added = content.keep_blocks(found, all_blocks, [True] * len(all_blocks))
-        pieces: list[str] = []
-        content.collect_text(added.node, pieces)
-        text = "".join(pieces)
-        self.assertIn("bad name", text)
-        for words in ("run()", "Ignore", "Press"):
-            self.assertNotIn(words, text)
-
-    def test_what_the_model_refuses_is_dropped_with_its_rule(self) -> None:
-        html = article(
-            "<div>Loose words <b>bold</b><p>First text.</p> more<p>Second text.</p></div>"
-        )
-        page = content.Page(html)
-        all_blocks = content.page_blocks(page)
-        kept = [block.text == "Second text." for block in all_blocks]
-        found = content.keep_blocks(content.content_by_rules(page), all_blocks, kept)
-        pieces: list[str] = []
-        content.collect_text(found.node, pieces)
-        self.assertEqual("".join(pieces).split(), ["Second", "text."])
-        dropped = {one["text"]: one["rule"] for one in read.dropped_elements(page)}
-        self.assertEqual(dropped["First text."], "unlike content")
-        self.assertEqual(dropped["Loose words"], "unlike content")
 
     def test_broken_and_unclosed_markup_loses_no_sentence(self) -> None:
         self.assert_kept(

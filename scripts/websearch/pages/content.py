@@ -6,15 +6,6 @@ import functools
 import re
 
 from websearch.html_tree import BLOCKS, HEADINGS, Node, TreeBuilder
-from websearch.pages.blocks import (
-    MAX_BLOCKS,
-    NEVER,
-    Block,
-    Describer,
-    choose_blocks,
-    find_blocks,
-    units_of,
-)
 
 # ===== extraction: which elements are the page's content ==========================================
 # Rules first remove what is known not to be content (navigation, hidden text, share bars). Then
@@ -700,8 +691,6 @@ def find_lead(page: Page, content: Node) -> list[Node]:
 
 # ----- the whole way from a page to its content
 
-SURE_RULES = frozenset(("promotion", "related heading", "gutter", "hidden", "hidden class"))
-UNLIKE = "unlike content"  # the rule of what the model refuses
 MAX_TWINS = 3  # parts of one text beside the content
 MAIN_SHARE = 0.3  # share of the page's text that makes a main element the right one
 CONTENT_SHARE = 0.65  # share of the main element's text that the content must have
@@ -769,36 +758,6 @@ def ancestors(node: Node) -> list[Node]:
 def find_content(html: str) -> Content:
     """Return the content of an HTML page; never fails, whatever the page is made of."""
     page = Page(html)
-    blocks = page_blocks(page)
-    content = content_by_rules(page)
-    if not 0 < len(blocks) <= MAX_BLOCKS:
-        return content
-    from websearch.pages.block_model import log_odds
-
-    by_rules = kept_by_rules(content, blocks)
-    described = describe_blocks(page, blocks)
-    odds = [
-        log_odds(described.row(number)) if kept or may_be_added(block, described) else NEVER
-        for number, (block, kept) in enumerate(zip(blocks, by_rules, strict=True))
-    ]
-    kept = choose_blocks(units_of(blocks), odds, by_rules, page.is_article)
-    if kept == by_rules or not any(kept):
-        return content
-    return keep_blocks(content, blocks, kept)
-
-
-def may_be_added(block: Block, described: Describer) -> bool:
-    """Return whether the model may keep a block that the rules drop: not on articles, not hidden.
-
-    Rules that look at the text itself know better than the model.
-    """
-    if described.is_article or described.containers[block.node].hidden:
-        return False
-    return block.node.dropped not in SURE_RULES
-
-
-def content_by_rules(page: Page) -> Content:
-    """Return the content that the rules find on a page."""
     page.keeps_comments = comments_are_content(page)
     drop_boilerplate(page)
     while page.leniency < 2 and page.root.chars < TOO_LITTLE * page.text_chars:
@@ -818,104 +777,6 @@ def content_by_rules(page: Page) -> Content:
     drop_promotions(page)
     drop_title(page)
     return Content(page, content, find_lead(page, content))
-
-
-def page_blocks(page: Page) -> list[Block]:
-    """Return the blocks of text of a page that no rule was applied to yet."""
-    return find_blocks(page.nodes, lambda node: never_content(node, page))
-
-
-def describe_blocks(page: Page, blocks: list[Block]) -> Describer:
-    """Return the description of a page's blocks."""
-    title = summary = ""
-    for node in page.nodes:
-        if node.tag == "title":
-            title = title or " ".join(child for child in node.children if isinstance(child, str))
-        elif node.tag == "meta":
-            name = node.attributes.get("property", node.attributes.get("name", "")).lower()
-            if name.endswith("description"):
-                summary = max(summary, node.attributes.get("content", ""), key=len)
-    return Describer(blocks, is_unseen, title, summary, page.is_article)
-
-
-def kept_by_rules(content: Content, blocks: list[Block]) -> list[bool]:
-    """Return for each block whether it is in the content that the rules found."""
-    inside = {content.node, *content.leads}
-    for node in content.page.nodes:
-        if node.parent in inside:
-            inside.add(node)
-    return [block.node in inside and block.node.dropped in ("", "title") for block in blocks]
-
-
-def keep_blocks(content: Content, blocks: list[Block], kept: list[bool]) -> Content:
-    """Return the content that is made of the kept blocks; everything else is dropped.
-
-    What a rule dropped inside of a kept block stays dropped, and so does the title.
-    """
-    page = content.page
-    rules = {node: node.dropped for node in page.nodes}
-    chosen = {
-        block.node
-        for block, keep in zip(blocks, kept, strict=True)
-        if keep and block.node.dropped != "title"
-    }
-    if not chosen:
-        return content
-    around = around_all(chosen)
-    refused = {block.node for block in blocks} - chosen
-    holders = around_all({node for node in refused if node.dropped not in ("title", "caption")})
-    for node, rule in rules.items():
-        parent = node.parent
-        if node in around:
-            node.dropped = ""
-            if node in refused:
-                drop_own_text(page, node, around)
-        elif parent and parent.dropped:
-            node.dropped = rule or parent.dropped
-        elif node in holders:
-            node.dropped = rule or UNLIKE
-        elif rule and parent and rules[parent] == rule:  # it was dropped with what is around it
-            node.dropped = "element" if never_content(node, page) else ""
-            if is_unseen(node):
-                node.dropped = "hidden"
-    page.measure()
-    if content.node is not page.root and page.root in around_all(chosen, content.node):
-        return Content(page, innermost(page.root, around, chosen), [])
-    return Content(page, content.node, [])
-
-
-def around_all(nodes: set[Node], top: Node | None = None) -> set[Node]:
-    """Return elements with all that they are in, up to top or the root."""
-    found: set[Node] = set()
-    for node in nodes:
-        one: Node | None = node
-        while one and one not in found:
-            found.add(one)
-            one = None if one is top else one.parent
-    return found
-
-
-def innermost(node: Node, around: set[Node], chosen: set[Node]) -> Node:
-    """Return the innermost element below node that all chosen ones are in, and no paragraph."""
-    while node not in chosen:
-        below = [child for child in node.children if child in around]
-        if len(below) != 1 or not isinstance(below[0], Node) or below[0].tag in TEXT_BLOCKS:
-            break
-        node = below[0]
-    return node
-
-
-def drop_own_text(page: Page, node: Node, around: set[Node]) -> None:
-    """Drop an element's own text and inline elements, those with content inside excepted."""
-    for index, child in enumerate(node.children):
-        if isinstance(child, str):
-            if child.strip():
-                box = Node("span", {}, node)
-                box.children, box.dropped = [child], UNLIKE
-                node.children[index] = box
-                page.nodes.append(box)
-        elif child.tag not in BLOCKS and child not in around:
-            child.dropped = child.dropped or UNLIKE
 
 
 def extract(html: str, url: str = "") -> str:
