@@ -455,6 +455,7 @@ def choose_content(page: Page) -> Node:
             or not best.prose
             or best.prose < STEP_DOWN * node.prose
             or best.tag in TEXT_BLOCKS
+            or (page.keeps_comments and best in page.comments)  # the post stands beside them
         ):
             return node
         node = best
