@@ -126,8 +126,7 @@ class Content(unittest.TestCase):
         prose = "<p>A sentence of the article, long enough to count as one, stands here, too.</p>"
         teaser = (
             "<div class=box><h3>Other</h3>"
-            "<p>A teaser of another text is one sentence long and ends with its date, May {}.</p>"
-            "</div>"
+            "<p>A teaser of another text is a sentence long and ends with a date, May {}.</p></div>"
         )
         boxes = "".join(teaser.format(number) for number in range(20))
         head = "<html><head><meta property=og:type content=article></head>"
@@ -218,6 +217,40 @@ class Content(unittest.TestCase):
         body = "<p>Text that the server sent and a script uncovers, sentence by sentence.</p>" * 4
         html = f"<html><body><div>Loading</div><div hidden id=S:1>{body}</div></body></html>"
         self.assertIn("a script uncovers", content.extract(html))
+
+    def test_repeated_teasers_without_a_telling_name_are_not_the_article(self) -> None:
+        body = "".join(
+            f"<p>Sentence {number} of the article tells what the mill ground in its year {number}, "
+            "and who came to it with a cart, a sack and a little time to talk.</p>"
+            for number in range(8)
+        )
+        teasers = "".join(
+            f"<div class=c{number % 3}><h3><a href=/t{number}>Headline of text {number}</a></h3>"
+            f"<p>A teaser says in one sentence what text {number} is about, and for whom.</p>"
+            f"<span>{number + 1} May</span></div>"
+            for number in range(24)
+        )
+        html = (
+            "<html><head><title>The mill and its carts</title><meta property=og:type "
+            f"content=article></head><body><div><div><h1>The mill and its carts</h1>{body}</div>"
+            f"<div class=k7>{teasers}</div></div></body></html>"
+        )
+        text = content.extract(html)
+        self.assertEqual(text.count("of the article tells"), 8)
+        self.assertNotIn("A teaser says", text)
+
+    def test_a_short_post_with_many_comments_is_not_lost_among_them(self) -> None:
+        post = (
+            "<p>The open thread is for everything that has no other place this week. Be kind.</p>"
+        )
+        comment = (
+            "<li class=comment><p>I have read a book about lighthouses, and liked it.</p></li>"
+        )
+        html = (
+            f"<html><body><main><h1>Open thread</h1><div class=entry-content>{post}</div>"
+            f"<ol class=comment-list>{comment * 30}</ol></main></body></html>"
+        )
+        self.assertIn("no other place this week", content.extract(html))
 
     def test_broken_and_unclosed_markup_loses_no_sentence(self) -> None:
         self.assert_kept(

@@ -76,6 +76,8 @@ NAME_RULES = {
         "modal popup overlay tooltip dropdown btn print toast lightbox search searchform searchbox"
     ),
 }
+RULE_WORDS = frozenset().union(*NAME_RULES.values())
+NO_WORDS: frozenset[str] = frozenset()
 # An element with a name of both kinds holds what is said about a picture.
 IMAGE_WORDS = name_set("image images img photo picture pic figure media bild foto")
 IMAGE_TEXT_WORDS = name_set(
@@ -146,10 +148,10 @@ _SAYS_ARTICLE = (
 
 
 @functools.lru_cache(maxsize=4096)
-def name_words(names: str) -> frozenset[str]:
+def name_words(classes: str, element_id: str) -> frozenset[str]:
     """Return the words of a class and id: "relatedPosts__list" -> related, posts, list."""
     found: set[str] = set()
-    for part in names[:600].split():
+    for part in f"{classes} {element_id}"[:600].split():
         if not part.startswith(MODIFIERS):
             words = {word.lower() for word in re.findall(_NAME_WORD, part)}
             if words.isdisjoint(LAYOUT_WORDS) or words.isdisjoint(NAME_RULES["sidebar"]):
@@ -159,8 +161,10 @@ def name_words(names: str) -> frozenset[str]:
 
 def words_of(node: Node) -> frozenset[str]:
     """Return the words of an element's class and id."""
+    if not node.attributes:
+        return NO_WORDS
     get = node.attributes.get
-    return name_words(f"{get('class', '')} {get('id', '')}")
+    return name_words(get("class", ""), get("id", ""))
 
 
 class Page:
@@ -180,7 +184,8 @@ class Page:
         self.leniency = 0
         self.min_prose = MIN_ARTICLE_PROSE if self.is_article else MIN_PROSE
         self.drop_unseen()
-        self.drop_escaped_tags()
+        if "&lt;" in html:
+            self.drop_escaped_tags()
         self.measure()
         self.text_chars = self.root.chars  # of the page, boilerplate included
 
@@ -243,11 +248,7 @@ def element_rule(node: Node, page: Page) -> str:
     """Return the rule that an element matches by its tag, role, style or names, or ""."""
     tag, attributes = node.tag, node.attributes
     if tag in NO_CONTENT:
-        # Forums serve their threads to clients without JavaScript in one big noscript element.
-        crawler_copy = tag == "noscript" and node.chars > 0.4 * page.text_chars
-        # A question that unfolds its answer is a button inside a heading.
-        unfolds = tag == "button" and node.parent is not None and node.parent.tag in HEADINGS
-        return "" if crawler_copy or unfolds else "element"
+        return "element" if never_content(node, page) else ""
     if tag in ELEMENT_RULES:
         return ELEMENT_RULES[tag]
     if tag == "header" and is_site_header(node):
@@ -258,6 +259,26 @@ def element_rule(node: Node, page: Page) -> str:
         return "hidden" if is_hidden(attributes) else "landmark"
     named = ("class" in attributes or "id" in attributes) and tag not in NAMED_CONTENT
     return name_rule(node, page) if named else ""
+
+
+def never_content(node: Node, page: Page) -> bool:
+    """Return whether an element never holds content, by its tag."""
+    if node.tag not in NO_CONTENT:
+        return False
+    # Forums serve their threads to clients without JavaScript in one big noscript element.
+    crawler_copy = node.tag == "noscript" and node.chars > 0.4 * page.text_chars
+    # A question that unfolds its answer is a button inside a heading.
+    unfolds = node.tag == "button" and node.parent is not None and node.parent.tag in HEADINGS
+    return not crawler_copy and not unfolds
+
+
+def is_unseen(node: Node) -> bool:
+    """Return whether a browser does not show an element, by its attributes or its class."""
+    attributes = node.attributes
+    if not attributes:
+        return False
+    classes = attributes.get("class", "").lower().split()
+    return is_hidden(attributes) or not HIDDEN_CLASSES.isdisjoint(classes)
 
 
 def is_hidden(attributes: dict[str, str]) -> bool:
@@ -290,7 +311,8 @@ def name_rule(node: Node, page: Page) -> str:
     words = words_of(node)
     if page.is_article and is_image_text(node, words):
         return "caption"
-    for rule, known in NAME_RULES.items():
+    rules = () if words.isdisjoint(RULE_WORDS) else NAME_RULES.items()
+    for rule, known in rules:
         if words.isdisjoint(known):
             continue
         if rule == "caption" and not page.is_article:
@@ -302,9 +324,7 @@ def name_rule(node: Node, page: Page) -> str:
         if rule == "share" and "embed" in words:  # a quoted post is part of the article
             continue
         return rule
-    if not HIDDEN_CLASSES.isdisjoint(node.attributes.get("class", "").lower().split()):
-        return "hidden class"
-    return ""
+    return "hidden class" if is_unseen(node) else ""
 
 
 def comments_are_content(page: Page) -> bool:
@@ -435,6 +455,7 @@ def choose_content(page: Page) -> Node:
             or not best.prose
             or best.prose < STEP_DOWN * node.prose
             or best.tag in TEXT_BLOCKS
+            or (page.keeps_comments and best in page.comments)  # the post stands beside them
         ):
             return node
         node = best
@@ -481,6 +502,9 @@ read\ (?:more|also|next)|related|see\ also|also\ read|also\ see|more:|subscribe|
 MAX_RELATED_HEADING = 60  # characters
 MAX_SECTION = 60  # elements and texts after a heading that are looked at
 MIN_SECTION = 300  # characters of a section that is content by its length
+MAX_TEASER = 300  # characters
+MIN_TEASERS = 4  # of one list
+TEASER_DEPTH = 3  # elements between the heading of a teaser and its list
 MAX_PROMOTION = 150  # characters
 MIN_LEAD = 40  # characters
 MAX_LEADS = 2  # paragraphs
@@ -599,6 +623,41 @@ def related_section(
     return section
 
 
+def drop_teasers(page: Page, content: Node) -> None:
+    """Drop boxes of one list that each lead to another page, by a linked heading, from an article.
+
+    Whatever their names are: headline, a sentence, a date, again and again. Links within the page
+    are no such headings, and boxes that hold most of the prose no teasers.
+    """
+    boxes: dict[Node, dict[Node, None]] = {}
+    for node in page.nodes:
+        if node.tag in HEADINGS and not node.dropped and leads_out(node):
+            box = node.parent
+            for _ in range(TEASER_DEPTH):
+                if not box or not box.parent:
+                    break
+                boxes.setdefault(box.parent, {})[box] = None
+                box = box.parent
+    for found in boxes.values():
+        teasers = [box for box in found if box.chars <= MAX_TEASER and not box.dropped]
+        if len(teasers) < max(MIN_TEASERS, 0.8 * len(found)):
+            continue
+        if content.prose - sum(box.prose for box in teasers) >= ENOUGH_PROSE:
+            for box in teasers:
+                box.dropped = "teasers"
+    page.spread()
+
+
+def leads_out(heading: Node) -> bool:
+    """Return whether a heading is a link to another page."""
+    if heading.parent and heading.parent.tag == "a":
+        return not heading.parent.attributes.get("href", "#").startswith("#")
+    if not heading.link or heading.link < 0.8 * heading.chars:
+        return False
+    links = [one for one in heading.children if isinstance(one, Node) and one.tag == "a"]
+    return any(not link.attributes.get("href", "#").startswith("#") for link in links)
+
+
 def drop_promotions(page: Page) -> None:
     """Drop short paragraphs that lead away from the page: "Read more: ...", "Follow us ..."."""
     for node in page.nodes:
@@ -714,6 +773,8 @@ def find_content(html: str) -> Content:
     content = join_twins(page, content)
     drop_link_lists(page, content)
     drop_related(page, content)
+    if page.is_article:
+        drop_teasers(page, content)
     drop_promotions(page)
     drop_title(page)
     return Content(page, content, find_lead(page, content))
