@@ -767,6 +767,9 @@ def find_content(html: str) -> Content:
         keep_more(page)
     if not page.root.chars and page.text_chars >= MIN_TEXT:
         keep_more(page)
+        if page.root.chars < TOO_LITTLE * page.text_chars:  # a label such as "Skip navigation"
+            page.leniency -= 2
+            keep_more(page)
     content = choose_content(page)
     if not page.is_article:
         content = widen(page, content)
