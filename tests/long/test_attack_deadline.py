@@ -21,12 +21,10 @@ class Deadline(CannedPage):
         wait_for_readers()
 
     def test_no_page_made_from_a_pattern_holds_a_call_beyond_its_deadline(self) -> None:
-        first = {
-            one.origin.partition(" ")[0]: one for one in reversed(all_attacks()) if one.is_brief
-        }
-        for (
-            attack
-        ) in first.values():  # one of each pattern: each keeps a processor busy for seconds
+        brief = [attack for attack in all_attacks() if attack.is_brief]
+        # One of each pattern: each keeps a processor busy for seconds.
+        first = {attack.origin.partition(" ")[0]: attack for attack in reversed(brief)}
+        for attack in first.values():
             with self.subTest(attack.origin):
                 self.check(attack.text(PAGE_BYTES)[:PAGE_BYTES])
 

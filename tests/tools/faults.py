@@ -506,9 +506,13 @@ def route_of(subject: Subject, routes: Any) -> tuple[str, dict[str, str]] | None
 
 
 def same_command(name: str, subject: Subject) -> bool:
-    """Whether a module's table has the subject's command; a script may take it from there."""
-    own = load_script(subject.script).COMMANDS[subject.command]
-    return load_script(name).COMMANDS.get(subject.command) is own
+    """Whether a module's table has the subject's command; a script may take it from there.
+
+    The script's may have further parameters, which only the command line takes.
+    """
+    own = load_script(subject.script).COMMANDS[subject.command]["params"]
+    params = load_script(name).COMMANDS.get(subject.command, {}).get("params")
+    return bool(params) and all(one is other for one, other in zip(params, own, strict=False))
 
 
 def all_cells(words: Iterable[str] = ()) -> list[Cell]:

@@ -173,6 +173,8 @@ BRIEF_HELP = {
     "count": "",
 }
 LONG_LIST = 16  # choices
+# Fields of a document that found nothing at all: it reads the same from every tool.
+NOTHING_BUT_ERROR = {"ok", "error", "details", "provider", "query"}
 # What a table calls the bounds of a value -> what JSON Schema calls them.
 BOUNDS = {"min": "minimum", "max": "maximum", "min_items": "minItems", "max_items": "maxItems"}
 
@@ -403,7 +405,8 @@ def tool_text(name: str, document: Document) -> str:
     """
     to_markdown: Callable[[Document], str] = error_markdown
     details = object_field(document, "details")
-    if details.get("kind") != "internal":  # then the module works
+    is_bare = details.get("kind") == "no_results" and document.keys() <= NOTHING_BUT_ERROR
+    if details.get("kind") != "internal" and not is_bare:  # after an internal error it may not work
         tool = TOOLS[name]
         for label, other in tool.get("instead", {}).items():
             tool = other if label in document else tool
