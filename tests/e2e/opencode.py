@@ -351,12 +351,12 @@ def whole_agent() -> list[Check]:
         ]
         return [
             (
-                "seed, tool discovery: the tool is in the list that the model gets, once",
+                "tool discovery: the tool is in the list that the model gets, once",
                 [name for name in model.offered() if TOOL in name] == [TOOL],
                 model.offered(),
             ),
             (
-                "seed, tool schema validation: query is a required string, nothing has a default",
+                "tool schema validation: query is a required string, nothing has a default",
                 properties["query"]["type"] == "string"
                 and schema["required"] == ["query"]
                 and "default" not in json.dumps(schema),
@@ -368,7 +368,7 @@ def whole_agent() -> list[Check]:
                 properties,
             ),
             (
-                "seed, tool schema validation: a query that is no string is refused in words",
+                "tool schema validation: a query that is no string is refused in words",
                 is_error(results[len(GOOD_CALLS)], "invalid_input", "query must be text, not 5"),
                 results[len(GOOD_CALLS)],
             ),
@@ -378,7 +378,7 @@ def whole_agent() -> list[Check]:
                 [text for text, right in wrong if not right],
             ),
             (
-                "seed, Python script execution: the script is run with the query",
+                "script execution: the script is run with the query",
                 queries(place.server)[0] == "python asyncio"
                 and all(agent.startswith("web-search-skill/") for agent in agents),
                 (queries(place.server)[:1], agents),
@@ -389,12 +389,12 @@ def whole_agent() -> list[Check]:
                 [one.get("q") for one in wire],
             ),
             (
-                "seed, string return type: every result is text that holds one JSON document",
+                "return type: every result is text that holds one JSON document",
                 all(isinstance(json.loads(result)["ok"], bool) for result in results),
                 [type(result).__name__ for result in results],
             ),
             (
-                "seed, tool invocation: the model gets 5 results with title, link and snippet",
+                "tool invocation: the model gets 5 results with title, link and snippet",
                 first["ok"] is True
                 and len(first["results"]) == 5
                 and all({"title", "link", "snippet"} <= one.keys() for one in first["results"]),

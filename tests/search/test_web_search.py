@@ -1,7 +1,4 @@
-"""scripts/web_search.py: from a question to passages, the engines in turn, and the cache.
-
-The classes named after GLSI's phases prove its plan: cache, search, scraper, engine, CLI.
-"""
+"""scripts/web_search.py: from a question to passages, the engines in turn, and the cache."""
 
 from __future__ import annotations
 

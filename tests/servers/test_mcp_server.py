@@ -357,7 +357,7 @@ class ListOfTools(SharedClient):
             else:
                 self.assertEqual(hints, {"readOnlyHint": True, "openWorldHint": True})
 
-    def test_the_seeds_arguments_are_there_with_their_defaults(self) -> None:
+    def test_the_documented_arguments_are_there_with_their_defaults(self) -> None:
         schemas = {tool["name"]: tool["inputSchema"]["properties"] for tool in self.tools}
         self.assertEqual(schemas["web_search"]["count"]["default"], 5)
         self.assertLessEqual({"query", "count", "force"}, set(schemas["web_search"]))
@@ -433,7 +433,7 @@ class EveryTool(SharedClient):
         )
         self.assertNotEqual(text.splitlines()[5:9], more.splitlines()[5:9])
 
-    def test_seed_000_grounded_search_has_answer_sources_and_queries(self) -> None:
+    def test_grounded_search_has_answer_sources_and_queries(self) -> None:
         text = self.client.text("grounded_search", query="bread prize", thinking_level="low")
         self.assertTrue(text.startswith("## Search Results\n"))
         self.assertRegex(text, r"### Sources\n1\. \[.+\]\(https://.+\) \(.+\)")
@@ -449,7 +449,7 @@ class EveryTool(SharedClient):
         result = client.call("grounded_search", query="bread", require_grounding=True)
         self.assertIn("not grounded", result["content"][0]["text"])
 
-    def test_seed_001_grounded_search_with_a_focus_asks_as_the_command_for_it_does(self) -> None:
+    def test_grounded_search_with_a_focus_asks_as_the_command_for_it_does(self) -> None:
         prompts = {}
         for focus in ("general", "code", "dev", "docs", "reddit"):
             self.client.text("grounded_search", query="async timeouts", focus=focus)
@@ -459,13 +459,13 @@ class EveryTool(SharedClient):
         self.assertIn("Stack Overflow", prompts["dev"])
         self.assertIn("reddit", prompts["reddit"].lower())
 
-    def test_seed_003_a_summarizer_key_of_the_search_gives_the_summary(self) -> None:
+    def test_a_summarizer_key_of_the_search_gives_the_summary(self) -> None:
         found = self.client.text("brave_web_search", query="python", summary=True)
         key = re.search(r"Summarizer key: (.+)", found)
         assert key, found
         self.assertIn("Python", self.client.text("brave_summarizer", key=key[1]))
 
-    def test_seed_004_phase_8_web_search_scrapes_caches_and_clear_cache_forgets(self) -> None:
+    def test_web_search_scrapes_caches_and_clear_cache_forgets(self) -> None:
         engine = CannedServer()  # its results are pages that the fake server has
         self.addCleanup(engine.close)
         names = ("sourdough", "bridges", "tides")

@@ -801,7 +801,7 @@ def judge_tool(cell: Cell, message: dict[str, Any], seconds: float, line: bytes)
     return Outcome(cell, kind, wrong)
 
 
-# Gemini's Markdown has the headings of its seed, which stand for several kinds.
+# Headings of Gemini's Markdown, each for several kinds.
 HEADINGS = {
     "## Authentication Error": "auth",
     "## Rate Limited": "rate_limit quota",
