@@ -1,4 +1,7 @@
-"""scripts/web_search.py: from a question to passages, the engines in turn, and the cache."""
+"""scripts/web_search.py: from a question to passages, the engines in turn, and the cache.
+
+The classes Glsi... prove the compatibility with GLSI, a Go program with these commands and variables.
+"""
 
 from __future__ import annotations
 
@@ -628,7 +631,7 @@ class Markdown(WebSearchCase):
         self.assertTrue(all({"title", "url", "snippet"} <= set(one) for one in results))
 
 
-class GlsiPhase2Cache(WebSearchCase):
+class GlsiCache(WebSearchCase):
     def test_the_table_is_glsis_and_the_key_is_a_sha256(self) -> None:
         self.search()
         with contextlib.closing(sqlite3.connect(os.environ["GLSI_DB_PATH"])) as database:
@@ -666,7 +669,7 @@ class GlsiPhase2Cache(WebSearchCase):
         self.assertEqual(os.stat(os.path.dirname(path)).st_mode & 0o777, 0o700)
 
 
-class GlsiPhase3Search(WebSearchCase):
+class GlsiSearch(WebSearchCase):
     def test_google_and_duckduckgo_are_chosen_by_glsi_search_engine(self) -> None:
         for engine, path in (("google", "/search"), ("duckduckgo", "/html/")):
             self.use(GLSI_SEARCH_ENGINE=engine)
@@ -688,7 +691,7 @@ class GlsiPhase3Search(WebSearchCase):
         self.assertGreaterEqual(time.monotonic() - begin, 0.8)
 
 
-class GlsiPhase4Scraper(WebSearchCase):
+class GlsiScraper(WebSearchCase):
     def test_pages_are_fetched_at_once_each_with_its_own_three_seconds(self) -> None:
         parameters = web_search.COMMANDS["search"]["params"]
         limit = next(one for one in parameters if one["name"] == "page_timeout")
@@ -706,7 +709,7 @@ class GlsiPhase4Scraper(WebSearchCase):
                 self.assertIn("text", document["results"][1])
 
 
-class GlsiPhase5Engine(WebSearchCase):
+class GlsiEngine(WebSearchCase):
     def test_hash_cache_search_scrape_consolidate_upsert(self) -> None:
         first = web_search.consolidated_text(self.search(count=2))
         self.assertEqual(first.count("\n\n---\n\n"), 1)
@@ -723,7 +726,7 @@ class GlsiPhase5Engine(WebSearchCase):
         self.assertEqual(web_search.run_cache({"action": "clear"})["answers"], 1)
 
 
-class GlsiPhase6CommandLine(WebSearchCase):
+class GlsiCommandLine(WebSearchCase):
     def run_command(self, *words: str) -> Any:
         """The command line in this process, stderr caught."""
         return call_main(command, *words)
