@@ -1,6 +1,6 @@
 """scripts/web_search.py: from a question to passages, the engines in turn, and the cache.
 
-The classes Glsi... prove the compatibility with GLSI, a Go program with these commands and variables.
+The classes Glsi... prove the compatibility with GLSI, a Go program with the same commands.
 """
 
 from __future__ import annotations
