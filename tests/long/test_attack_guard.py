@@ -2,7 +2,7 @@
 
 Those that tests/pages/test_attack_guard.py tries are left out, and so are those with one beginning
 of the pattern where there is the same one with many. All others take half an hour: each run tries
-a part of them, for ATTACK_SECONDS (default: 120; 0 tries all), in an order that ATTACK_SEED gives
+a part of them, for ATTACK_SECONDS (default: 60; 0 tries all), in an order that ATTACK_SEED gives
 (default: the day). A failure names the attack.
 """
 
@@ -22,7 +22,7 @@ from tests.pages.attack_pages import (
     read_everywhere,
 )
 
-SECONDS = float(os.environ.get("ATTACK_SECONDS") or 120)
+SECONDS = float(os.environ.get("ATTACK_SECONDS") or 60)
 SEED = int(os.environ.get("ATTACK_SEED") or time.time() // 86_400)
 
 
