@@ -231,10 +231,14 @@ def pacing_path() -> str:
 def state_key(engine: str, use: str = "") -> str:
     """Return the key of an engine's row; at another address (a mirror) it has a row of its own.
 
-    So has the use PAGES, if a limit of its own holds for it.
+    So has the use PAGES, if a limit of its own holds for it. An address stands there as a digest,
+    because it may hold what is secret.
     """
     names = [engine, use if "pages_apart" in entry_of(engine) else ""]
-    names.append(engine_address(engine) if has_other_address(engine) else "")
+    if has_other_address(engine):
+        from hashlib import sha256
+
+        names.append(sha256(engine_address(engine).encode()).hexdigest()[:16])
     return " ".join(name for name in names if name)
 
 
