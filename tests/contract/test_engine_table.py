@@ -97,6 +97,7 @@ class AnEngineMore(SmallWebCase):
 
     def test_the_fault_matrix_tries_it(self) -> None:
         code = (
+            "import sys; sys.path.insert(0, '')\n"  # PYTHONSAFEPATH leaves it out
             "from tests.tools import faults\n"
             "cells = faults.all_cells()\n"
             "print(sorted({one.fault for one in cells if one.subject.provider == 'tiny'}))"
