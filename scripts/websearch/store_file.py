@@ -157,7 +157,7 @@ class StoreFile:
         import_failed, system_failed = isinstance(error, ImportError), isinstance(error, OSError)
         reason = one_line(getattr(error, "strerror", None) or str(error), 200)
         is_damaged = not import_failed and not system_failed and may_be_damage(error)
-        if isinstance(error, UnicodeError):
+        if isinstance(error, UnicodeError) or not reason:  # Python 3.10 has no words for it
             reason = "file is damaged"
         if is_damaged:
             advice = "Move it away and a new one is made, or set GLSI_DB_PATH to another file."

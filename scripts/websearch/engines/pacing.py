@@ -292,9 +292,11 @@ def change_row(path: str, key: str, change: StateChange) -> Any:
             database.execute(f"INSERT OR REPLACE INTO engines VALUES ({marks})", row)  # noqa: S608
             database.execute("COMMIT")
             return outcome
+    # If a damaged name stands in SQLite's message, sqlite3 raises UnicodeError, and on Python 3.10
+    # an error without words.
     except sqlite3.Error as error:
-        raise OSError(str(error)) from None
-    except UnicodeError:  # what sqlite3 raises if a damaged name stands in SQLite's message
+        raise OSError(str(error) or "file is damaged") from None
+    except UnicodeError:
         raise OSError("file is damaged") from None
 
 
@@ -342,9 +344,11 @@ def kept_state(path: str, key: str) -> dict[str, Any]:
         address = f"file:{quote(os.fsencode(path))}?mode=ro"
         with closing(sqlite3.connect(address, timeout=LOCK_SECONDS, uri=True)) as database:
             return read_row(database, key)
+    # If a damaged name stands in SQLite's message, sqlite3 raises UnicodeError, and on Python 3.10
+    # an error without words.
     except sqlite3.Error as error:
-        raise OSError(str(error)) from None
-    except UnicodeError:  # what sqlite3 raises if a damaged name stands in SQLite's message
+        raise OSError(str(error) or "file is damaged") from None
+    except UnicodeError:
         raise OSError("file is damaged") from None
 
 
