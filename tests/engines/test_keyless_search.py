@@ -587,7 +587,7 @@ class ResultsTest(KeylessCase):
         self.assertEqual(keyless.as_results(keyless.run_search({"query": "zzzqqq"})), [])
 
     def test_progress_is_reported_for_further_pages_and_for_waiting(self) -> None:
-        self.set_environment(**self.variables, GLSI_RATE_LIMIT="100ms")
+        self.set_environment(**self.variables, GLSI_RATE_LIMIT="1s")
         seen: list[str] = []
         params = {"query": "guide python sourdough coffee", "count": 20}
         keyless.run_search(params, lambda text, _done, _total: seen.append(text))

@@ -124,13 +124,12 @@ class Streams(StreamCase):
         self.assertEqual([one["input"] for one in found], lines)
 
     def test_serper_is_asked_for_a_hundred_at_once(self) -> None:
-        found = self.answers("serper_search.py", [f"guide {number}" for number in range(250)])
-        self.assertEqual(
-            [one["input"] for one in found], [f"guide {number}" for number in range(250)]
-        )
-        self.assertEqual(
-            [len(json.loads(one.body)) for one in self.server.requests], [100, 100, 50]
-        )
+        queries = [f"harbour {number}" for number in range(250)]
+        found = self.answers("serper_search.py", queries)
+        self.assertEqual([one["input"] for one in found], queries)
+        # A process that an earlier test has stopped may still have sent its own.
+        bodies = [json.loads(one.body) for one in self.server.requests if b"harbour" in one.body]
+        self.assertEqual([len(body) for body in bodies], [100, 100, 50])
 
     def test_a_json_array_over_a_megabyte_is_refused_and_not_cut(self) -> None:
         for script in BATCHES:
