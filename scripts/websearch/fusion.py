@@ -57,13 +57,13 @@ def completed(result: dict[str, Any], other: dict[str, Any]) -> dict[str, Any]:
     return {**{name: value for name, value in other.items() if name != "error"}, **result}
 
 
-def same_texts(texts: list[str]) -> list[int]:
-    """Return for each text the index of the first text that is the same, its own if there is none.
+def same_texts(sets: list[frozenset[int]]) -> list[int]:
+    """Return for each text the index of the first text that is the same; it may be its own index.
 
-    Two texts are the same if more than SAME_TEXT of their shingles stand in both: syndicated
-    articles differ in a few lines only. A teaser and its article are two texts.
+    sets: the shingles of the texts. Two texts are the same if more than SAME_TEXT of their shingles
+    stand in both: syndicated articles differ in a few lines only. A teaser and its article are two
+    texts.
     """
-    sets = [shingles(text) for text in texts]
     first: list[int] = []
     for index, own in enumerate(sets):
         same = (

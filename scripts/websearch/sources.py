@@ -7,7 +7,7 @@ import time
 
 from websearch.common import drop_empty
 from websearch.engines import is_storable
-from websearch.fusion import fuse, same_texts
+from websearch.fusion import fuse, same_texts, shingles
 from websearch.outcomes import answered
 from websearch.results import MIN_TIMEOUT
 
@@ -48,6 +48,7 @@ class Source:
         self.questions = questions
         self.engines = engines
         self.text = ""
+        self.shingles: frozenset[int] = frozenset()  # of the text
         self.error = ""
         self.also: list[str] = []
 
@@ -112,7 +113,7 @@ def with_best(sources: list[Source], count: int, numbers: Iterable[int] = ()) ->
 
 def with_distinct_texts(sources: list[Source]) -> list[Source]:
     """Return the sources that have a text, each text once."""
-    first = same_texts([source.text for source in sources])
+    first = same_texts([source.shingles for source in sources])
     return [
         one for place, one in zip(first, sources, strict=True) if sources[place] is one and one.text
     ]
@@ -120,7 +121,7 @@ def with_distinct_texts(sources: list[Source]) -> list[Source]:
 
 def merge_same_texts(sources: list[Source]) -> list[Source]:
     """Return sources without those whose text an earlier one has; it lists them in also."""
-    first = same_texts([source.text for source in sources])
+    first = same_texts([source.shingles for source in sources])
     for place, source in zip(first, sources, strict=True):
         keeper = sources[place]
         if keeper is not source:
@@ -163,6 +164,7 @@ def read_pages_of(question: Question, sources: list[Source]) -> dict[str, dict[s
         url = source.result["url"]
         page = pages.get(url, {})
         source.text = str(page.get("text", ""))
+        source.shingles = shingles(source.text)
         source.error = str(errors.get(url, {}).get("message", ""))
         result = {name: value for name, value in source.result.items() if name != "error"}
         source.result = dated(result, page, today)

@@ -6,19 +6,15 @@ ATTACK_SEED gives (default: the day), because each keeps a processor busy for se
 
 from __future__ import annotations
 
-import os
-import random
 import time
 import unittest
 
-from tests.pages.attack_pages import PAGE_BYTES, all_attacks, repeated
+from tests.pages.attack_pages import PAGE_BYTES, SEED, all_attacks, repeated, within_seconds
 from tests.pages.test_attack_guard import LATENESS, CannedPage, wait_for_readers
 from tests.pages.test_read_page_extract import ATTACKS
 from tests.support import SLACK
 
 TIMEOUT = 1.0  # seconds for a call
-SECONDS = float(os.environ.get("ATTACK_SECONDS") or 60)
-SEED = int(os.environ.get("ATTACK_SEED") or time.time() // 86_400)
 
 
 class Deadline(CannedPage):
@@ -31,12 +27,7 @@ class Deadline(CannedPage):
     def test_no_page_made_from_a_pattern_holds_a_call_beyond_its_deadline(self) -> None:
         brief = [attack for attack in all_attacks() if attack.is_brief]
         first = {attack.origin.partition(" ")[0]: attack for attack in reversed(brief)}
-        attacks = list(first.values())
-        random.Random(SEED).shuffle(attacks)
-        ends = time.monotonic() + SECONDS
-        for number, attack in enumerate(attacks):
-            if number and SECONDS and time.monotonic() > ends:
-                break
+        for attack in within_seconds(list(first.values())):
             with self.subTest(attack.origin, seed=SEED):
                 self.check(attack.text(PAGE_BYTES)[:PAGE_BYTES])
 

@@ -12,6 +12,8 @@ import html
 import importlib
 import itertools
 import json
+import os
+import random
 import re
 import sys
 import time
@@ -65,6 +67,20 @@ class Attack(NamedTuple):
 
     def text(self, length: int) -> str:
         return self.shape(self.start, self.before, self.filler, length)
+
+
+# Each run of a long test tries a part of its attacks, for SECONDS (0: all of them).
+SECONDS = float(os.environ.get("ATTACK_SECONDS") or 60)
+SEED = int(os.environ.get("ATTACK_SEED") or time.time() // 86_400)  # of the order: the day
+
+
+def within_seconds(attacks: list[Attack]) -> Iterator[Attack]:
+    """Yield attacks in the order of SEED until SECONDS have passed, one at least."""
+    ends = time.monotonic() + SECONDS
+    for number, attack in enumerate(random.Random(SEED).sample(attacks, len(attacks))):
+        if number and SECONDS and time.monotonic() > ends:
+            return
+        yield attack
 
 
 # ===== from a pattern to texts ====================================================================
