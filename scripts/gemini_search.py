@@ -2563,21 +2563,29 @@ def find_key(*names: str) -> tuple[str, str]:
 
 def base_url(variable: str, default: str) -> str:
     """Return the API's address: $variable if set (https, or http on loopback), else the default."""
-    from urllib.parse import urlsplit
-
     address = os.environ.get(variable, "").strip().rstrip("/") or default
-    try:
-        parts = urlsplit(address)
-        secure = parts.scheme == "https" or (parts.scheme == "http" and is_loopback(address))
-        plain = address.isascii() and not (parts.query or parts.fragment or "@" in parts.netloc)
-        valid = secure and plain and bool(parts.hostname) and parts.port != 0
-    except ValueError:  # an invalid port or IPv6 address
-        valid = False
-    if not valid:
+    scheme = scheme_of(address)
+    if scheme != "https" and not (scheme == "http" and is_loopback(address)):
         shown = quoted(hide_credentials(address))
         message = f"{variable} is {shown}; an API address begins with https://."
         raise SearchError("invalid_input", message, "Plain http:// is accepted on loopback only.")
     return address
+
+
+def scheme_of(address: str) -> str:
+    """Return the scheme of a server's address; "" if it is invalid or more than an address.
+
+    Credentials, a query and a fragment are more.
+    """
+    from urllib.parse import urlsplit
+
+    try:
+        parts = urlsplit(address)
+        plain = address.isascii() and not (parts.query or parts.fragment or "@" in parts.netloc)
+        valid = plain and bool(parts.hostname) and parts.port != 0
+    except ValueError:  # an invalid port or IPv6 address
+        return ""
+    return parts.scheme if valid else ""
 
 
 def hide_credentials(address: str) -> str:

@@ -27,6 +27,7 @@ from websearch.common import (
     drop_empty,
     hide_credentials,
     quoted,
+    scheme_of,
 )
 
 TYPE_CHECKING = False  # typing.TYPE_CHECKING without its import, which costs 5 ms
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
 DAYS = ("day", "week", "month", "year")
 HOURS = ("hour", *DAYS)
 SAFE = ("off", "moderate", "strict")
+PLACES: dict[str, Any] = dict.fromkeys(("country", "language", "site", "exclude_site"))  # any value
 DAYS_HINT = "Give day, week, month or year; engine google also takes hour and a range of dates."
 USE_ANOTHER = "Leave it out, or use another engine."
 
@@ -73,10 +75,7 @@ ENGINES: dict[str, dict[str, Any]] = {
         "key_site": "https://api-dashboard.search.brave.com",
         "address": ("BRAVE_SEARCH_BASE_URL", "https://api.search.brave.com"),
         "paid": True, "stored": "if allowed", "sources": ("web",), "auto": True,
-        "filters": {
-            "since": (*DAYS, "range"), "country": None, "language": None, "site": None,
-            "exclude_site": None, "safe": SAFE,
-        },
+        "filters": {"since": (*DAYS, "range"), **PLACES, "safe": SAFE},
         "instead": {"since": "Brave filters by days: give day, week, month, year or a range."},
         "max_query": 600, "max_count": 20,
     },
@@ -85,10 +84,7 @@ ENGINES: dict[str, dict[str, Any]] = {
         "given": {}, "keys": ("SERPER_API_KEY",), "key_site": "https://serper.dev",
         "address": ("SERPER_BASE_URL", "https://google.serper.dev"),
         "paid": True, "stored": "always", "sources": ("web",), "auto": True,
-        "filters": {
-            "since": (*HOURS, "range"), "country": None, "language": None, "site": None,
-            "exclude_site": None,
-        },
+        "filters": {"since": (*HOURS, "range"), **PLACES},
         "instead": {"safe": "Serper has no filter for adult content; brave has one."},
         "max_query": 2_048, "max_count": 100,
     },
@@ -96,10 +92,7 @@ ENGINES: dict[str, dict[str, Any]] = {
         "title": "SearXNG", "module": "websearch.engines.searxng", "own_server": True,
         "address": ("SEARXNG_BASE_URL", ""),
         "paid": False, "stored": "always", "sources": ("web",), "auto": True,
-        "filters": {
-            "since": DAYS, "country": None, "language": None, "site": None,
-            "exclude_site": None, "safe": SAFE,
-        },
+        "filters": {"since": DAYS, **PLACES, "safe": SAFE},
         "instead": {"since": DAYS_HINT},
         "max_query": 2_048, "max_count": 50,
     },
@@ -107,10 +100,7 @@ ENGINES: dict[str, dict[str, Any]] = {
         "title": "DuckDuckGo", "module": "websearch.engines.duckduckgo",
         "address": ("DUCKDUCKGO_BASE_URL", "https://html.duckduckgo.com"),
         "paid": False, "stored": "always", "sources": ("web",), "auto": True,
-        "filters": {
-            "since": DAYS, "country": None, "language": None, "site": None,
-            "exclude_site": None, "safe": SAFE,
-        },
+        "filters": {"since": DAYS, **PLACES, "safe": SAFE},
         "instead": {"since": DAYS_HINT},
         "max_query": 499, "max_count": 50,
     },
@@ -118,10 +108,7 @@ ENGINES: dict[str, dict[str, Any]] = {
         "title": "Google", "module": "websearch.engines.google",
         "address": ("GOOGLE_BASE_URL", "https://www.google.com"),
         "paid": False, "stored": "always", "sources": ("web",), "auto": False,
-        "filters": {
-            "since": (*HOURS, "range"), "country": None, "language": None, "site": None,
-            "exclude_site": None, "safe": ("off", "strict"),
-        },
+        "filters": {"since": (*HOURS, "range"), **PLACES, "safe": ("off", "strict")},
         "instead": {"safe": "Give off or strict."},
         "max_query": 2_048, "max_count": 50,
     },
@@ -249,19 +236,11 @@ def engine_address(name: str, language: str = "") -> str:
 
 def own_server_address(variable: str) -> str:
     """Return the address of the user's own server, which may be plain http anywhere."""
-    from urllib.parse import urlsplit
-
     address = os.environ.get(variable, "").strip().rstrip("/")
     if not address:
         hint = "Set it to the address of your server, for example http://localhost:8080."
         raise SearchError("auth", f"{variable} is not set", hint)
-    try:
-        parts = urlsplit(address)
-        plain = address.isascii() and not (parts.query or parts.fragment or "@" in parts.netloc)
-        valid = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
-    except ValueError:  # an invalid port or IPv6 address
-        plain = valid = False
-    if not (plain and valid) or len(address.split()) > 1:
+    if scheme_of(address) not in ("http", "https") or len(address.split()) > 1:
         shown = quoted(hide_credentials(address))
         message = f"{variable} is {shown}; it must be an http or https address."
         raise SearchError("invalid_input", message, "For example http://localhost:8080.")
@@ -287,6 +266,11 @@ def is_configured(name: str) -> bool:
         return True
 
 
+def configured_engines() -> list[str]:
+    """Return the engines that `auto` may ask, in its order, and that can be asked."""
+    return [name for name, entry in ENGINES.items() if entry["auto"] and is_configured(name)]
+
+
 def engine_order(engine: str) -> list[str]:
     """Return the engines to ask, in order; a named engine is the only one.
 
@@ -295,7 +279,7 @@ def engine_order(engine: str) -> list[str]:
     """
     if engine != "auto":
         return [engine]
-    order = [name for name, entry in ENGINES.items() if entry["auto"] and is_configured(name)]
+    order = configured_engines()
     preferred = os.environ.get("GLSI_SEARCH_ENGINE", "").strip().lower()
     preferred = SPELLINGS.get(preferred, preferred)
     if preferred in ("", "auto"):
@@ -320,7 +304,7 @@ def chosen_engines(named: list[str], focus: str = "general") -> list[str]:
         message = f"engine must be auto, all, or names of engines, not {quoted(','.join(names))}."
         raise SearchError("invalid_input", message, "Name the engines alone.")
     if names == ["all"]:
-        names = [name for name, entry in ENGINES.items() if entry["auto"] and is_configured(name)]
+        names = configured_engines()
     if names == ["auto"] and focus in WITHOUT_GENERAL_ENGINE:
         names = []
     return list(dict.fromkeys([*focus_sources(focus), *names]))
