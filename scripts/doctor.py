@@ -51,7 +51,7 @@ if tuple(sys.version_info[:2]) < OLDEST_PYTHON and __name__ == "__main__":
 sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))  # PYTHONSAFEPATH leaves it out
 
 try:
-    from websearch import common, doctor
+    from websearch import command_line, doctor
 except (ImportError, SyntaxError) as missing:
     if __name__ != "__main__":
         raise
@@ -69,4 +69,4 @@ def main(argv: list[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
-    common.end_process(main())
+    command_line.end_process(main())

@@ -2051,7 +2051,7 @@ def error_markdown(document: Document) -> str:
 # ===== end of shared block: documents =============================================================
 
 
-# ===== shared block: command line (edit websearch/common.py, then run `make sync`) ================
+# ===== shared block: command line (edit websearch/command_line.py, then run `make sync`) ==========
 
 
 # Whether stdout is being written to, and the signal that came meanwhile: it must not cut a line.
@@ -2448,7 +2448,7 @@ def end_process(code: int) -> None:
 # ===== end of shared block: command line ==========================================================
 
 
-# ===== shared block: http (edit websearch/common.py, then run `make sync`) ========================
+# ===== shared block: http (edit websearch/http_client.py, then run `make sync`) ===================
 
 USER_AGENT = f"web-search-skill/{VERSION}"
 MAX_BODY = 8_000_000  # bytes of one answer after decompression; real ones stay under 1 MB
@@ -2842,7 +2842,7 @@ def json_answer(response: Response, provider: str, clean: bool = True) -> dict[s
 # ===== end of shared block: http ==================================================================
 
 
-# ===== shared block: batch (edit websearch/common.py, then run `make sync`) =======================
+# ===== shared block: batch (edit websearch/batch.py, then run `make sync`) ========================
 
 
 def read_queries(params: dict[str, Any], hint: str) -> dict[str, Any]:

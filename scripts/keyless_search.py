@@ -27,7 +27,7 @@ import sys
 
 sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))  # PYTHONSAFEPATH leaves it out
 
-from websearch.common import end_process, run_command_line
+from websearch.command_line import end_process, run_command_line
 from websearch.engines.keyless import COMMANDS, RUN, to_markdown
 
 

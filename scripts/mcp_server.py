@@ -27,7 +27,7 @@ import sys
 
 sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))  # PYTHONSAFEPATH leaves it out
 
-from websearch.common import end_process
+from websearch.command_line import end_process
 from websearch.servers import mcp_command
 
 

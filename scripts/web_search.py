@@ -36,7 +36,7 @@ sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))  # PYTHONSAFEPAT
 
 from websearch import brief, search
 from websearch.brief import to_markdown
-from websearch.common import end_process, run_command_line
+from websearch.command_line import end_process, run_command_line
 
 COMMANDS = {**search.COMMANDS, **brief.COMMANDS}
 RUN = {**search.RUN, "brief": brief.run_brief_file}

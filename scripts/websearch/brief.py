@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import time
 
+from websearch.batch import read_queries, refuse_input
 from websearch.common import (
     DEFAULT_TIMEOUT,
     DryRun,
@@ -14,8 +15,6 @@ from websearch.common import (
     fence_untrusted,
     frame_markdown,
     markdown_link,
-    read_queries,
-    refuse_input,
     run_operation,
     shorten,
 )

@@ -11,8 +11,8 @@ import os
 import re
 import sys
 
-from websearch import common, doctor_live, doctor_machine
-from websearch.common import SearchError, hide_credentials, quoted, shorten
+from websearch import command_line, common, doctor_live, doctor_machine, http_client
+from websearch.common import SearchError, quoted, shorten
 from websearch.doctor_live import ANSWERING
 from websearch.doctor_machine import INSTALL_HINT, MAX_NAMED, check
 from websearch.engines import (
@@ -25,6 +25,7 @@ from websearch.engines import (
     has_other_address,
     keyless_engines,
 )
+from websearch.http_client import hide_credentials
 from websearch.ledger import BUDGET_VARIABLE, budget_warnings, budgets, paid_engines, this_month
 
 TYPE_CHECKING = False  # typing.TYPE_CHECKING without its import, which costs 5 ms
@@ -99,7 +100,7 @@ def check_secrets_file() -> list[Check]:
 
     Lines are named by number, because what is wrong with one may be that it holds a key.
     """
-    name, path = "secrets file", common.secrets_path()
+    name, path = "secrets file", http_client.secrets_path()
     try:
         with open(path, encoding="utf-8-sig", errors="replace") as file:
             text = file.read(common.MAX_INPUT_CHARS)
@@ -131,7 +132,7 @@ def secrets_faults(text: str) -> list[str]:
         if not line.strip() or line.lstrip().startswith("#"):
             continue
         found = re.match(r"\s*([A-Z][A-Z0-9_]*)\s*:", line)
-        # The value as common.read_secrets reads it: one word, or in quotation marks.
+        # The value as http_client.read_secrets reads it: one word, or in quotation marks.
         value = r"""\s*("[^"]*"|'[^']*'|[^\s#'"]\S*)?\s*(#.*)?"""
         if not found or not re.fullmatch(value, line[found.end() :]):
             faults.append(f"line {number} is no NAME: value")
@@ -150,7 +151,7 @@ def secrets_faults(text: str) -> list[str]:
 
 def check_keys() -> list[Check]:
     """Return a line for each provider's key: whether and where it is set, and if it can be one."""
-    secrets = quietly(common.read_secrets)
+    secrets = quietly(http_client.read_secrets)
     lines = []
     for provider, (variables, user) in KEYS.items():
         found = [(variable, place, source[variable])
@@ -167,7 +168,7 @@ def check_keys() -> list[Check]:
             empty = [variable for variable in variables if variable in {**os.environ, **secrets}]
             state = f"{empty[0]} is empty" if empty else f"{variables[0]} is not set"
             hint = f"Get a key at {KEY_SITES[provider]} and set {variables[0]} in the environment "
-            hint += f"or in {common.secrets_path()}; no other script needs it."
+            hint += f"or in {http_client.secrets_path()}; no other script needs it."
             lines.append(check(name, "warning", f"{state}; {user} cannot be used.", hint))
     return lines
 
@@ -190,7 +191,7 @@ def key_line(name: str, found: list[tuple[str, str, str]]) -> Check:
     value = value.strip()
     where = f"{variable} in {place}"
     hint = f"Copy the key into {variable} again, without quotation marks or spaces."
-    if not re.fullmatch(r"[!-~]+", value):  # as common.configured_key sees it
+    if not re.fullmatch(r"[!-~]+", value):  # as http_client.configured_key sees it
         return check(name, "failed", f"{where} holds characters that no key has.", hint)
     if value[0] in "\"'" or value[-1] in "\"'":
         return check(name, "failed", f"{where} has quotation marks around it.", hint)
@@ -221,7 +222,7 @@ def check_addresses() -> list[Check]:
 def address_line(variable: str) -> Check:
     """Return the line on the address of an API or of an engine's result pages."""
     try:
-        address = common.base_url(variable, "")
+        address = http_client.base_url(variable, "")
     except SearchError:
         engines = [name for name, entry in ENGINES.items() if entry["address"][0] == variable]
         kind = "invalid_input" if engines and not works_without(engines) else ""
@@ -229,7 +230,7 @@ def address_line(variable: str) -> Check:
         message = f"{variable} is {quoted(shown)}, which is no address of an API."
         hint = f"Unset {variable}, or begin it with https:// (http:// on loopback only)."
         return check(variable, "failed", message, hint, kind)
-    if common.is_loopback(address):
+    if http_client.is_loopback(address):
         message = f"{address}: requests, keys included, go to this machine."
         hint = f"Unset {variable}, if that is not what you want."
         return check(variable, "warning", message, hint)
@@ -485,7 +486,7 @@ def run_check(params: dict[str, Any], report: ProgressCallback = None) -> Docume
 
     def operation(params: dict[str, Any]) -> Document:
         deadline = common.deadline_of(params)
-        secrets = quietly(common.read_secrets)
+        secrets = quietly(http_client.read_secrets)
         providers = doctor_live.live_providers(secrets) if params["live"] else []
         if params.get("dry_run"):
             raise common.DryRun(doctor_live.planned_requests(providers))
@@ -559,7 +560,7 @@ def main(description: str, argv: list[str] | None) -> int:
 
     description: the help text. argv: the words after the program's name, None for sys.argv's.
     """
-    common.open_closed_streams()
+    command_line.open_closed_streams()
     words = list(sys.argv[1:] if argv is None else argv)
     chosen = any(word.split("=")[0] in ("--format", "--pretty", "--output") for word in words)
     if sys.stdout.isatty() and not chosen:
@@ -571,4 +572,4 @@ def main(description: str, argv: list[str] | None) -> int:
         "run": RUN,
         "to_markdown": to_markdown,
     }
-    return common.run_command_line(script, words)
+    return command_line.run_command_line(script, words)

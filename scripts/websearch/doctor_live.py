@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import time
 
-from websearch import common
+from websearch import common, http_client
 from websearch.common import SearchError, one_line
 from websearch.engines import ENGINES, engine_address, has_other_address
 
@@ -124,7 +124,7 @@ def run_searxng(params: dict[str, Any]) -> Document:
     if params.get("dry_run"):
         return {"ok": True, "request": request}
     try:
-        response = common.exchange(request, common.deadline_of(params), lambda _: None)
+        response = http_client.exchange(request, common.deadline_of(params), lambda _: None)
     except SearchError as error:
         error.details["hint"] = "Start your SearXNG, or correct SEARXNG_BASE_URL."
         return common.error_document(error)

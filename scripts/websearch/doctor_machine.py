@@ -6,9 +6,10 @@ import os
 import re
 import sys
 
-from websearch import common
-from websearch.common import hide_credentials, shorten
+from websearch import common, http_client
+from websearch.common import shorten
 from websearch.engines import ENGINES
+from websearch.http_client import hide_credentials
 
 TYPE_CHECKING = False  # typing.TYPE_CHECKING without its import, which costs 5 ms
 if TYPE_CHECKING:
@@ -123,7 +124,7 @@ def check_certificates() -> list[Check]:
         lines.append(check(name, "warning", message, "Correct or unset SSL_CERT_FILE."))
     hint = "Install your system's ca-certificates, or set SSL_CERT_FILE to a bundle."
     try:
-        count = common.tls_context().cert_store_stats()["x509_ca"]
+        count = http_client.tls_context().cert_store_stats()["x509_ca"]
     except (ssl.SSLError, OSError) as error:
         message = f"The certificates cannot be read ({type(error).__name__})."
         return [check(name, "failed", message, hint, "network")]

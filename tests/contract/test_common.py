@@ -19,6 +19,8 @@ from tests.support import SLACK, CannedServer, EnvironmentCase, load_script
 
 common = load_script("websearch.common")
 
+http_client = load_script("websearch.http_client")
+
 SPEC: dict[str, Any] = {
     "params": [
         {"name": "query", "type": "str", "required": True, "aliases": ["q"], "help": "the query"},
@@ -272,13 +274,15 @@ class Waiting(unittest.TestCase):
         fault = common.SearchError("network", "x", retryable=True)
         named = common.SearchError("rate_limit", "x", retryable=True, retry_after=2.0)
         final = common.SearchError("auth", "x")
-        self.assertIsNone(common.pause_before_retry(final, 1))
-        self.assertIsNone(common.pause_before_retry(fault, 3))
+        self.assertIsNone(http_client.pause_before_retry(final, 1))
+        self.assertIsNone(http_client.pause_before_retry(fault, 3))
         for tries, base in ((1, 0.3), (2, 0.6)):
             for _ in range(50):
-                self.assertTrue(base * 0.5 <= common.pause_before_retry(fault, tries) <= base * 1.5)
+                self.assertTrue(
+                    base * 0.5 <= http_client.pause_before_retry(fault, tries) <= base * 1.5
+                )
         for tries in (1, 3, 9):
-            self.assertTrue(2.0 < common.pause_before_retry(named, tries) < 2.5)
+            self.assertTrue(2.0 < http_client.pause_before_retry(named, tries) < 2.5)
 
     def test_retry_after_is_a_number_or_a_date(self) -> None:
         for value, low, high in (
@@ -287,12 +291,14 @@ class Waiting(unittest.TestCase):
             (formatdate(time.time() - 60, usegmt=True), 0, 0),
         ):  # fmt: skip
             with self.subTest(value):
-                waited = common.retry_after(common.Response(429, {"retry-after": value}, b""))
+                waited = http_client.retry_after(
+                    http_client.Response(429, {"retry-after": value}, b"")
+                )
                 self.assertTrue(low <= waited <= high, waited)
         for value in ("", "soon", "-5", "1.5"):
             with self.subTest(value):
-                response = common.Response(429, {"retry-after": value}, b"")
-                self.assertIsNone(common.retry_after(response))
+                response = http_client.Response(429, {"retry-after": value}, b"")
+                self.assertIsNone(http_client.retry_after(response))
 
     def test_statuses_become_kinds(self) -> None:
         for status, kind, retryable in (
@@ -300,7 +306,9 @@ class Waiting(unittest.TestCase):
             (404, "provider", False), (429, "rate_limit", True), (500, "provider", True),
             (501, "provider", False), (503, "provider", True),
         ):  # fmt: skip
-            error = common.status_error(common.Response(status, {}, b"<h1>Oh</h1> no"), "Acme")
+            error = http_client.status_error(
+                http_client.Response(status, {}, b"<h1>Oh</h1> no"), "Acme"
+            )
             with self.subTest(status):
                 self.assertEqual((error.kind, error.retryable), (kind, retryable))
                 self.assertEqual(error.details["status"], status)
@@ -339,7 +347,9 @@ class Bodies(unittest.TestCase):
             ("deflate", zlib.compress(self.plain), 1),
         ):
             with self.subTest(encoding):
-                self.assertEqual(common.read_body(Body(data), encoding, None), self.plain * times)
+                self.assertEqual(
+                    http_client.read_body(Body(data), encoding, None), self.plain * times
+                )
 
     def test_a_short_body_is_no_answer(self) -> None:
         for body, encoding in (
@@ -347,19 +357,19 @@ class Bodies(unittest.TestCase):
             (Body(gzip.compress(self.plain)[:-9]), "gzip"),
         ):
             with self.subTest(encoding), self.assertRaises(EOFError):
-                common.read_body(body, encoding, None)
+                http_client.read_body(body, encoding, None)
 
     def test_what_cannot_be_unpacked_is_a_providers_error(self) -> None:
         for encoding, data in (("br", b"x"), ("zstd", b"x"), ("gzip", b"no gzip at all")):
             with self.subTest(encoding), self.assertRaises(common.SearchError) as caught:
-                common.read_body(Body(data), encoding, None)
+                http_client.read_body(Body(data), encoding, None)
             self.assertEqual(caught.exception.kind, "provider")
 
     def test_a_long_body_is_refused_or_cut_while_it_is_read(self) -> None:
         bomb = gzip.compress(bytes(60_000_000))
         with self.assertRaises(common.SearchError):
-            common.read_body(Body(bomb), "gzip", None)
-        self.assertEqual(len(common.read_body(Body(bomb), "gzip", 1_000)), 1_001)
+            http_client.read_body(Body(bomb), "gzip", None)
+        self.assertEqual(len(http_client.read_body(Body(bomb), "gzip", 1_000)), 1_001)
 
 
 class Requests(EnvironmentCase):
@@ -369,7 +379,7 @@ class Requests(EnvironmentCase):
             request = {"method": "GET", "url": f"http://127.0.0.1:{port}/", "headers": {}}
             started = time.monotonic()
             with self.assertRaises(common.SearchError) as caught:
-                common.exchange(request, time.monotonic() + 0.3, lambda _: None)
+                http_client.exchange(request, time.monotonic() + 0.3, lambda _: None)
             self.assertEqual(caught.exception.kind, "timeout")
             self.assertLess(time.monotonic() - started, 0.3 + SLACK)
             limit = time.monotonic() + SLACK
@@ -389,7 +399,7 @@ class Requests(EnvironmentCase):
 
         request = {"method": "GET", "url": server.url, "headers": {}}
         with self.assertRaises(common.SearchError) as caught:
-            common.exchange(request, time.monotonic() + 2, judge)
+            http_client.exchange(request, time.monotonic() + 2, judge)
         self.assertEqual((caught.exception.kind, len(tried)), ("rate_limit", 1))
 
     def test_the_connect_function_of_a_request_makes_its_connection(self) -> None:
@@ -401,14 +411,14 @@ class Requests(EnvironmentCase):
 
         request = {"method": "GET", "url": "http://e.invalid/", "headers": {}, "connect": connect}
         with self.assertRaises(common.SearchError) as caught:
-            common.exchange(request, time.monotonic() + 10, lambda _: None)
+            http_client.exchange(request, time.monotonic() + 10, lambda _: None)
         self.assertEqual(caught.exception.kind, "network")
         self.assertEqual(set(asked), {("e.invalid", 80)})
 
     def test_transport_errors_never_quote_the_request(self) -> None:
         secret = "canary-0123456789"
         for error in (ValueError(f"Invalid header value {secret}"), OSError(secret)):
-            found = common.transport_error(error, "example.org")
+            found = http_client.transport_error(error, "example.org")
             self.assertEqual(found.kind, "network")
             self.assertNotIn(secret, str(common.error_document(found)))
 
@@ -419,7 +429,7 @@ class Requests(EnvironmentCase):
         server.body = {"echo": key}
         headers = {"X-Api-Key": key}
         request = {"method": "GET", "url": server.url, "headers": headers}
-        response = common.exchange(request, time.monotonic() + 10, lambda _: None)
+        response = http_client.exchange(request, time.monotonic() + 10, lambda _: None)
         self.assertEqual(response.json(), {"echo": "[key]"})
 
 

@@ -10,7 +10,7 @@ from unittest import mock
 
 from tests.support import load_script
 
-common: Any = load_script("websearch.common")
+http_client: Any = load_script("websearch.http_client")
 local_files: Any = load_script("websearch.pages.local_files")
 store_file: Any = load_script("websearch.store_file")
 HOME = r"C:\Users\Jürgen"
@@ -30,16 +30,16 @@ class Paths(unittest.TestCase):
 
     def test_the_users_files_lie_below_userprofile(self) -> None:
         self.assertEqual(
-            ntpath.normpath(common.secrets_path()), rf"{HOME}\.config\web-search\secrets.yaml"
+            ntpath.normpath(http_client.secrets_path()), rf"{HOME}\.config\web-search\secrets.yaml"
         )
         self.assertEqual(ntpath.normpath(store_file.store_path("")), rf"{HOME}\.glsi\cache.db")
 
     def test_variables_with_backslashes_are_taken_as_they_are(self) -> None:
         os.environ["WEB_SEARCH_SECRETS"] = r"D:\keys\my secrets.yaml"
         os.environ["XDG_CONFIG_HOME"] = r"D:\config"
-        self.assertEqual(common.secrets_path(), r"D:\keys\my secrets.yaml")
+        self.assertEqual(http_client.secrets_path(), r"D:\keys\my secrets.yaml")
         del os.environ["WEB_SEARCH_SECRETS"]
-        self.assertEqual(common.secrets_path(), r"D:\config\web-search\secrets.yaml")
+        self.assertEqual(http_client.secrets_path(), r"D:\config\web-search\secrets.yaml")
         self.assertEqual(store_file.store_path(r"D:\store\x.db"), r"D:\store\x.db")
         self.assertEqual(store_file.store_path(r"~\x.db"), rf"{HOME}\x.db")
 

@@ -51,6 +51,7 @@ result_pages: Any = load_script("websearch.engines.result_pages")
 searxng: Any = load_script("websearch.engines.searxng")
 command = load_script("keyless_search")
 common = load_script("websearch.common")
+http_client = load_script("websearch.http_client")
 SCRIPT = "keyless_search.py"
 ENGINES = ["duckduckgo", "google", "searxng", "wikipedia"]
 ADDRESSES = [f"{engine.upper()}_BASE_URL" for engine in ENGINES]
@@ -880,7 +881,7 @@ class CannedAnswers(CannedKeylessCase):
         for engine, answer in good.items():
             request = {"url": "https://w.example/w/api.php?x"}
             for broken in mutations(answer, source, 400):
-                response = common.Response(200, {}, json.dumps(broken).encode())
+                response = http_client.Response(200, {}, json.dumps(broken).encode())
                 try:
                     page = engines.load_module(engine).read_answer(request, response)
                 except common.SearchError as error:
@@ -1547,7 +1548,7 @@ if SAMPLES:
             if text.startswith("HTTP/"):
                 status = int(text.split()[1])
                 text = text.partition("\n\n")[2]
-            return common.Response(status, {}, text.encode())
+            return http_client.Response(status, {}, text.encode())
 
         def page(self, engine: str, name: str) -> dict[str, Any]:
             """What the script makes of a saved page."""

@@ -35,6 +35,7 @@ keyless: Any = load_script("websearch.engines.keyless")
 pacing: Any = load_script("websearch.engines.pacing")
 open_sources: Any = load_script("websearch.engines.open_sources")
 common: Any = load_script("websearch.common")
+http_client: Any = load_script("websearch.http_client")
 command = load_script("keyless_search")
 SCRIPT = "keyless_search.py"
 SOURCES = ("stackexchange", "hackernews", "github", "crossref", "arxiv")
@@ -518,7 +519,7 @@ if SAMPLES:
                 lines = head.decode().splitlines()
                 status = int(lines[0].split()[1])
                 headers = dict(line.split(": ", 1) for line in lines[1:])
-            answer = common.Response(status, headers, body)
+            answer = http_client.Response(status, headers, body)
             page = engines.load_module(engine).read_answer(request, answer)
             return list(keyless.merged_results([page]))
 

@@ -56,6 +56,8 @@ MODULES = [
     if hasattr(load_script(path.stem), "COMMANDS")
 ]
 common: Any = load_script("websearch.common")
+http_client: Any = load_script("websearch.http_client")
+command_line: Any = load_script("websearch.command_line")
 markdown: Any = load_script("websearch.pages.markdown")
 passages: Any = load_script("websearch.pages.passages")
 page_store: Any = load_script("websearch.store")
@@ -328,7 +330,7 @@ class Parameters(FuzzCase):
             module = source.choice(modules)
             command = source.choice(list(module.COMMANDS))
             spec = module.COMMANDS[command]
-            flags = list(common.flag_table(spec))
+            flags = list(command_line.flag_table(spec))
             words = [command] if source.random() < 0.8 else []
             for _ in range(source.randint(0, 5)):
                 word = source.choice([*flags, "--params-json", "--format", "--output"])
@@ -702,7 +704,7 @@ class Secrets(FuzzCase):
             path.write_bytes(data)
             for names in (("GOOD_API_KEY",), ("BRAVE_SEARCH_API_KEY", "BRAVE_API_KEY"), ("A",)):
                 try:
-                    found = common.configured_key(*names)
+                    found = http_client.configured_key(*names)
                 except common.SearchError as error:
                     self.assertEqual(error.kind, "auth")
                     continue

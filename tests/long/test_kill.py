@@ -263,13 +263,13 @@ class BatchesEnded(KillCase):
     def test_by_ctrl_c_while_the_reader_is_slow_still_print_whole_lines(self) -> None:
         # Lines longer than what a pipe takes in one piece (4,096 bytes) are cut by a signal.
         code = (
-            "import sys; sys.path.insert(0, sys.argv[1]); from websearch import common\n"
+            "import sys; sys.path.insert(0, sys.argv[1]); from websearch import command_line\n"
             "def run(params, report, options):\n"
             "    document = {'ok': True, 'text': 'x' * int(sys.argv[2])}\n"
-            "    while True: common.emit_line(options, document)\n"
+            "    while True: command_line.emit_line(options, document)\n"
             "commands = {'batch': {'help': '', 'batch': True, 'params': []}}\n"
             "script = {'name': 'x', 'description': '', 'commands': commands, 'to_markdown': str}\n"
-            "sys.exit(common.run_command_line(script | {'run': {'batch': run}}, ['--jsonl']))"
+            "sys.exit(command_line.run_command_line(script | {'run': {'batch': run}}, ['--jsonl']))"
         )
         for size in (1_000, 5_000, 100_000):
             process = subprocess.Popen(

@@ -33,6 +33,8 @@ with warnings.catch_warnings():  # Python 3.10 has no re._parser, and 3.11 warns
     )
 
 common: Any = load_script("websearch.common")
+
+http_client: Any = load_script("websearch.http_client")
 engines: Any = load_script("websearch.engines")
 fetch: Any = load_script("websearch.pages.fetch")
 passages: Any = load_script("websearch.pages.passages")
@@ -250,7 +252,7 @@ def all_attacks() -> list[Attack]:
 def answer(body: str, headers: dict[str, str] | None = None, status: int = 200) -> Any:
     """An answer as it was fetched."""
     named = {"content-type": "text/html; charset=utf-8", **(headers or {})}
-    return common.Response(status, named, body.encode("utf-8", "replace"))
+    return http_client.Response(status, named, body.encode("utf-8", "replace"))
 
 
 def read_answer(response: Any, url: str = "http://x.example/") -> None:

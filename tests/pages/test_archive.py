@@ -71,7 +71,7 @@ class Reading(ArchiveCase):
             with self.subTest(path):
                 self.read(path, archived=True, page_timeout=0.5)
         for status in (401, 402, 403, 451):
-            response = load_script("websearch.common").Response(status, {}, b"")
+            response = load_script("websearch.http_client").Response(status, {}, b"")
             self.assertFalse(fetch.is_gone(fetch.Fetched("http://x.example/", response)))
         self.assertEqual(self.asked(), [])
 

@@ -27,7 +27,6 @@ from tests.pages.attack_pages import (
 )
 from tests.support import SLACK, CannedServer, EnvironmentCase, load_script
 
-common: Any = load_script("websearch.common")
 fetch: Any = load_script("websearch.pages.fetch")
 read: Any = load_script("websearch.pages.read")
 LATENESS = 2.0  # seconds that a call may outlive its deadline on a machine that is not busy

@@ -20,7 +20,6 @@ from tests.support import CANARY, SLACK, CannedServer, EnvironmentCase, load_scr
 
 browser: Any = load_script("websearch.pages.browser")
 browser_proxy: Any = load_script("websearch.pages.browser_proxy")
-common: Any = load_script("websearch.common")
 MODES = ("page", "dialog", "stuck", "silent", "root", "lost")
 
 

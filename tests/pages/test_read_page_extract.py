@@ -11,6 +11,8 @@ from typing import Any
 from tests.support import load_script
 
 common: Any = load_script("websearch.common")
+
+http_client: Any = load_script("websearch.http_client")
 content: Any = load_script("websearch.pages.content")
 fetch: Any = load_script("websearch.pages.fetch")
 markdown: Any = load_script("websearch.pages.markdown")
@@ -447,7 +449,7 @@ class HostileMarkup(unittest.TestCase):
 def page_of(html: str, **options: bool) -> dict[str, Any]:
     """The document of an HTML page as its server sent it; an error's document if it has no text."""
     headers = {"content-type": "text/html; charset=utf-8"}
-    response = common.Response(200, headers, html.encode("utf-8", "replace"))
+    response = http_client.Response(200, headers, html.encode("utf-8", "replace"))
     fetched = fetch.Fetched("http://x/", response)
     try:
         page: dict[str, Any] = page_document.read_fetched(fetched, **options)

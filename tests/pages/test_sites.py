@@ -31,6 +31,7 @@ sites: Any = load_script("websearch.pages.sites")
 search: Any = load_script("websearch.search")
 pacing: Any = load_script("websearch.engines.pacing")
 common: Any = load_script("websearch.common")
+http_client: Any = load_script("websearch.http_client")
 site_api: Any = load_script("websearch.pages.site_api")
 
 TOOLBOX = "https://github.com/slowloop/asyncio-toolbox"
@@ -418,7 +419,7 @@ class Fallback(SitesCase):
             ),
         }  # fmt: skip
         for variable, (url, path) in paths.items():
-            good = common.Response(*self.answer_of(path)).json()
+            good = http_client.Response(*self.answer_of(path)).json()
             server = self.canned()
             self.use(**{variable: server.url}, WEB_SEARCH_ALLOW_PRIVATE=self.allow(server))
             for broken in mutations(good, source, 60):
@@ -437,7 +438,7 @@ class Fallback(SitesCase):
     def answer_of(self, path: str) -> tuple[int, dict[str, str], bytes]:
         """Status, headers and body of the fake server's answer to a path."""
         request = {"method": "GET", "url": self.server.url + path, "headers": {"User-Agent": "x"}}
-        answer = common.send_within(request, time.monotonic() + 5)
+        answer = http_client.send_within(request, time.monotonic() + 5)
         return answer.status, answer.headers, answer.body
 
 

@@ -446,7 +446,7 @@ class Machine(DoctorCase):
         empty = self.home / "empty"
         empty.mkdir()
         run = self.run_code(
-            "from websearch import common; common.CA_BUNDLES = ()",
+            "from websearch import http_client; http_client.CA_BUNDLES = ()",
             SSL_CERT_FILE="/dev/null",
             SSL_CERT_DIR=str(empty),
         )

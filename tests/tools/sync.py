@@ -1,6 +1,6 @@
 """Copy what is written once into the files that carry a copy: `make sync`.
 
-- The shared blocks of scripts/websearch/common.py, into the standalone scripts.
+- The shared blocks of the package (SHARED), into the standalone scripts.
 - What opencode's tool google_search shares with the plugin, into its file.
 - The parameter tables made from each script's COMMANDS, into references/*.md.
 - The table of engines and their filters, made from ENGINES, into references/*.md.
@@ -17,6 +17,14 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent.parent
+# Shared block -> the module of the package that it stands in.
+SHARED = {
+    **dict.fromkeys(("core", "parameters", "documents"), "common.py"),
+    "command line": "command_line.py",
+    "http": "http_client.py",
+    "filters": "engines/filters.py",
+    "batch": "batch.py",
+}
 MAIN_GUARD = 'if __name__ == "__main__":\n'
 # Standalone script -> the blocks that it carries.
 STANDALONE = {
@@ -46,8 +54,8 @@ ENGINE_TABLE = re.compile(r"(<!-- engines -->\n).*?(<!-- end of engines -->)", r
 
 
 def shared_block(name: str) -> str:
-    """Return a marked block of scripts/websearch/common.py, markers included."""
-    source = (ROOT / "scripts/websearch/common.py").read_text(encoding="utf-8")
+    """Return a marked block of the package, markers included."""
+    source = (ROOT / "scripts/websearch" / SHARED[name]).read_text(encoding="utf-8")
     start = source.index(f"# ===== shared block: {name} ")
     end = source.index(f"# ===== end of shared block: {name} ")
     return source[start : source.index("\n", end) + 1]

@@ -20,15 +20,8 @@ from __future__ import annotations
 
 import os
 
-from websearch.common import (
-    SearchError,
-    base_url,
-    configured_key,
-    drop_empty,
-    hide_credentials,
-    quoted,
-    scheme_of,
-)
+from websearch.common import SearchError, drop_empty, quoted
+from websearch.http_client import base_url, configured_key, hide_credentials, scheme_of
 
 TYPE_CHECKING = False  # typing.TYPE_CHECKING without its import, which costs 5 ms
 if TYPE_CHECKING:

@@ -25,7 +25,7 @@ TYPE_CHECKING = False  # typing.TYPE_CHECKING without its import, which costs 5 
 if TYPE_CHECKING:
     from typing import Any
 
-    from websearch.common import Response
+    from websearch.http_client import Response
 
 NAME = "arxiv"
 _FIELD = r"-?(?:ti|au|abs|co|jr|cat|rn|all):\S+"  # a word that names a field of the API

@@ -9,15 +9,17 @@ from __future__ import annotations
 import os
 import re
 
-from websearch.common import SearchError, country_code, language_code, quoted, status_error
+from websearch.common import SearchError, quoted
 from websearch.engines import ENGINES
+from websearch.engines.filters import country_code, language_code
 from websearch.engines.result_pages import header_signal, layout_error, wall_error
+from websearch.http_client import status_error
 
 TYPE_CHECKING = False  # typing.TYPE_CHECKING without its import, which costs 5 ms
 if TYPE_CHECKING:
     from typing import Any
 
-    from websearch.common import Response
+    from websearch.http_client import Response
 
 # GLSI_USER_AGENT replaces it. The same for every request: DuckDuckGo binds the token of the next
 # page to it.

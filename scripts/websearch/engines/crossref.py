@@ -24,7 +24,8 @@ TYPE_CHECKING = False  # typing.TYPE_CHECKING without its import, which costs 5 
 if TYPE_CHECKING:
     from typing import Any
 
-    from websearch.common import Response, SearchError
+    from websearch.common import SearchError
+    from websearch.http_client import Response
 
 NAME = "crossref"
 FIELDS = "DOI,URL,title,container-title,author,issued,abstract,type"

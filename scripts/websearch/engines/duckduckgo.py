@@ -4,16 +4,10 @@ from __future__ import annotations
 
 import re
 
-from websearch.common import (
-    SearchError,
-    country_code,
-    drop_empty,
-    language_code,
-    query_with_sites,
-    quoted,
-)
+from websearch.common import SearchError, drop_empty, quoted
 from websearch.engines import engine_address
 from websearch.engines.browser import browser_headers, judge_result_page
+from websearch.engines.filters import country_code, language_code, query_with_sites
 from websearch.engines.result_pages import (
     MAX_BYTES,
     absolute_url,
@@ -35,8 +29,8 @@ TYPE_CHECKING = False  # typing.TYPE_CHECKING without its import, which costs 5 
 if TYPE_CHECKING:
     from typing import Any
 
-    from websearch.common import Response
     from websearch.html_tree import Node
+    from websearch.http_client import Response
 
 NAME = "duckduckgo"
 PERIODS = {"day": "d", "week": "w", "month": "m", "year": "y"}

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 import time
 
-from websearch.common import SearchError, configured_key, object_field, quoted, site_filter
+from websearch.common import SearchError, object_field, quoted
+from websearch.engines.filters import site_filter
 from websearch.engines.open_sources import (
     FEWER_WORDS,
     api_request,
@@ -22,12 +23,13 @@ from websearch.engines.open_sources import (
     utc_time,
 )
 from websearch.engines.result_pages import header_signal, within_limit
+from websearch.http_client import configured_key
 
 TYPE_CHECKING = False  # typing.TYPE_CHECKING without its import, which costs 5 ms
 if TYPE_CHECKING:
     from typing import Any
 
-    from websearch.common import Response
+    from websearch.http_client import Response
 
 NAME = "github"
 TOKEN = "GITHUB_TOKEN"  # noqa: S105  the variable's name

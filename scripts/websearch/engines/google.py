@@ -7,15 +7,10 @@ from __future__ import annotations
 
 import re
 
-from websearch.common import (
-    country_code,
-    drop_empty,
-    google_period,
-    language_code,
-    query_with_sites,
-)
+from websearch.common import drop_empty
 from websearch.engines import engine_address
 from websearch.engines.browser import browser_headers, judge_result_page, locale_code
+from websearch.engines.filters import country_code, google_period, language_code, query_with_sites
 from websearch.engines.result_pages import (
     absolute_url,
     get_request,
@@ -35,8 +30,8 @@ TYPE_CHECKING = False  # typing.TYPE_CHECKING without its import, which costs 5 
 if TYPE_CHECKING:
     from typing import Any
 
-    from websearch.common import Response
     from websearch.html_tree import Node
+    from websearch.http_client import Response
 
 NAME = "google"
 PAGE_SIZE = 10  # results; Google has dropped larger pages (September 2025)

@@ -22,7 +22,7 @@ TYPE_CHECKING = False  # typing.TYPE_CHECKING without its import, which costs 5 
 if TYPE_CHECKING:
     from typing import Any
 
-    from websearch.common import Response
+    from websearch.http_client import Response
 
 NAME = "hackernews"
 ITEM = "https://news.ycombinator.com/item?id="

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from websearch.common import (
-    KEY_HEADERS,
     DryRun,
     SearchError,
     deadline_of,
@@ -16,6 +15,7 @@ from websearch.common import (
 from websearch.engines import ENGINES, SPELLINGS, check_filters, keyless_engines, load_module
 from websearch.engines.pacing import PacedEngine
 from websearch.engines.result_pages import canonical_url
+from websearch.http_client import KEY_HEADERS
 
 TYPE_CHECKING = False  # typing.TYPE_CHECKING without its import, which costs 5 ms
 if TYPE_CHECKING:

@@ -9,16 +9,7 @@ from __future__ import annotations
 import re
 import time
 
-from websearch.common import (
-    SearchError,
-    clean_text,
-    drop_empty,
-    identified_agent,
-    json_answer,
-    retry_after,
-    shorten,
-    status_error,
-)
+from websearch.common import SearchError, clean_text, drop_empty, shorten
 from websearch.engines import ENGINES, engine_address
 from websearch.engines.pacing import spoken
 from websearch.engines.result_pages import (
@@ -30,12 +21,13 @@ from websearch.engines.result_pages import (
     wall_error,
     within_limit,
 )
+from websearch.http_client import identified_agent, json_answer, retry_after, status_error
 
 TYPE_CHECKING = False  # typing.TYPE_CHECKING without its import, which costs 5 ms
 if TYPE_CHECKING:
     from typing import Any
 
-    from websearch.common import Response
+    from websearch.http_client import Response
 
 MOST_WORDS = 6  # of a query: these APIs want every word, so a whole question finds nothing
 FEWER_WORDS = 3  # of a second request, if the first one finds nothing

@@ -12,7 +12,7 @@ import os
 import re
 import time
 
-from websearch.common import FAULT_TRIES, SearchError, quoted, read_secrets, send_within
+from websearch.common import SearchError, quoted
 from websearch.engines import (
     ENGINES,
     engine_address,
@@ -20,13 +20,15 @@ from websearch.engines import (
     has_other_address,
     keyless_engines,
 )
+from websearch.http_client import FAULT_TRIES, read_secrets, send_within
 
 TYPE_CHECKING = False  # typing.TYPE_CHECKING without its import, which costs 5 ms
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-    from websearch.common import ProgressCallback, Response
+    from websearch.common import ProgressCallback
+    from websearch.http_client import Response
 
     StateChange = Callable[[dict[str, Any], float], Any]  # gets an engine's state and the time
 

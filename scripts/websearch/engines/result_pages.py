@@ -10,16 +10,17 @@ from __future__ import annotations
 
 import re
 
-from websearch.common import SearchError, clean_text, plain_text, retry_after, shorten
+from websearch.common import SearchError, clean_text, plain_text, shorten
 from websearch.engines import ENGINES
 from websearch.html_tree import BLOCKS, Node, TreeBuilder
+from websearch.http_client import retry_after
 
 TYPE_CHECKING = False  # typing.TYPE_CHECKING without its import, which costs 5 ms
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
-    from websearch.common import Response
+    from websearch.http_client import Response
 
 MAX_BYTES = 2_000_000  # that are read of a result page; real ones stay under 600,000
 MAX_TEXT = 1_000  # characters of one title or snippet

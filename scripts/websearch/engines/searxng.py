@@ -4,18 +4,10 @@ from __future__ import annotations
 
 import re
 
-from websearch.common import (
-    SearchError,
-    clean_text,
-    drop_empty,
-    dump_json,
-    json_answer,
-    query_with_sites,
-    shorten,
-    status_error,
-)
+from websearch.common import SearchError, clean_text, drop_empty, dump_json, shorten
 from websearch.engines import engine_address
 from websearch.engines.browser import accept_language, locale_code
+from websearch.engines.filters import query_with_sites
 from websearch.engines.result_pages import (
     api_result,
     api_text,
@@ -33,13 +25,14 @@ from websearch.engines.result_pages import (
     with_class,
     within_limit,
 )
+from websearch.http_client import json_answer, status_error
 
 TYPE_CHECKING = False  # typing.TYPE_CHECKING without its import, which costs 5 ms
 if TYPE_CHECKING:
     from typing import Any
 
-    from websearch.common import Response
     from websearch.html_tree import Node
+    from websearch.http_client import Response
 
 NAME = "searxng"
 FEWEST_RESULTS = 5  # a page with fewer is the last one

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 import time
 
-from websearch.common import MAX_BODY, Response, SearchError, quoted, site_filter
+from websearch.common import SearchError, quoted
+from websearch.engines.filters import site_filter
 from websearch.engines.open_sources import (
     FEWER_WORDS,
     api_request,
@@ -21,6 +22,7 @@ from websearch.engines.open_sources import (
     text_of_html,
     too_fast,
 )
+from websearch.http_client import MAX_BODY, Response
 
 TYPE_CHECKING = False  # typing.TYPE_CHECKING without its import, which costs 5 ms
 if TYPE_CHECKING:

@@ -4,18 +4,9 @@ from __future__ import annotations
 
 import re
 
-from websearch.common import (
-    SearchError,
-    dump_json,
-    identified_agent,
-    json_answer,
-    language_code,
-    object_field,
-    retry_after,
-    shorten,
-    status_error,
-)
+from websearch.common import SearchError, dump_json, object_field, shorten
 from websearch.engines import engine_address, has_other_address
+from websearch.engines.filters import language_code
 from websearch.engines.result_pages import (
     api_result,
     api_text,
@@ -24,12 +15,13 @@ from websearch.engines.result_pages import (
     wall_error,
     within_limit,
 )
+from websearch.http_client import identified_agent, json_answer, retry_after, status_error
 
 TYPE_CHECKING = False  # typing.TYPE_CHECKING without its import, which costs 5 ms
 if TYPE_CHECKING:
     from typing import Any
 
-    from websearch.common import Response
+    from websearch.http_client import Response
 
 NAME = "wikipedia"
 LICENSE = "CC BY-SA 4.0"  # of the articles; it asks to be named beside them

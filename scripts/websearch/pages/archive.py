@@ -6,9 +6,10 @@ import re
 import time
 from urllib.parse import quote
 
-from websearch.common import SearchError, drop_empty, identified_agent, retry_after, status_error
+from websearch.common import SearchError, drop_empty
 from websearch.engines import engine_address, has_other_address
 from websearch.engines.pacing import PacedEngine
+from websearch.http_client import identified_agent, retry_after, status_error
 from websearch.pages.fetch import (
     Fetched,
     check_status,
@@ -23,7 +24,7 @@ TYPE_CHECKING = False  # typing.TYPE_CHECKING without its import, which costs 5 
 if TYPE_CHECKING:
     from typing import Any
 
-    from websearch.common import Response
+    from websearch.http_client import Response
 
 NAME = "wayback"  # its entry in READ_HOSTS
 TITLE = "The Internet Archive"

@@ -20,7 +20,8 @@ import tempfile
 import threading
 import time
 
-from websearch.common import Response, SearchError, clean_text, one_line
+from websearch.common import SearchError, clean_text, one_line
+from websearch.http_client import Response
 from websearch.pages.browser_proxy import GuardProxy
 from websearch.pages.fetch import MAX_PAGE_BYTES, Fetched, normal_url, page_headers, proxy_for
 

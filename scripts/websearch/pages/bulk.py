@@ -9,19 +9,9 @@ from __future__ import annotations
 import math
 import time
 
-from websearch.common import (
-    LineWriter,
-    SearchError,
-    check_params,
-    deadline_of,
-    done_inputs,
-    fit_document,
-    input_lines,
-    log_operation,
-    retry_after,
-    wants_lines,
-    warn_once,
-)
+from websearch.batch import LineWriter, done_inputs, input_lines, wants_lines
+from websearch.common import SearchError, check_params, deadline_of, fit_document, log_operation
+from websearch.http_client import retry_after, warn_once
 from websearch.pages.fetch import (
     Fetched,
     RobotsCache,

@@ -7,17 +7,8 @@ import os
 import re
 import time
 
-from websearch.common import (
-    USER_AGENT,
-    SearchError,
-    drop_empty,
-    exchange,
-    identified_agent,
-    is_loopback,
-    quoted,
-    retry_after,
-    shorten,
-)
+from websearch.common import SearchError, drop_empty, quoted, shorten
+from websearch.http_client import USER_AGENT, exchange, identified_agent, is_loopback, retry_after
 from websearch.pdf.limits import MAX_FILE_BYTES
 
 TYPE_CHECKING = False  # typing.TYPE_CHECKING without its import, which costs 5 ms
@@ -25,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-    from websearch.common import Response
+    from websearch.http_client import Response
 
 MAX_PAGE_BYTES = 5_000_000  # of one page after decompression; the rest is cut off
 MAX_URL_CHARS = 8_000  # most servers refuse longer addresses

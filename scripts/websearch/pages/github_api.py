@@ -11,7 +11,7 @@ TYPE_CHECKING = False  # typing.TYPE_CHECKING without its import, which costs 5 
 if TYPE_CHECKING:
     from typing import Any
 
-    from websearch.common import Response
+    from websearch.http_client import Response
     from websearch.pages.site_api import SiteApi
 
 JSON_TYPE = "application/vnd.github+json"

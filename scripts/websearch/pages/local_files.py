@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import re
 
-from websearch.common import Response, SearchError, quoted
+from websearch.common import SearchError, quoted
+from websearch.http_client import Response
 from websearch.pages.fetch import MAX_PAGE_BYTES, Fetched, is_pdf
 from websearch.pdf.limits import MAX_FILE_BYTES
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 
-from websearch.common import DEFAULT_MAX_CHARS, send_within
+from websearch.common import DEFAULT_MAX_CHARS
 from websearch.engines.pacing import PAGES, PacedEngine
+from websearch.http_client import send_within
 from websearch.pages.content import Page
 from websearch.pages.fetch import guarded
 from websearch.pages.markdown import MarkdownWriter
@@ -15,7 +16,7 @@ TYPE_CHECKING = False  # typing.TYPE_CHECKING without its import, which costs 5 
 if TYPE_CHECKING:
     from typing import Any
 
-    from websearch.common import Response
+    from websearch.http_client import Response
     from websearch.pages.fetch import RobotsCache
 
 MAX_BODY_HTML = 300_000  # characters of one post

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 
-from websearch.common import SearchError, base_url, drop_empty, object_field
+from websearch.common import SearchError, drop_empty, object_field
 from websearch.engines import GITHUB_RAW
 from websearch.engines.github import rest_request
 from websearch.engines.open_sources import counted, raw_text
+from websearch.http_client import base_url
 from websearch.pages.fetch import Fetched, check_status, fetch_page, is_pdf
 from websearch.pages.github_api import (
     author_of,

@@ -13,7 +13,7 @@ import os
 import re
 import sys
 
-from websearch import common
+from websearch import common, http_client
 from websearch.common import SearchError, quoted
 from websearch.servers.http_messages import (
     NO_BODY_HINT,
@@ -346,7 +346,7 @@ def run_serve(params: dict[str, Any], report: ProgressCallback = None) -> Docume
         check_max_chars(limits)
         port = params["port"] if "port" in params else port_from_environment()
         family, address = resolve(params["host"], port)
-        loopback = common.is_loopback(url_of(address))
+        loopback = http_client.is_loopback(url_of(address))
         token = read_token(params["token_file"]) if "token_file" in params else ""
         if not loopback and not token:
             message = f"host {quoted(params['host'])} can be reached from other machines."
@@ -428,7 +428,7 @@ def read_token(path: str) -> str:
         hint = "Make one: (umask 077; openssl rand -hex 32 > FILE)"
         raise SearchError("invalid_input", message, hint) from None
     if os.name == "posix" and mode & 0o077:
-        common.warn_once(f"others can read {path}; run: chmod 600 {path}")
+        http_client.warn_once(f"others can read {path}; run: chmod 600 {path}")
     if not re.fullmatch(rf"[!-~]{{{MIN_TOKEN_CHARS},}}", token):
         message = (
             f"token_file {path!r} must hold one token of {MIN_TOKEN_CHARS} or more characters, "

@@ -17,7 +17,7 @@ import threading
 import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
-from websearch import common
+from websearch import command_line, common, http_client
 from websearch.servers.http_messages import (
     MAX_FIELDS,
     MAX_HEAD,
@@ -232,7 +232,7 @@ class ApiHandler(BaseHTTPRequestHandler):
         deadline = time.monotonic() + LINGER_TIMEOUT
         self.connection.shutdown(socket.SHUT_WR)
         self.set_time_limit(deadline)
-        while self.connection.recv(common.READ_SIZE):
+        while self.connection.recv(http_client.READ_SIZE):
             self.set_time_limit(deadline)
 
 
@@ -288,7 +288,7 @@ class ApiServer(ThreadingHTTPServer):
     def stop(self, number: int, _: Any) -> None:
         """Stop: the handler of SIGTERM and SIGINT. A second signal raises Stopped."""
         if self.stop_deadline:
-            raise common.Stopped(number)
+            raise command_line.Stopped(number)
         self.stop_deadline = time.monotonic() + STOP_TIMEOUT
 
     # ----- connections

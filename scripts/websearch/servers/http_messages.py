@@ -10,7 +10,7 @@ import math
 import re
 import time
 
-from websearch import common
+from websearch import common, http_client
 from websearch.common import SearchError, object_field, quoted, shorten
 
 TYPE_CHECKING = False  # typing.TYPE_CHECKING without its import, which costs 5 ms
@@ -223,7 +223,7 @@ def is_own_host(authority: str, settings: dict[str, Any]) -> bool:
     is_address = name.startswith("[") or re.fullmatch(r"[0-9.]+", name)
     return (
         name.strip("[]") in settings["names"]
-        or common.is_loopback(f"http://{name}")
+        or http_client.is_loopback(f"http://{name}")
         or bool(is_address and not settings["loopback"])
     )
 

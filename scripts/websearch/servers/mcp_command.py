@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 
-from websearch import common
+from websearch import command_line, common
 from websearch.servers import mcp_tools
 
 TYPE_CHECKING = False  # typing.TYPE_CHECKING without its import, which costs 5 ms
@@ -27,7 +27,7 @@ def print_tools() -> int:
             choices = f"; one of {', '.join(schema['enum'])}" if "enum" in schema else ""
             lines.append(f"  - {label}: {meaning}{choices}{ending}")
         lines.append("")
-    common.write_stdout("\n".join(lines).rstrip())
+    command_line.write_stdout("\n".join(lines).rstrip())
     return 0
 
 
@@ -42,7 +42,7 @@ def print_call(words: list[str]) -> int:
     except KeyboardInterrupt:
         document = common.error_document(common.SearchError("interrupted", "Interrupted."))
         text = common.error_markdown(document)
-    common.write_stdout(text)
+    command_line.write_stdout(text)
     return 0 if document["ok"] else common.EXIT_CODES[document["details"]["kind"]]
 
 
@@ -60,7 +60,7 @@ def shell_call(words: list[str]) -> tuple[str, Any]:
         message = f"There is no tool {common.shorten(repr(name), 80)}."
         raise common.SearchError("invalid_input", message, hint)
     given = words[1] if len(words) == 2 else "{}"
-    text = common.read_argument("@-" if given == "-" else given, "arguments")
+    text = command_line.read_argument("@-" if given == "-" else given, "arguments")
     try:
         return name, json.loads(text)
     except (ValueError, RecursionError):
@@ -73,21 +73,21 @@ def main(description: str, argv: list[str] | None) -> int:
 
     description: the help text. argv: the words after the program's name, None for sys.argv's.
     """
-    common.open_closed_streams()
+    command_line.open_closed_streams()
     words = sys.argv[1:] if argv is None else argv
     if not words:
         from websearch.servers import mcp_stdio
 
         return mcp_stdio.serve()
     if "-h" in words or "--help" in words:
-        common.write_stdout(description.strip())
+        command_line.write_stdout(description.strip())
         return 0
     if words == ["tools"]:
         return print_tools()
     if words[0] == "call":
         return print_call(words[1:])
     if words == ["--version"]:
-        common.write_stdout(f"mcp_server.py {common.VERSION}")
+        command_line.write_stdout(f"mcp_server.py {common.VERSION}")
         return 0
     message = f"mcp_server.py does not take {common.shorten(' '.join(words), 80)!r}."
     hint = "Without words it serves; its commands are tools and call. --help tells more."

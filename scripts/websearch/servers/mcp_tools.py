@@ -25,9 +25,9 @@ from websearch.common import (
     quoted,
     shorten,
     spelled_name,
-    warn_once,
 )
 from websearch.engines import ENGINES
+from websearch.http_client import warn_once
 
 TYPE_CHECKING = False  # typing.TYPE_CHECKING without its import, which costs 5 ms
 if TYPE_CHECKING:

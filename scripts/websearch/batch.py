@@ -1,0 +1,247 @@
+"""Batches: queries from a file or standard input, and their documents as JSON Lines.
+
+gemini_search.py and serper_search.py carry a copy of the block; see common.py.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import sys
+
+from websearch.command_line import emit_line, file_name, read_argument, write_stdout
+from websearch.common import EXIT_CODES, MAX_INPUT_CHARS, SearchError, dump_json, object_field
+
+TYPE_CHECKING = False  # typing.TYPE_CHECKING without its import, which costs 5 ms
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from typing import Any
+
+    from websearch.common import Document, ProgressCallback
+
+# ===== shared block: batch (edit websearch/batch.py, then run `make sync`) ========================
+
+
+def read_queries(params: dict[str, Any], hint: str) -> dict[str, Any]:
+    """Return the parameters of a batch with the queries of its input file added to "queries".
+
+    The file holds a query or a JSON object a line, or one JSON array of them. Only the command line
+    calls this: a server must not read files for its clients. Raises SearchError (invalid_input)
+    with the hint.
+    """
+    if "input" not in params:
+        return params
+    path = str(params.pop("input"))
+    try:
+        text = read_argument(path if path.startswith("@") else f"@{path}", "input")
+    except SearchError as error:
+        error.details["hint"] = hint
+        raise
+    queries = queries_in(text)
+    if not queries:
+        raise SearchError("invalid_input", f"input: {path!r} holds no query.", hint)
+    given = params.get("queries", [])
+    return {**params, "queries": [*(given if isinstance(given, list) else [given]), *queries]}
+
+
+def queries_in(text: str) -> list[str]:
+    """Return the queries of a JSON array, or else of lines; objects as JSON text."""
+    items: Any = None
+    if text.lstrip().startswith("["):
+        try:
+            items = json.loads(text)
+        except (ValueError, RecursionError):  # lines that begin with a bracket
+            items = None
+    if not isinstance(items, list):
+        items = [line.strip() for line in text.splitlines() if line.strip()]
+    return [item if isinstance(item, str) else dump_json(item) for item in items]
+
+
+def refuse_input(params: dict[str, Any]) -> None:
+    """Raise SearchError (invalid_input) if a batch that is not the command line's names a file."""
+    if "input" in params:
+        message = "input is read on the command line only."
+        raise SearchError("invalid_input", message, "Give the queries themselves: queries.")
+
+
+def batch_outcome(results: list[Document]) -> Document:
+    """Return ok of a batch: true if one query worked, else with the first one's error."""
+    if any(result["ok"] for result in results):
+        return {"ok": True}
+    return {"ok": False, "error": results[0]["error"], "details": results[0]["details"]}
+
+
+# ----- batches without end, as JSON Lines
+
+STREAM_PIECE = 100  # queries that are read ahead and answered together
+STREAM_PAUSE = 0.05  # seconds without a further query after which those that are there are asked
+MAX_LINE = 100_000  # bytes of a line of input; a longer one is cut, which makes it a bad one
+
+
+def wants_lines(options: dict[str, Any]) -> bool:
+    """Return whether the output options ask for JSON Lines: each of these three does."""
+    return any(options.get(name) for name in ("jsonl", "ordered", "skip_done"))
+
+
+def run_stream(
+    run: Callable[..., Document],
+    params: dict[str, Any],
+    report: ProgressCallback,
+    options: dict[str, Any],
+) -> Document:
+    """Answer any number of queries by run_batch, as JSON Lines that name their input.
+
+    They are read and answered in pieces, so memory is bounded. Once the key is refused or the
+    quota is used up, no more are asked. Returns ok, or the first error if nothing worked. Raises
+    SearchError for an input that cannot be read.
+    """
+    if "input" not in params and "queries" not in params:
+        return run(params, report)
+    done = done_inputs(options, "input")
+    writer = LineWriter(options)
+    start = 0
+
+    def emit(number: int, document: Document) -> None:
+        writer.emit(start + number, {"input": queries[number], **document})
+
+    for piece in query_pieces(params):
+        queries = [query for query in piece if hash(query) not in done]
+        given = {name: value for name, value in params.items() if name != "input"}
+        document = run({**given, "queries": queries}, report, emit) if queries else {"results": []}
+        if "results" not in document:  # a dry run, or an error of the whole batch
+            return document
+        start += len(queries)
+        if not document.get("ok", True) and EXIT_CODES[document["details"]["kind"]] in (3, 4):
+            break
+    return writer.outcome
+
+
+class LineWriter:
+    """Prints the documents of a batch as JSON Lines, in the order of their numbers if ordered.
+
+    outcome: ok if one of them is, else the first error.
+    """
+
+    def __init__(self, options: dict[str, Any]) -> None:
+        self.options, self.ordered = options, bool(options.get("ordered"))
+        self.held: dict[int, Document] = {}
+        self.printed = 0
+        self.outcome: Document = {"ok": True}
+        options["lines"] = []
+
+    def emit(self, number: int, document: Document) -> int:
+        """Print a document as soon as it is its turn; return how many were printed."""
+        before = self.printed
+        self.held[number] = document
+        while (turn := self.printed if self.ordered else number) in self.held:
+            document = self.held.pop(turn)
+            if document["ok"] or not self.printed:
+                self.outcome = batch_outcome([document])
+            self.printed += 1
+            emit_line(self.options, document)
+        return self.printed - before
+
+
+def query_pieces(params: dict[str, Any]) -> Iterator[list[str]]:
+    """Yield the queries of a batch and of its input in lists of up to STREAM_PIECE, as they come.
+
+    Raises SearchError if the input cannot be read.
+    """
+    import queue
+    import threading
+
+    waiting: queue.Queue[Any] = queue.Queue(STREAM_PIECE)
+
+    def read() -> None:
+        given = params.get("queries", [])
+        try:
+            for query in given if isinstance(given, list) else [given]:
+                waiting.put(query if isinstance(query, str) else dump_json(query))
+            for line in input_lines(str(params["input"])) if "input" in params else ():
+                waiting.put(line)
+            waiting.put(None)
+        except SearchError as error:
+            waiting.put(error)
+
+    threading.Thread(target=read, daemon=True).start()
+    item: Any = ""
+    while isinstance(item, str):
+        piece: list[str] = []
+        try:
+            while len(piece) < STREAM_PIECE:
+                item = waiting.get(timeout=STREAM_PAUSE if piece else None)
+                if not isinstance(item, str):
+                    break
+                piece.append(item)
+        except queue.Empty:  # those that are there need not wait for the next
+            pass
+        if piece:
+            yield piece
+    if item:
+        raise item
+
+
+def input_lines(path: str) -> Iterator[str]:
+    """Yield the queries of a file, or of standard input (- or @-): its lines, or a JSON array.
+
+    Lines are yielded as they come. Raises SearchError if the file cannot be read.
+    """
+    name = path.removeprefix("@")
+    hint = "Name a file with a line for each, or - for standard input."
+    try:
+        with open(0 if name == "-" else file_name(os.path.expanduser(name)), "rb") as file:
+            first = True
+            while data := file.readline(MAX_LINE):
+                if first and re.match(rb'(?:\xef\xbb\xbf)?\s*\[\s*(?:["{]|$)', data):
+                    data += file.read(MAX_INPUT_CHARS)
+                    if len(data) > MAX_INPUT_CHARS:
+                        message = f"input: {path!r} is a JSON array over {MAX_INPUT_CHARS} bytes."
+                        raise SearchError("invalid_input", message, hint)
+                elif len(data) == MAX_LINE:
+                    while (rest := file.readline(MAX_LINE)) and not rest.endswith(b"\n"):
+                        continue
+                yield from queries_in(data.decode("utf-8-sig" if first else "utf-8", "replace"))
+                first = False
+    except (OSError, ValueError) as error:  # ValueError: a path with NUL
+        message = f"input: {path!r} could not be read: {getattr(error, 'strerror', error)}."
+        raise SearchError("invalid_input", message, hint) from None
+
+
+def done_inputs(options: dict[str, Any], field: str) -> set[int]:
+    """Return the hashes of the inputs that need not be asked again, by the file of skip_done.
+
+    field: that of a document which holds its input. Those are done that have an answer, or an error
+    that the same call would bring again. A file that does not exist holds none. A newline is
+    printed if standard output is a file that may end in half a line. Raises SearchError.
+    """
+    done: set[int] = set()
+    path = options.get("skip_done", "")
+    name = file_name(os.path.expanduser(path))
+    line = b""
+    try:
+        if not os.path.exists(name):
+            return done
+        with open(name, "rb") as file:
+            for line in file:
+                try:
+                    document = json.loads(line)
+                except (ValueError, RecursionError):  # half a line, of a run that was killed
+                    continue
+                details = object_field(document, "details")
+                code = EXIT_CODES.get(str(details.get("kind")))
+                settled = code in (1, 2, 5) and not details.get("retryable")
+                if isinstance(document, dict) and (document.get("ok") is True or settled):
+                    done.add(hash(str(document.get(field))))
+            printed = sys.stdout.fileno()
+            same = os.path.sameopenfile(file.fileno(), printed)
+            if os.fstat(printed).st_size and not (same and line.endswith(b"\n")):
+                write_stdout("")
+    except OSError as error:
+        message = f"skip_done: {path!r} could not be read: {error.strerror}."
+        hint = "Name the file that holds the output of the earlier run."
+        raise SearchError("invalid_input", message, hint) from None
+    return done
+
+
+# ===== end of shared block: batch =================================================================
