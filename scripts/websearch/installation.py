@@ -10,11 +10,10 @@ from __future__ import annotations
 import contextlib
 import io
 import os
-import shutil
 import sys
 import time
 
-from websearch.packing import package
+from websearch.common import VERSION
 from websearch.skill_files import (
     EXECUTABLE,
     MANIFEST,
@@ -106,6 +105,8 @@ def install(target: Path) -> list[str]:
 
 def replace_copy(target: Path, files: dict[str, bytes]) -> list[str]:
     """Replace a copy unless it is up to date, and keep the user's files in it; return the lines."""
+    import shutil
+
     said = f"{target} ({len(files)} files, version {version(files)})"
     if target.exists() and is_up_to_date(target, files):
         return [f"unchanged: {said}"]
@@ -136,6 +137,8 @@ def copy_names(target: Path) -> tuple[Path, Path]:
 
 def recover(target: Path) -> None:
     """Put right what a run that was killed has left beside the target; the folder is locked."""
+    import shutil
+
     new, old = copy_names(target)
     if is_skill(old) and not old.is_symlink():
         if os.path.lexists(target):
@@ -331,6 +334,8 @@ def run_uninstall(arguments: argparse.Namespace) -> int:
 
 def run_package(_: argparse.Namespace) -> int:
     """Pack the skill; return the exit code. Raises InstallError, OSError."""
+    from websearch.packing import package
+
     print("\n".join(package()))
     return 0
 
@@ -352,6 +357,7 @@ def argument_parser(description: str) -> argparse.ArgumentParser:
         description=description,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
+    parser.add_argument("--version", action="version", version=f"%(prog)s {VERSION}")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
     skills_folder = "skills folder to use instead of both"
     for name, run, help_text, folder in (

@@ -5,7 +5,6 @@ Each is the same byte for byte wherever and whenever it is made.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import time
 
@@ -16,6 +15,7 @@ from websearch.skill_files import (
     is_clone,
     mode_of,
     replace_file,
+    sha256_of,
     skill_files,
     version,
 )
@@ -41,6 +41,8 @@ def date_of(data: bytes) -> tuple[int, int, int, int, int, int]:
     the same size and date for the one that its byte code was made from, so a newer version that is
     unpacked over an older one would not be seen.
     """
+    import hashlib
+
     seconds = int.from_bytes(hashlib.sha256(data).digest()[:4], "big") % DATE_RANGE
     year, month, day, hour, minute, second = time.gmtime(FIRST_DATE + seconds // 2 * 2)[:6]
     return year, month, day, hour, minute, second
@@ -153,7 +155,7 @@ def package() -> list[str]:
     registry = json.loads((ROOT / REGISTRY_FILE).read_bytes())
     bundle = archive(bundle_files(files, registry))
     # Publishing wants the digest of the very bundle that the entry leads to.
-    registry["packages"][0]["fileSha256"] = hashlib.sha256(bundle).hexdigest()
+    registry["packages"][0]["fileSha256"] = sha256_of(bundle)
     packages = {
         f"{NAME}.skill": archive(files, f"{NAME}/"),
         f"{NAME}.mcpb": bundle,
@@ -167,5 +169,5 @@ def package() -> list[str]:
             replace_file(path, data)
         said = f"{path} ({len(data)} bytes, version {version(files)})"
         lines.append(f"{'unchanged' if known else 'written'}: {said}")
-        lines.append(f"  sha256: {hashlib.sha256(data).hexdigest()}")
+        lines.append(f"  sha256: {sha256_of(data)}")
     return lines

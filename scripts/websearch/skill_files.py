@@ -7,7 +7,6 @@ user's.
 
 from __future__ import annotations
 
-import hashlib
 import os
 import re
 from pathlib import Path
@@ -49,8 +48,15 @@ def skill_files() -> dict[str, bytes]:
             wrong = ", ".join([*missing, *changed][:5])
             raise InstallError(f"{ROOT} is not as it was installed: {wrong}. Install it anew.")
     files = {name: (ROOT / name).read_bytes() for name in names}
-    lines = [f"{hashlib.sha256(data).hexdigest()}  {name}\n" for name, data in files.items()]
+    lines = [f"{sha256_of(data)}  {name}\n" for name, data in files.items()]
     return {**files, MANIFEST: "".join(lines).encode()}
+
+
+def sha256_of(data: bytes) -> str:
+    """Return the SHA-256 digest of data in hexadecimal digits."""
+    import hashlib
+
+    return hashlib.sha256(data).hexdigest()
 
 
 def is_clone() -> bool:
@@ -205,10 +211,7 @@ def damaged_files(folder: Path) -> tuple[list[str], list[str]]:
         name
         for name, digest in listed.items()
         if name in present
-        and (
-            (folder / name).is_symlink()
-            or hashlib.sha256((folder / name).read_bytes()).hexdigest() != digest
-        )
+        and ((folder / name).is_symlink() or sha256_of((folder / name).read_bytes()) != digest)
     ]
     return [name for name in listed if name not in present], changed
 
