@@ -80,7 +80,9 @@ def clean_environment(**variables: str) -> dict[str, str]:
     """
     kept = {name: value for name, value in os.environ.items() if not _PRIVATE.fullmatch(name)}
     changes = json.loads(os.environ.get("TEST_CHILD_ENVIRONMENT", "{}"))
-    clean = {**kept, "HOME": _home().name, "PYTHONDONTWRITEBYTECODE": "1", **changes, **variables}
+    # Byte code goes to the folder that run.py names, never into the repository.
+    unwritten = {} if "PYTHONPYCACHEPREFIX" in kept else {"PYTHONDONTWRITEBYTECODE": "1"}
+    clean = {**kept, "HOME": _home().name, **unwritten, **changes, **variables}
     return {name: value for name, value in clean.items() if value is not None}
 
 
