@@ -12,7 +12,6 @@ registry to install from, it says so, and the exit code is 0.
 
 from __future__ import annotations
 
-import concurrent.futures
 import json
 import shutil
 import subprocess
@@ -35,11 +34,12 @@ from tests.e2e import (
     skill,
     skills_cli,
 )
+from tests.e2e.scenarios import perform_all
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from tests.e2e.opencode import Check
+    from tests.e2e.scenarios import Check
 
 PACKAGES = {
     "@anthropic-ai/claude-code": "2.1.330",
@@ -49,7 +49,6 @@ PACKAGES = {
     "@anthropic-ai/mcpb": "2.1.2",
 }
 NODE_VERSION = "22.23.3"  # for the skills CLI, where the system's Node is older
-AT_ONCE = 2  # scenarios
 
 
 def is_installed(name: str, version: str) -> bool:
@@ -148,16 +147,7 @@ def main() -> int:
         return 0
     names = {one: f"{one.__module__.rpartition('.')[2]}.{one.__name__}" for one in scenarios}
     chosen = [one for one in scenarios if not sys.argv[1:] or names[one] in sys.argv[1:]]
-    passed = failed = 0
-    with concurrent.futures.ThreadPoolExecutor(AT_ONCE) as pool:
-        for checks in pool.map(opencode.perform, chosen):
-            for name, holds, seen in checks:
-                passed, failed = passed + holds, failed + (not holds)
-                print(f"{'ok' if holds else 'FAILED':<6} {name}", flush=True)
-                if not holds:
-                    print(f"       seen: {seen if isinstance(seen, str) else repr(seen)}")
-    print(f"{passed} passed, {failed} failed")
-    return 1 if failed or not passed else 0
+    return perform_all(chosen)
 
 
 if __name__ == "__main__":

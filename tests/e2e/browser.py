@@ -29,6 +29,7 @@ from typing import Any
 if __name__ == "__main__":  # run by its path: the packages beside it can be found
     sys.path[0] = str(Path(__file__).resolve().parents[2])
 
+from tests.e2e.scenarios import show
 from tests.support import CANARY, SCRIPTS, load_script
 
 browser: Any = load_script("websearch.pages.browser")
@@ -305,11 +306,7 @@ def main() -> int:
         checks += check_guard(place, site, secret, udp)
         checks += check_surroundings(place, site, path)
         checks += check_errors(place, site)
-    for text, holds, found in checks:
-        print(f"ok   {text}" if holds else f"FAIL {text}\n     {found}")
-    failed = sum(not holds for _, holds, _ in checks)
-    print(f"{len(checks) - failed} passed, {failed} failed")
-    return 1 if failed else 0
+    return show(checks)
 
 
 if __name__ == "__main__":

@@ -16,7 +16,7 @@ from tests.e2e.skill import NAME, QUESTION, ROOT
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from tests.e2e.opencode import Check
+    from tests.e2e.scenarios import Check
     from tests.fake_server.server import FakeServer
 
 FOLDER = skill.CACHE / "agents"

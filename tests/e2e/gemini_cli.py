@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from tests.e2e.opencode import Check
+    from tests.e2e.scenarios import Check
     from tests.fake_server.server import FakeServer
 
 GEMINI = str(claude_code.FOLDER / "node_modules/.bin/gemini")

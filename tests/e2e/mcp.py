@@ -19,7 +19,6 @@ of a registry is skipped, with a line that says so; the exit code is then 0.
 
 from __future__ import annotations
 
-import concurrent.futures
 import contextlib
 import functools
 import json
@@ -34,14 +33,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 if __name__ == "__main__":  # run by its path: the packages beside it can be found
     sys.path[0] = str(Path(__file__).resolve().parents[2])
 
-from tests.e2e import http_openapi, opencode, skill, skills_cli
+from tests.e2e import http_openapi, skill, skills_cli
+from tests.e2e.scenarios import perform_all
 from tests.fake_server.server import FakeServer
 from tests.support import clean_environment, small_web_environment
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from tests.e2e.opencode import Check
+    from tests.e2e.scenarios import Check
 
 CACHE = skill.CACHE / "mcp"
 MODULES = CACHE / "node_modules"
@@ -62,7 +62,6 @@ INSTALL_TIMEOUT = 600.0  # seconds
 REGISTRY_TIMEOUT = 60.0  # seconds
 RUN_TIMEOUT = 120.0  # seconds
 OPENAPI_TIMEOUT = 600.0  # seconds
-AT_ONCE = 2  # scenarios
 LATE_ANSWER = 2.0  # seconds; the page of the cancelled call comes after 0.6
 KEYS = ("BRAVE_SEARCH_API_KEY", "SERPER_API_KEY", "GEMINI_API_KEY")
 KEY = "good-e2e-canary"
@@ -604,16 +603,7 @@ def main() -> int:
         print(f"the clients could not be installed: {error}\n{getattr(error, 'stderr', '') or ''}")
         return 1
     chosen = [one for one in scenarios if not sys.argv[1:] or one.__name__ in sys.argv[1:]]
-    passed = failed = 0
-    with concurrent.futures.ThreadPoolExecutor(AT_ONCE) as pool:
-        for checks in pool.map(opencode.perform, chosen):
-            for name, holds, seen in checks:
-                passed, failed = passed + holds, failed + (not holds)
-                print(f"{'ok' if holds else 'FAILED':<6} {name}", flush=True)
-                if not holds:
-                    print(f"       seen: {seen if isinstance(seen, str) else repr(seen)}")
-    print(f"{passed} passed, {failed} failed")
-    return 1 if failed else 0
+    return perform_all(chosen)
 
 
 if __name__ == "__main__":

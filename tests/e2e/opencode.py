@@ -11,7 +11,6 @@ exit code is 0.
 
 from __future__ import annotations
 
-import concurrent.futures
 import contextlib
 import functools
 import json
@@ -23,7 +22,6 @@ import subprocess
 import sys
 import tempfile
 import time
-import traceback
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -31,10 +29,13 @@ if __name__ == "__main__":  # run by its path: the packages beside it can be fou
     sys.path[0] = str(Path(__file__).resolve().parents[2])
 
 from tests.e2e.fake_openai import FINAL_TEXT, MODEL, FakeModel
+from tests.e2e.scenarios import perform_all
 from tests.fake_server.server import FakeServer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+
+    from tests.e2e.scenarios import Check
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGES = {
@@ -48,7 +49,6 @@ CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "web-
 MODULES = CACHE / "node_modules"
 NPM_TIMEOUT = 900.0  # seconds; 550 MB
 RUN_TIMEOUT = 180.0  # seconds for one run of opencode
-AT_ONCE = 2  # scenarios
 DEAD_PROXY = "http://127.0.0.1:9"
 OPENCODE, BUN = str(MODULES / ".bin/opencode"), str(MODULES / ".bin/bun")
 NODE = shutil.which("node") or "node"  # comes with npm
@@ -81,8 +81,6 @@ COMPILER_OPTIONS = {
     "noUnusedLocals": True,
     "skipLibCheck": True,  # the plugin's own declarations need the DOM's
 }
-
-Check = tuple[str, bool, Any]  # what is shown, whether it holds, what was seen
 
 
 # ----- programs from outside
@@ -839,14 +837,6 @@ SCENARIOS: list[Callable[[], list[Check]]] = [
 ]
 
 
-def perform(scenario: Callable[[], list[Check]]) -> list[Check]:
-    """Run a scenario; what it raises is a failed check."""
-    try:
-        return scenario()
-    except Exception:  # noqa: BLE001  the other scenarios go on
-        return [(f"{scenario.__name__} comes to its end", False, traceback.format_exc())]
-
-
 def main() -> int:
     """Run the scenarios that the arguments name, else all; return 1 if a check failed."""
     if not shutil.which("npm"):
@@ -859,17 +849,7 @@ def main() -> int:
         return 1
     ripgrep_folder()  # before the scenarios, which would all at once
     chosen = [one for one in SCENARIOS if not sys.argv[1:] or one.__name__ in sys.argv[1:]]
-    passed = failed = 0
-    with concurrent.futures.ThreadPoolExecutor(AT_ONCE) as pool:
-        for checks in pool.map(perform, chosen):
-            for name, holds, seen in checks:
-                passed, failed = passed + holds, failed + (not holds)
-                shown = (
-                    "" if holds else f"\n     seen: {seen if isinstance(seen, str) else repr(seen)}"
-                )
-                print(f"{'ok  ' if holds else 'FAIL'} {name}{shown}", flush=True)
-    print(f"{passed} passed, {failed} failed")
-    return 1 if failed or not passed else 0
+    return perform_all(chosen)
 
 
 if __name__ == "__main__":

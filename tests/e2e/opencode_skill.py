@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from tests.e2e.opencode import Check
+    from tests.e2e.scenarios import Check
 
 LOAD = ("skill", {"name": NAME})
 

@@ -15,7 +15,7 @@ from tests.servers.mcp_support import Client
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from tests.e2e.opencode import Check
+    from tests.e2e.scenarios import Check
 
 MCPB = str(claude_code.FOLDER / "node_modules/.bin/mcpb")
 # What Claude Desktop makes of a manifest, by the code that it shares with the tool.

@@ -28,7 +28,8 @@ from typing import TYPE_CHECKING, Any
 if __name__ == "__main__":  # run by its path: the packages beside it can be found
     sys.path[0] = str(Path(__file__).resolve().parents[2])
 
-from tests.e2e import opencode, skill
+from tests.e2e import skill
+from tests.e2e.scenarios import perform_all
 from tests.e2e.skill import PLACEHOLDER, ROOT
 from tests.fake_server.server import FakeServer
 from tests.fake_server.small_web import DOCUMENTS
@@ -36,7 +37,7 @@ from tests.fake_server.small_web import DOCUMENTS
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from tests.e2e.opencode import Check
+    from tests.e2e.scenarios import Check
 
 PAGES = int(os.environ.get("SCALE_PAGES") or 2_000)
 HOSTS = 100  # ports of the fake web, so that the pause of each host costs little
@@ -420,15 +421,7 @@ def main() -> int:
         else:
             ways.append(bound(with_spark, folder, urls, variables))
             ways.append(bound(with_warc_files, folder, urls, variables))
-        passed = failed = 0
-        for way in ways:
-            for what, holds, seen in opencode.perform(way):
-                passed, failed = passed + holds, failed + (not holds)
-                print(f"{'ok' if holds else 'FAILED':<6} {what}", flush=True)
-                if not holds:
-                    print(f"       seen: {seen}")
-    print(f"{passed} passed, {failed} failed")
-    return 1 if failed else 0
+        return perform_all(ways, at_once=1)
 
 
 if __name__ == "__main__":

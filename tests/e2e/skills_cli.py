@@ -16,7 +16,7 @@ from tests.e2e.skill import NAME, ROOT
 
 if TYPE_CHECKING:
     from tests.e2e.claude_code import Workplace
-    from tests.e2e.opencode import Check
+    from tests.e2e.scenarios import Check
 
 MODULES = claude_code.FOLDER / "node_modules"
 PROGRAM = MODULES / "skills/bin/cli.mjs"

@@ -40,6 +40,11 @@ def html_reply(html: str, status: int = HTTPStatus.OK) -> Reply:
     return Reply(status, html.encode("utf-8"), HTML_TYPE)
 
 
+def redirect(location: str) -> Reply:
+    """A redirect."""
+    return Reply(HTTPStatus.FOUND, b"", "text/html", (("Location", location),))
+
+
 def unknown_layout() -> Reply:
     """A page that has nothing of what any engine sends."""
     return html_reply(

@@ -27,12 +27,13 @@ from .engine_pages import (
     published,
     query_fault,
     ranked,
+    redirect,
     snippet,
 )
-from .messages import Answer, RecordedRequest, Reply, ServerState
 
 if TYPE_CHECKING:
     from .corpus import Document
+    from .messages import Answer, RecordedRequest, Reply, ServerState
 
 PAGE_SIZE = 10
 PERIODS = {"h": "hour", "d": "day", "w": "week", "m": "month", "y": "year"}
@@ -187,11 +188,6 @@ def consent_page() -> Reply:
         '<form action="https://consent.google.com/save" method="POST"><button>OK</button></form>'
         "</body></html>"
     )
-
-
-def redirect(location: str) -> Reply:
-    """A redirect of Google's."""
-    return Reply(HTTPStatus.FOUND, b"", "text/html", (("Location", location),))
 
 
 FAULTS = {

@@ -23,6 +23,7 @@ from .engine_pages import (
     published,
     query_fault,
     ranked,
+    redirect,
     snippet,
     status_page,
 )
@@ -165,11 +166,6 @@ def bot_wall() -> Reply:
         'href="/.within.website/x/xess/xess.css"></head><body><script '
         'src="/.within.website/x/cmd/anubis/main.mjs"></script></body></html>'
     )
-
-
-def redirect(location: str) -> Reply:
-    """A redirect."""
-    return Reply(HTTPStatus.FOUND, b"", "text/html", (("Location", location),))
 
 
 FAULTS = {

@@ -11,10 +11,14 @@ import subprocess
 import sys
 import tempfile
 import threading
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlencode, urlsplit
 
 from tests.support import SCRIPTS, CannedServer, FakeServerCase, clean_environment, load_script
+
+if TYPE_CHECKING:
+    import random
+    from collections.abc import Iterator
 
 limits: Any = load_script("websearch.servers.http_connection")
 SCRIPT = "http_server.py"
@@ -102,6 +106,16 @@ def read_all(client: socket.socket) -> bytes:
 def request(target: str = "/health", method: str = "GET", *lines: str) -> bytes:
     """A well-formed request with further header lines."""
     return "\r\n".join([f"{method} {target} HTTP/1.1", "Host: localhost", *lines, "", ""]).encode()
+
+
+def damaged(whole: bytes, seeded: random.Random, count: int) -> Iterator[bytes]:
+    """Yield variants of whole with a few bytes replaced, added or lost; each fourth is noise."""
+    for number in range(count):
+        data = bytearray(whole)
+        for _ in range(seeded.randint(1, 8)):
+            place = seeded.randrange(len(data))
+            data[place : place + seeded.randint(0, 3)] = seeded.randbytes(seeded.randint(0, 3))
+        yield bytes(data) if number % 4 else seeded.randbytes(seeded.randint(1, 400))
 
 
 def responses(data: bytes) -> list[Answer]:

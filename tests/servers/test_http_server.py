@@ -24,6 +24,7 @@ from tests.servers.http_support import (
     Answer,
     ServerCase,
     ServerProcess,
+    damaged,
     limits,
     read_all,
     request,
@@ -453,14 +454,7 @@ class Protocol(ServerCase):
         seeded = random.Random(7)
         whole = request("/search?q=a&count=99", "GET", "X-One: 1", "Content-Length: 0")
 
-        def damaged(number: int) -> bytes:
-            data = bytearray(whole)
-            for _ in range(seeded.randint(1, 6)):
-                place = seeded.randrange(len(data))
-                data[place : place + seeded.randint(0, 3)] = seeded.randbytes(seeded.randint(0, 3))
-            return bytes(data) if number % 4 else seeded.randbytes(seeded.randint(1, 400))
-
-        cases = [damaged(number) for number in range(200)]
+        cases = list(damaged(whole, seeded, 200))
         with ThreadPoolExecutor(8) as pool:
             for case, data in zip(cases, pool.map(self.api.talk, cases), strict=True):
                 with self.subTest(case):

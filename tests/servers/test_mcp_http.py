@@ -23,6 +23,7 @@ from tests.servers.http_support import (
     Answer,
     ServerCase,
     ServerProcess,
+    damaged,
     limits,
     read_all,
     request,
@@ -529,14 +530,7 @@ class Attacks(McpHttpCase):
         seeded = random.Random(11)
         whole = json.dumps(modern("tools/list", cursor="x")).encode()
 
-        def damaged(number: int) -> bytes:
-            data = bytearray(whole)
-            for _ in range(seeded.randint(1, 8)):
-                place = seeded.randrange(len(data))
-                data[place : place + seeded.randint(0, 3)] = seeded.randbytes(seeded.randint(0, 3))
-            return bytes(data) if number % 4 else seeded.randbytes(seeded.randint(0, 400))
-
-        cases = [damaged(number) for number in range(200)]
+        cases = list(damaged(whole, seeded, 200))
         headers = modern_headers("tools/list")
         with ThreadPoolExecutor(8) as pool:
             answers = pool.map(lambda body: self.post(body, **headers), cases)
