@@ -1943,6 +1943,8 @@ def write_output(path: str, text: str, document: Document) -> Document:
         with open(written, "wb") as file:
             file.write(data)
         os.replace(written, target)
+        if not device:
+            remove_leftovers(target)
     except OSError as error:
         if not device and os.path.exists(written):
             os.unlink(written)
@@ -1950,6 +1952,31 @@ def write_output(path: str, text: str, document: Document) -> Document:
         hint = "Name a file in a folder that exists and is writable. The result is in document."
         return error_document(SearchError("invalid_input", message, hint)) | {"document": document}
     return {"ok": True, "output": path, "bytes": len(data)}
+
+
+def remove_leftovers(target: bytes) -> None:
+    """Remove what runs that were killed while they wrote to the same target have left beside it."""
+    folder, base = os.path.split(target)
+    try:
+        for name in os.listdir(folder):
+            found = re.fullmatch(re.escape(base) + rb"\.(\d+)\.part", name)
+            if found and not is_running(int(found[1])):
+                os.unlink(os.path.join(folder, name))
+    except OSError:  # the folder cannot be read, or another run was faster
+        return
+
+
+def is_running(process_id: int) -> bool:
+    """Return whether a process runs. Windows, which asks otherwise, removes no file in use."""
+    if os.name == "nt":
+        return False
+    try:
+        os.kill(process_id, 0)
+    except (ProcessLookupError, OverflowError):
+        return False
+    except PermissionError:  # it is another user's
+        return True
+    return True
 
 
 def end_process(code: int) -> None:
