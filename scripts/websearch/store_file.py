@@ -17,10 +17,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
+    FileState = tuple[str, int, int, int, int, int]
+
 DEFAULT_PATH = "~/.glsi/cache.db"  # GLSI's
 # In PRAGMA user_version. 0: a new file, or one that only GLSI has used. 1: pages without published.
 SCHEMA_VERSION = 2
 LOCK_SECONDS = 3.0  # wait for other processes: sixteen that write without a pause take 0.5
+MAX_KEPT = 8  # idle connections of a server: more calls than these seldom read at the same moment
 
 # AUTOINCREMENT: the index may still know a page that was removed, so its id must not come back. The
 # text stands last, so that SQLite reads no other column past it.
@@ -54,6 +57,7 @@ class StoreFile:
         self.path = store_path(path)
         self.warnings: list[str] = []
         self._db: sqlite3.Connection | None = None
+        self._state: FileState | None = None  # before it was opened
         self._version = 0  # of the file's schema
         self._is_prepared = False  # the tables are there and may be written
         self._no_reading = self._no_writing = False
@@ -125,12 +129,9 @@ class StoreFile:
 
         if os.path.isfile(address) and 0 < os.path.getsize(address) < 512:
             raise sqlite3.DatabaseError("file is not a database")  # SQLite would write over it
-        # isolation_level=None: transactions begin and end where this module says so. The timeout is
-        # short because patiently() waits.
-        uri = address.startswith("file:")
-        db = sqlite3.connect(address, timeout=0.05, isolation_level=None, uri=uri)
+        self._state = file_state(address)
+        db = take_kept(self._state) or open_connection(address)
         try:
-            db.text_factory = lenient_text
             return db, db.execute("PRAGMA user_version").fetchone()[0]
         except BaseException:
             db.close()
@@ -176,13 +177,97 @@ class StoreFile:
         self.warnings.append(f"The store {place} cannot be {verb}: {reason}. {advice}")
 
     def close(self) -> None:
-        """Close the file; nothing happens if it was not opened."""
+        """Close the file, or keep a connection that has only read; nothing if it was not opened."""
         if self._db is not None:
             db, self._db = self._db, None
-            try:
-                db.close()
-            except store_errors():
-                pass  # what was committed is in the file or its journal
+            has_only_read = not (self._is_prepared or self._no_reading or self._no_writing)
+            if not (has_only_read and keep(db, self._state)):
+                close_connection(db)
+
+
+# ===== connections that a server keeps ============================================================
+
+# Opening the file and reading its schema takes most of the time of a call that finds its answer in
+# the store. A process of many calls keeps some connections open in between; others keep none.
+_kept: list[tuple[FileState, sqlite3.Connection]] = []
+_max_kept = 0
+
+
+def keep_connections(number: int) -> None:
+    """Keep up to so many idle connections from now on; 0 closes those that are kept."""
+    global _max_kept
+    _max_kept = number
+    if not number:
+        drop_kept()
+
+
+def keep(db: sqlite3.Connection, state: FileState | None) -> bool:
+    """Keep a connection that has read a file in a state; return False if it is to be closed."""
+    if state is None or len(_kept) >= _max_kept:
+        return False
+    _kept.append((state, db))
+    return True
+
+
+def take_kept(state: FileState | None) -> sqlite3.Connection | None:
+    """Return a kept connection to a file in this state, and close all if it is in another one."""
+    try:
+        known, db = _kept.pop()
+    except IndexError:
+        return None
+    if known == state:
+        return db
+    close_connection(db)
+    drop_kept()
+    return None
+
+
+def drop_kept() -> None:
+    """Close the connections that are kept."""
+    while _kept:
+        close_connection(_kept.pop()[1])
+
+
+def file_state(path: str) -> FileState | None:
+    """Return what changes with the file at a path: another file, other content, other rights.
+
+    None: there is no such file, or it is in use by a call that writes, so that SQLite's journal
+    holds a part of it. A connection that were kept then would keep the journal, too, and whoever
+    replaced the file would mix the two.
+    """
+    try:
+        status = os.stat(path)
+    except (OSError, ValueError):
+        return None
+    if size_on_disk(f"{path}-wal"):
+        return None
+    times = status.st_mtime_ns, status.st_ctime_ns
+    return path, status.st_dev, status.st_ino, status.st_size, *times
+
+
+def open_connection(address: str) -> sqlite3.Connection:
+    """Return a new connection to a path or file: URI. Raises store_errors().
+
+    isolation_level=None: transactions begin and end where this module says so. The timeout is short
+    because patiently() waits. A connection that is kept goes from thread to thread, each of which
+    has it for itself.
+    """
+    import sqlite3
+
+    uri = address.startswith("file:")
+    db = sqlite3.connect(
+        address, timeout=0.05, isolation_level=None, uri=uri, check_same_thread=not _max_kept
+    )
+    db.text_factory = lenient_text
+    return db
+
+
+def close_connection(db: sqlite3.Connection) -> None:
+    """Close a connection."""
+    try:
+        db.close()
+    except store_errors():
+        pass  # what was committed is in the file or its journal
 
 
 # ===== the file on the disk =======================================================================

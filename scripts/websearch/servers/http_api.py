@@ -389,15 +389,19 @@ def serve_until_signal(server: ApiServer) -> Document:
     """Serve until SIGTERM or SIGINT, then finish what runs; return what was done."""
     import signal
 
+    from websearch.store_file import MAX_KEPT, keep_connections
+
     address = url_of(server.server_address)
     numbers = (signal.SIGTERM, signal.SIGINT)
     before = [signal.signal(number, server.stop) for number in numbers]
     try:
         sys.stderr.write(f"listening on {address}\n")
         sys.stderr.flush()
+        keep_connections(MAX_KEPT)
         server.serve()
     finally:
         server.server_close()
+        keep_connections(0)
         for number, handler in zip(numbers, before, strict=True):
             signal.signal(number, handler)
     return {
