@@ -84,20 +84,8 @@ class StoreFile:
 
     def _open(self, writing: bool) -> sqlite3.Connection | None:
         """Return the open connection; None if there is nothing to read. Raises store_errors()."""
-        import sqlite3
-
-        if self._db is None:
-            if not self.path:
-                raise OSError("there is no home folder (HOME is not set)")
-            if self.path != ":memory:" and not os.path.exists(self.path):
-                if not writing:
-                    return None
-                create_file(self.path)
-            self._db, self._version = self._connect()
-            if self._version not in range(SCHEMA_VERSION + 1):
-                raise sqlite3.DatabaseError("file is not a database of this version")
-            if self._version:
-                self._keep_private()
+        if self._db is None and not (self._take_kept() or self._open_file(writing)):
+            return None
         if writing and not self._is_prepared:
             if self._version < SCHEMA_VERSION:
                 prepare(self._db)
@@ -106,6 +94,29 @@ class StoreFile:
             self._db.execute("PRAGMA synchronous = NORMAL")  # safe with WAL, one fsync less
             self._is_prepared = True
         return self._db
+
+    def _take_kept(self) -> bool:
+        """Take a connection that is kept; return whether there is one."""
+        self._state = file_state(self.path) if _max_kept else None
+        self._db, self._version = take_kept(self._state) or (None, 0)
+        return self._db is not None
+
+    def _open_file(self, writing: bool) -> bool:
+        """Open the file, which is made for writing; return whether it is there, or raise."""
+        import sqlite3
+
+        if not self.path:
+            raise OSError("there is no home folder (HOME is not set)")
+        if self.path != ":memory:" and not os.path.exists(self.path):
+            if not writing:
+                return False
+            create_file(self.path)
+        self._db, self._version = self._connect()
+        if self._version not in range(SCHEMA_VERSION + 1):
+            raise sqlite3.DatabaseError("file is not a database of this version")
+        if self._version:
+            self._keep_private()
+        return True
 
     def _connect(self) -> tuple[sqlite3.Connection, int]:
         """Return a connection and the file's schema version. Raises store_errors().
@@ -129,9 +140,18 @@ class StoreFile:
 
         if os.path.isfile(address) and 0 < os.path.getsize(address) < 512:
             raise sqlite3.DatabaseError("file is not a database")  # SQLite would write over it
-        self._state = file_state(address)
-        db = take_kept(self._state) or open_connection(address)
+        # isolation_level=None: transactions begin and end where this module says so. The timeout is
+        # short because patiently() waits. A connection that is kept goes from thread to thread, but
+        # serves one call at a time.
+        db = sqlite3.connect(
+            address,
+            timeout=0.05,
+            isolation_level=None,
+            uri=address.startswith("file:"),
+            check_same_thread=not _max_kept,
+        )
         try:
+            db.text_factory = lenient_text
             return db, db.execute("PRAGMA user_version").fetchone()[0]
         except BaseException:
             db.close()
@@ -181,15 +201,16 @@ class StoreFile:
         if self._db is not None:
             db, self._db = self._db, None
             has_only_read = not (self._is_prepared or self._no_reading or self._no_writing)
-            if not (has_only_read and keep(db, self._state)):
+            if not (has_only_read and self._state and keep(self._state, db, self._version)):
                 close_connection(db)
 
 
 # ===== connections that a server keeps ============================================================
 
-# Opening the file and reading its schema takes most of the time of a call that finds its answer in
-# the store. A process of many calls keeps some connections open in between; others keep none.
-_kept: list[tuple[FileState, sqlite3.Connection]] = []
+# Opening the file takes two thirds of the time of a call that finds its answer in the store. A
+# process that serves many calls keeps some connections in between; others keep none. (The state of
+# the file, the version of its schema, the connection):
+_kept: list[tuple[FileState, int, sqlite3.Connection]] = []
 _max_kept = 0
 
 
@@ -201,22 +222,26 @@ def keep_connections(number: int) -> None:
         drop_kept()
 
 
-def keep(db: sqlite3.Connection, state: FileState | None) -> bool:
-    """Keep a connection that has read a file in a state; return False if it is to be closed."""
-    if state is None or len(_kept) >= _max_kept:
+def keep(state: FileState, db: sqlite3.Connection, version: int) -> bool:
+    """Keep a connection that has only read a file in a state; return False if there is no room."""
+    if len(_kept) >= _max_kept:
         return False
-    _kept.append((state, db))
+    _kept.append((state, version, db))
     return True
 
 
-def take_kept(state: FileState | None) -> sqlite3.Connection | None:
-    """Return a kept connection to a file in this state, and close all if it is in another one."""
+def take_kept(state: FileState | None) -> tuple[sqlite3.Connection, int] | None:
+    """Return a kept connection and the version of its schema, or None.
+
+    If the file is no longer in the state in which it was opened, all are closed: this empties
+    SQLite's journal, and a file that was put in another one's place is not mixed with it.
+    """
     try:
-        known, db = _kept.pop()
+        known, version, db = _kept.pop()
     except IndexError:
         return None
     if known == state:
-        return db
+        return db, version
     close_connection(db)
     drop_kept()
     return None
@@ -225,15 +250,14 @@ def take_kept(state: FileState | None) -> sqlite3.Connection | None:
 def drop_kept() -> None:
     """Close the connections that are kept."""
     while _kept:
-        close_connection(_kept.pop()[1])
+        close_connection(_kept.pop()[2])
 
 
 def file_state(path: str) -> FileState | None:
     """Return what changes with the file at a path: another file, other content, other rights.
 
-    None: there is no such file, or it is in use by a call that writes, so that SQLite's journal
-    holds a part of it. A connection that were kept then would keep the journal, too, and whoever
-    replaced the file would mix the two.
+    None: there is no such file, or a part of it stands in SQLite's journal, because another call
+    writes.
     """
     try:
         status = os.stat(path)
@@ -243,23 +267,6 @@ def file_state(path: str) -> FileState | None:
         return None
     times = status.st_mtime_ns, status.st_ctime_ns
     return path, status.st_dev, status.st_ino, status.st_size, *times
-
-
-def open_connection(address: str) -> sqlite3.Connection:
-    """Return a new connection to a path or file: URI. Raises store_errors().
-
-    isolation_level=None: transactions begin and end where this module says so. The timeout is short
-    because patiently() waits. A connection that is kept goes from thread to thread, each of which
-    has it for itself.
-    """
-    import sqlite3
-
-    uri = address.startswith("file:")
-    db = sqlite3.connect(
-        address, timeout=0.05, isolation_level=None, uri=uri, check_same_thread=not _max_kept
-    )
-    db.text_factory = lenient_text
-    return db
 
 
 def close_connection(db: sqlite3.Connection) -> None:
