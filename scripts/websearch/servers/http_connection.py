@@ -34,7 +34,6 @@ from websearch.servers.http_messages import (
 
 TYPE_CHECKING = False  # typing.TYPE_CHECKING without its import, which costs 5 ms
 if TYPE_CHECKING:
-    import io
     from collections.abc import Callable, Iterable
     from typing import Any
 
@@ -60,11 +59,12 @@ class ApiHandler(BaseHTTPRequestHandler):
     The library's parser takes HTTP/0.9, bare line feeds, folded headers and any number of
     Content-Lengths, splits the request line at all white space (0xA0 counts, which is a part of "à"
     in UTF-8), and gives each read a timeout of its own. So handle_one_request is replaced; the loop
-    over requests, the buffered reading and the end of the connection are the library's.
+    over requests and the end of the connection are the library's. unread: what came and was not
+    read yet.
     """
 
     server: ApiServer
-    rfile: io.BufferedReader
+    unread = b""
     disable_nagle_algorithm = True
 
     def handle(self) -> None:
@@ -107,6 +107,17 @@ class ApiHandler(BaseHTTPRequestHandler):
             raise TimeoutError
         self.connection.settimeout(left)
 
+    def receive(self, deadline: float) -> bool:
+        """Wait for more of what the client sends; return False if it sends no more.
+
+        A socket's timeout is for one read. Setting it anew before each makes the deadline hold for
+        a client that sends a byte now and then. Raises OSError.
+        """
+        self.set_time_limit(deadline)
+        piece = self.connection.recv(common.READ_SIZE)
+        self.unread += piece
+        return bool(piece)
+
     def wait_for_request(self) -> bool:
         """Wait for the first byte of a request; return False if the client sends no more.
 
@@ -114,14 +125,12 @@ class ApiHandler(BaseHTTPRequestHandler):
         Raises OSError.
         """
         deadline = time.monotonic() + IDLE_TIMEOUT
-        self.set_time_limit(deadline)
-        while piece := self.rfile.peek():
-            request = piece.lstrip(b"\r\n")
-            self.rfile.read(len(piece) - len(request))
-            if request:
-                return True
-            self.set_time_limit(deadline)
-        return False
+        while not (request := self.unread.lstrip(b"\r\n")):
+            self.unread = b""
+            if not self.receive(deadline):
+                return False
+        self.unread = request
+        return True
 
     def read_request(self) -> Request:
         """Return the request whose head comes next; raises HttpError and OSError.
@@ -130,7 +139,7 @@ class ApiHandler(BaseHTTPRequestHandler):
         at once.
         """
         deadline = time.monotonic() + HEAD_TIMEOUT
-        first = self.rfile.peek()[:1]
+        first = self.unread[:1]
         if not first.isalpha():  # TLS, for example, may never send the end of a line
             parse_request_line(first)
         line = self.read_line(deadline, MAX_HEAD)
@@ -151,46 +160,36 @@ class ApiHandler(BaseHTTPRequestHandler):
         return Request(*start, headers)
 
     def read_line(self, deadline: float, room: int) -> bytes:
-        """Return the next line with its end, or room bytes of it; raises HttpError and OSError.
-
-        A socket's timeout is for one read. Setting it anew before each makes the deadline hold for
-        a client that sends a byte now and then.
-        """
-        line = b""
-        while not line.endswith(b"\n") and len(line) < room:
-            try:
-                self.set_time_limit(deadline)
-                piece = self.rfile.peek()  # waits for one read at most
-            except TimeoutError:
-                message = "The request's head did not come in time."
-                raise HttpError(408, message, closes=True) from None
-            if not piece:
-                message = "The request ends in the middle of its head."
-                raise HttpError(400, message, closes=True)
-            length = piece.find(b"\n") + 1 or len(piece)
-            line += self.rfile.read(min(length, room - len(line)))
-        return line
+        """Return the next line with its end, or room bytes of it; raises HttpError and OSError."""
+        while not (end := self.unread.find(b"\n", 0, room) + 1) and len(self.unread) < room:
+            self.read_on(deadline, "head")
+        return self.take(end or room)
 
     def read_body(self, request: Request) -> bytes:
         """Return the body of a request that check_body has passed; raises HttpError and OSError."""
         deadline = time.monotonic() + BODY_TIMEOUT
         if request.header("expect"):
             self.connection.sendall(b"HTTP/1.1 100 Continue\r\n\r\n")
-        left = int(request.header("content-length") or 0)
-        body = b""
-        while left:
-            try:
-                self.set_time_limit(deadline)
-                piece = self.rfile.read1(left)
-            except TimeoutError:
-                message = "The request's body did not come in time."
-                raise HttpError(408, message, closes=True) from None
-            if not piece:
-                message = "The request ends in the middle of its body."
-                raise HttpError(400, message, closes=True)
-            body += piece
-            left -= len(piece)
-        return body
+        length = int(request.header("content-length") or 0)
+        while len(self.unread) < length:
+            self.read_on(deadline, "body")
+        return self.take(length)
+
+    def read_on(self, deadline: float, part: str) -> None:
+        """Read more of a request's head or body; raises HttpError and OSError."""
+        try:
+            has_more = self.receive(deadline)
+        except TimeoutError:
+            message = f"The request's {part} did not come in time."
+            raise HttpError(408, message, closes=True) from None
+        if not has_more:
+            message = f"The request ends in the middle of its {part}."
+            raise HttpError(400, message, closes=True)
+
+    def take(self, size: int) -> bytes:
+        """Return the next bytes of what came."""
+        taken, self.unread = self.unread[:size], self.unread[size:]
+        return taken
 
     # ----- answering
 
