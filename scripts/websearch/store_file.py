@@ -84,39 +84,41 @@ class StoreFile:
 
     def _open(self, writing: bool) -> sqlite3.Connection | None:
         """Return the open connection; None if there is nothing to read. Raises store_errors()."""
-        if self._db is None and not (self._take_kept() or self._open_file(writing)):
-            return None
-        if writing and not self._is_prepared:
+        db = self._db or self._take_kept() or self._open_file(writing)
+        if db and writing and not self._is_prepared:
             if self._version < SCHEMA_VERSION:
-                prepare(self._db)
+                prepare(db)
                 self._version = SCHEMA_VERSION
                 self._keep_private()
-            self._db.execute("PRAGMA synchronous = NORMAL")  # safe with WAL, one fsync less
+            db.execute("PRAGMA synchronous = NORMAL")  # safe with WAL, one fsync less
             self._is_prepared = True
+        return db
+
+    def _take_kept(self) -> sqlite3.Connection | None:
+        """Return a connection that was kept, or None."""
+        self._state = file_state(self.path) if kept.room else None
+        self._db, self._version = kept.take(self._state) or (None, 0)
         return self._db
 
-    def _take_kept(self) -> bool:
-        """Take a connection that is kept; return whether there is one."""
-        self._state = file_state(self.path) if _max_kept else None
-        self._db, self._version = take_kept(self._state) or (None, 0)
-        return self._db is not None
+    def _open_file(self, writing: bool) -> sqlite3.Connection | None:
+        """Return a new connection, None if there is nothing to read; the file is made for writing.
 
-    def _open_file(self, writing: bool) -> bool:
-        """Open the file, which is made for writing; return whether it is there, or raise."""
+        Raises store_errors().
+        """
         import sqlite3
 
         if not self.path:
             raise OSError("there is no home folder (HOME is not set)")
         if self.path != ":memory:" and not os.path.exists(self.path):
             if not writing:
-                return False
+                return None
             create_file(self.path)
         self._db, self._version = self._connect()
         if self._version not in range(SCHEMA_VERSION + 1):
             raise sqlite3.DatabaseError("file is not a database of this version")
         if self._version:
             self._keep_private()
-        return True
+        return self._db
 
     def _connect(self) -> tuple[sqlite3.Connection, int]:
         """Return a connection and the file's schema version. Raises store_errors().
@@ -148,7 +150,7 @@ class StoreFile:
             timeout=0.05,
             isolation_level=None,
             uri=address.startswith("file:"),
-            check_same_thread=not _max_kept,
+            check_same_thread=not kept.room,
         )
         try:
             db.text_factory = lenient_text
@@ -200,57 +202,57 @@ class StoreFile:
         """Close the file, or keep a connection that has only read; nothing if it was not opened."""
         if self._db is not None:
             db, self._db = self._db, None
-            has_only_read = not (self._is_prepared or self._no_reading or self._no_writing)
-            if not (has_only_read and self._state and keep(self._state, db, self._version)):
+            if self._is_prepared or self.warnings:
                 close_connection(db)
+            else:
+                kept.put(self._state, db, self._version)
 
 
 # ===== connections that a server keeps ============================================================
 
-# Opening the file takes two thirds of the time of a call that finds its answer in the store. A
-# process that serves many calls keeps some connections in between; others keep none. (The state of
-# the file, the version of its schema, the connection):
-_kept: list[tuple[FileState, int, sqlite3.Connection]] = []
-_max_kept = 0
 
+class KeptConnections:
+    """Connections that have only read, kept open between the calls of a server.
 
-def keep_connections(number: int) -> None:
-    """Keep up to so many idle connections from now on; 0 closes those that are kept."""
-    global _max_kept
-    _max_kept = number
-    if not number:
-        drop_kept()
-
-
-def keep(state: FileState, db: sqlite3.Connection, version: int) -> bool:
-    """Keep a connection that has only read a file in a state; return False if there is no room."""
-    if len(_kept) >= _max_kept:
-        return False
-    _kept.append((state, version, db))
-    return True
-
-
-def take_kept(state: FileState | None) -> tuple[sqlite3.Connection, int] | None:
-    """Return a kept connection and the version of its schema, or None.
-
-    If the file is no longer in the state in which it was opened, all are closed: this empties
-    SQLite's journal, and a file that was put in another one's place is not mixed with it.
+    Opening the file takes two thirds of the time of a call that finds its answer in the store. A
+    kept connection is used again only if the file is in the state in which it was opened.
+    room: how many may be idle; 0, unless a server sets it: one command needs none.
     """
-    try:
-        known, version, db = _kept.pop()
-    except IndexError:
+
+    def __init__(self) -> None:
+        self.room = 0
+        self.idle: list[tuple[FileState, sqlite3.Connection, int]] = []
+
+    def put(self, state: FileState | None, db: sqlite3.Connection, version: int) -> None:
+        """Keep a connection to a file in a state, and the version of its schema; or close it."""
+        if state and len(self.idle) < self.room:
+            self.idle.append((state, db, version))
+        else:
+            close_connection(db)
+
+    def take(self, state: FileState | None) -> tuple[sqlite3.Connection, int] | None:
+        """Return a connection to a file in a state, and the version of its schema; or None.
+
+        If the file's state is another one, all are closed: this empties SQLite's journal, and what
+        was put in the file's place is not mixed with it.
+        """
+        try:
+            known, db, version = self.idle.pop()
+        except IndexError:
+            return None
+        if known == state:
+            return db, version
+        close_connection(db)
+        self.close()
         return None
-    if known == state:
-        return db, version
-    close_connection(db)
-    drop_kept()
-    return None
+
+    def close(self) -> None:
+        """Close the connections that are idle."""
+        while self.idle:
+            close_connection(self.idle.pop()[1])
 
 
-def drop_kept() -> None:
-    """Close the connections that are kept."""
-    while _kept:
-        close_connection(_kept.pop()[2])
+kept = KeptConnections()
 
 
 def file_state(path: str) -> FileState | None:

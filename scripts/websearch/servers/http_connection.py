@@ -7,6 +7,7 @@ function that turns a Request into an Answer.
 
 from __future__ import annotations
 
+import collections
 import contextlib
 import functools
 import os
@@ -34,7 +35,7 @@ from websearch.servers.http_messages import (
 
 TYPE_CHECKING = False  # typing.TYPE_CHECKING without its import, which costs 5 ms
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Iterator
     from typing import Any
 
     from websearch.servers.http_messages import Answer
@@ -48,6 +49,10 @@ SEND_TIMEOUT = 20.0  # seconds for a client to take a whole answer
 LINGER_TIMEOUT = 1.0  # seconds for a client to take the answer before a connection is closed
 STOP_TIMEOUT = 10.0  # seconds that running requests get after a signal to stop
 LOOK_SECONDS = 0.1  # the server looks this often whether a signal came
+MAX_TURNS = (
+    2  # requests that compute at the same time: one goes on while the other one's thread wakes
+)
+TURN_SECONDS = 0.005  # an answer from the store takes less than a tenth; a longer turn is slow work
 
 # Phases of a connection: it waits for a request or reads its head; answers it; ends.
 WAITING, WORKING, CLOSING = "waiting", "working", "closing"
@@ -96,7 +101,9 @@ class ApiHandler(BaseHTTPRequestHandler):
         except OSError:  # the client has gone, or sent nothing for IDLE_TIMEOUT
             return
         if self.server.enter(self.connection, WORKING):
-            self.send_answer(request, find_answer(), started)
+            with self.server.turns.turn():
+                answer = find_answer()
+            self.send_answer(request, answer, started)
 
     # ----- reading
 
@@ -235,6 +242,58 @@ class ApiHandler(BaseHTTPRequestHandler):
             self.set_time_limit(deadline)
 
 
+class Turns:
+    """Lets requests compute in the order in which they came, a few at a time.
+
+    Without it, all threads want the interpreter at the same time. It goes to any of them, often to
+    one that came late, so that one request of 100 takes five times the median or longer. A request
+    that takes longer than TURN_SECONDS, because it waits for the web or reads a page, loses its
+    turn: it goes on beside the others.
+    """
+
+    def __init__(self) -> None:
+        self.guard = threading.Lock()
+        self.waiting: collections.deque[Any] = collections.deque()  # a locked lock for each request
+        self.running: dict[Any, float] = {}  # lock of a request -> when its turn ends
+        self.contended = threading.Event()  # set while requests wait
+
+    @contextlib.contextmanager
+    def turn(self) -> Iterator[None]:
+        """Wait for a turn, which is over when the block ends."""
+        mine = threading.Lock()
+        mine.acquire()
+        with self.guard:
+            self.waiting.append(mine)
+            self.start_next()
+        mine.acquire()
+        try:
+            yield
+        finally:
+            with self.guard:
+                self.running.pop(mine, None)
+                self.start_next()
+
+    def start_next(self) -> None:
+        """Start those that wait, as far as there is room; guard must be held."""
+        while self.waiting and len(self.running) < MAX_TURNS:
+            first = self.waiting.popleft()
+            self.running[first] = time.monotonic() + TURN_SECONDS
+            first.release()
+        if not self.waiting:
+            self.contended.clear()
+        elif not self.contended.is_set():
+            self.contended.set()
+
+    def end_long_turns(self) -> None:
+        """End the turns that last too long, while others wait; never returns."""
+        while self.contended.wait():
+            time.sleep(TURN_SECONDS)
+            with self.guard:
+                now = time.monotonic()
+                self.running = {one: end for one, end in self.running.items() if end > now}
+                self.start_next()
+
+
 class ApiServer(ThreadingHTTPServer):
     """Accepts connections, each served by a thread, until a signal stops it.
 
@@ -263,6 +322,7 @@ class ApiServer(ThreadingHTTPServer):
         self.settings = settings
         self.stop_deadline = 0.0
         self.requests = 0
+        self.turns = Turns()
         self.phases: dict[Any, str] = {}
         self.changed = threading.Condition()  # guards phases and requests
         super().__init__(address, ApiHandler)
@@ -273,6 +333,7 @@ class ApiServer(ThreadingHTTPServer):
 
     def serve(self) -> None:
         """Serve until stop is called, and then until running requests are answered."""
+        threading.Thread(target=self.turns.end_long_turns, daemon=True).start()
         while not self.stop_deadline:
             self.handle_request()
         self.server_close()
