@@ -243,19 +243,18 @@ class ApiHandler(BaseHTTPRequestHandler):
 
 
 class Turns:
-    """Lets requests compute in the order in which they came, a few at a time.
+    """Lets requests compute in the order in which they came, MAX_TURNS at a time.
 
     Without it, all threads want the interpreter at the same time. It goes to any of them, often to
-    one that came late, so that one request of 100 takes five times the median or longer. A request
-    that takes longer than TURN_SECONDS, because it waits for the web or reads a page, loses its
-    turn: it goes on beside the others.
+    one that came late, so that one request of 100 takes five times the median or longer. A turn
+    that lasts longer than TURN_SECONDS, because the request waits for the web or a page is read,
+    ends by itself: the request goes on beside the others.
     """
 
     def __init__(self) -> None:
         self.guard = threading.Lock()
         self.waiting: collections.deque[Any] = collections.deque()  # a locked lock for each request
         self.running: dict[Any, float] = {}  # lock of a request -> when its turn ends
-        self.contended = threading.Event()  # set while requests wait
 
     @contextlib.contextmanager
     def turn(self) -> Iterator[None]:
@@ -265,7 +264,10 @@ class Turns:
         with self.guard:
             self.waiting.append(mine)
             self.start_next()
-        mine.acquire()
+            patience = TURN_SECONDS * len(self.waiting)  # until the turns before it have ended
+        while not mine.acquire(timeout=patience):
+            with self.guard:
+                self.start_next()
         try:
             yield
         finally:
@@ -275,23 +277,12 @@ class Turns:
 
     def start_next(self) -> None:
         """Start those that wait, as far as there is room; guard must be held."""
+        now = time.monotonic()
+        self.running = {one: end for one, end in self.running.items() if end > now}
         while self.waiting and len(self.running) < MAX_TURNS:
             first = self.waiting.popleft()
-            self.running[first] = time.monotonic() + TURN_SECONDS
+            self.running[first] = now + TURN_SECONDS
             first.release()
-        if not self.waiting:
-            self.contended.clear()
-        elif not self.contended.is_set():
-            self.contended.set()
-
-    def end_long_turns(self) -> None:
-        """End the turns that last too long, while others wait; never returns."""
-        while self.contended.wait():
-            time.sleep(TURN_SECONDS)
-            with self.guard:
-                now = time.monotonic()
-                self.running = {one: end for one, end in self.running.items() if end > now}
-                self.start_next()
 
 
 class ApiServer(ThreadingHTTPServer):
@@ -333,7 +324,6 @@ class ApiServer(ThreadingHTTPServer):
 
     def serve(self) -> None:
         """Serve until stop is called, and then until running requests are answered."""
-        threading.Thread(target=self.turns.end_long_turns, daemon=True).start()
         while not self.stop_deadline:
             self.handle_request()
         self.server_close()
