@@ -40,14 +40,14 @@ SEARCH = "/search?q=bread&engine=searxng"
 # What is asked for, and its part of the requests: each is to be measured for more than a second,
 # since shorter runs differ by a factor of two.
 TARGETS = {"/health": ("/health", 1.0), "/search, kept": (SEARCH, 0.2)}
-LONG_PAGE = "articles/lighthouse"  # computing its content takes the server some 0.1 s
+LONG_PAGE = "huge/six-megabytes"  # its content takes the server more than a second
 READER = """
 import sys, urllib.request
 while True:
     urllib.request.urlopen(sys.argv[1]).read()
 """
-# What runs beside the measured requests: the program of a process, given the URL of LONG_PAGE as
-# the server reads it.
+# What runs beside the measured requests: a row's addition to the name -> the program of a process,
+# which is given the URL by which the server reads LONG_PAGE.
 LOADS = {"": "", ", while pages are read": READER, ", beside a busy process": "while True: pass"}
 
 
