@@ -40,6 +40,7 @@ if TYPE_CHECKING:
 SEARCH_SHARE = 0.7  # of the time that is left: the engine's, if pages are to be read afterwards
 FIRST_SHARE = 0.6  # of the time that is left: one engine's, if another one may follow
 MIN_TIMEOUT = 0.1  # seconds: the shortest timeout that the commands accept
+TEXT_FIELDS = {"title", "url", "snippet", "date", "author", "license", "text", "error"}
 LOOK_SECONDS = 0.1  # a process that waits for another one's answer looks this often
 STORE_NOTE = (
     "Brave's results are asked for each time, because its terms forbid storing them; pages are "
@@ -284,11 +285,10 @@ def stored_content(question: Question, key: str, max_age: float | None) -> Docum
 
 def are_results(value: Any) -> bool:
     """Return whether a value is a list of results: objects with a URL whose fields are texts."""
-    texts = ("title", "url", "snippet", "date", "author", "license", "text", "error")
     return isinstance(value, list) and all(
         isinstance(item, dict)
         and item.get("url")
-        and all(isinstance(item.get(name, ""), str) for name in texts)
+        and all(isinstance(item[name], str) for name in TEXT_FIELDS & item.keys())
         for item in value
     )
 

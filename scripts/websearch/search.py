@@ -559,7 +559,8 @@ def as_results(document: Document) -> list[dict[str, Any]]:
 
 def escape_borders(text: str) -> str:
     """Return page text in which no line looks like a border between two pages."""
-    return re.sub(r"(?m)^(?=[ \t]*(?:##[ \t]+\S*://|-{3,}[ \t]*$))", r"\\", text)
+    border = r"(?m)\n(?=[ \t]*(?:##[ \t]+\S*://|-{3,}[ \t]*$))"  # \n, for which re looks quickly
+    return re.sub(border, r"\n\\", f"\n{text}")[1:]
 
 
 def consolidated_text(document: Document) -> str:

@@ -9,6 +9,7 @@ our answers too and stays as GLSI made it.
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 import re
@@ -68,7 +69,11 @@ class PageStore(StoreFile):
     def __init__(self, path: str = "", max_bytes: int = MAX_STORE_BYTES) -> None:
         super().__init__(path)
         self._max_bytes = max_bytes
-        self._owner = f"{host_name()} {os.getpid()} {os.urandom(4).hex()}"
+
+    @functools.cached_property
+    def _owner(self) -> str:
+        """The owner of this store's claims."""
+        return f"{host_name()} {os.getpid()} {os.urandom(4).hex()}"
 
     # ----- answers
 

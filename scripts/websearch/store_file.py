@@ -17,10 +17,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
+    FileState = tuple[str, int, int, int, int, int]
+
 DEFAULT_PATH = "~/.glsi/cache.db"  # GLSI's
 # In PRAGMA user_version. 0: a new file, or one that only GLSI has used. 1: pages without published.
 SCHEMA_VERSION = 2
 LOCK_SECONDS = 3.0  # wait for other processes: sixteen that write without a pause take 0.5
+MAX_KEPT = 8  # idle connections of a server: more calls than these seldom read at the same moment
 
 # AUTOINCREMENT: the index may still know a page that was removed, so its id must not come back. The
 # text stands last, so that SQLite reads no other column past it.
@@ -54,6 +57,7 @@ class StoreFile:
         self.path = store_path(path)
         self.warnings: list[str] = []
         self._db: sqlite3.Connection | None = None
+        self._state: FileState | None = None  # before it was opened
         self._version = 0  # of the file's schema
         self._is_prepared = False  # the tables are there and may be written
         self._no_reading = self._no_writing = False
@@ -80,27 +84,40 @@ class StoreFile:
 
     def _open(self, writing: bool) -> sqlite3.Connection | None:
         """Return the open connection; None if there is nothing to read. Raises store_errors()."""
-        import sqlite3
-
-        if self._db is None:
-            if not self.path:
-                raise OSError("there is no home folder (HOME is not set)")
-            if self.path != ":memory:" and not os.path.exists(self.path):
-                if not writing:
-                    return None
-                create_file(self.path)
-            self._db, self._version = self._connect()
-            if self._version not in range(SCHEMA_VERSION + 1):
-                raise sqlite3.DatabaseError("file is not a database of this version")
-            if self._version:
-                self._keep_private()
-        if writing and not self._is_prepared:
+        db = self._db or self._take_kept() or self._open_file(writing)
+        if db and writing and not self._is_prepared:
             if self._version < SCHEMA_VERSION:
-                prepare(self._db)
+                prepare(db)
                 self._version = SCHEMA_VERSION
                 self._keep_private()
-            self._db.execute("PRAGMA synchronous = NORMAL")  # safe with WAL, one fsync less
+            db.execute("PRAGMA synchronous = NORMAL")  # safe with WAL, one fsync less
             self._is_prepared = True
+        return db
+
+    def _take_kept(self) -> sqlite3.Connection | None:
+        """Return a connection that was kept, or None."""
+        self._state = file_state(self.path) if kept.room else None
+        self._db, self._version = kept.take(self._state) or (None, 0)
+        return self._db
+
+    def _open_file(self, writing: bool) -> sqlite3.Connection | None:
+        """Return a new connection, None if there is nothing to read; the file is made for writing.
+
+        Raises store_errors().
+        """
+        import sqlite3
+
+        if not self.path:
+            raise OSError("there is no home folder (HOME is not set)")
+        if self.path != ":memory:" and not os.path.exists(self.path):
+            if not writing:
+                return None
+            create_file(self.path)
+        self._db, self._version = self._connect()
+        if self._version not in range(SCHEMA_VERSION + 1):
+            raise sqlite3.DatabaseError("file is not a database of this version")
+        if self._version:
+            self._keep_private()
         return self._db
 
     def _connect(self) -> tuple[sqlite3.Connection, int]:
@@ -126,9 +143,15 @@ class StoreFile:
         if os.path.isfile(address) and 0 < os.path.getsize(address) < 512:
             raise sqlite3.DatabaseError("file is not a database")  # SQLite would write over it
         # isolation_level=None: transactions begin and end where this module says so. The timeout is
-        # short because patiently() waits.
-        uri = address.startswith("file:")
-        db = sqlite3.connect(address, timeout=0.05, isolation_level=None, uri=uri)
+        # short because patiently() waits. A connection that is kept goes from thread to thread, but
+        # serves one call at a time.
+        db = sqlite3.connect(
+            address,
+            timeout=0.05,
+            isolation_level=None,
+            uri=address.startswith("file:"),
+            check_same_thread=not kept.room,
+        )
         try:
             db.text_factory = lenient_text
             return db, db.execute("PRAGMA user_version").fetchone()[0]
@@ -176,13 +199,84 @@ class StoreFile:
         self.warnings.append(f"The store {place} cannot be {verb}: {reason}. {advice}")
 
     def close(self) -> None:
-        """Close the file; nothing happens if it was not opened."""
+        """Close the file, or keep a connection that has only read; nothing if it was not opened."""
         if self._db is not None:
             db, self._db = self._db, None
-            try:
-                db.close()
-            except store_errors():
-                pass  # what was committed is in the file or its journal
+            if self._is_prepared or self.warnings:
+                close_connection(db)
+            else:
+                kept.put(self._state, db, self._version)
+
+
+# ===== connections that a server keeps ============================================================
+
+
+class KeptConnections:
+    """Connections that have only read, kept open between the calls of a server.
+
+    Opening the file takes two thirds of the time of a call that finds its answer in the store. A
+    kept connection is used again only if the file is in the state in which it was opened.
+    room: how many may be idle; 0, unless a server sets it: one command needs none.
+    """
+
+    def __init__(self) -> None:
+        self.room = 0
+        self.idle: list[tuple[FileState, sqlite3.Connection, int]] = []
+
+    def put(self, state: FileState | None, db: sqlite3.Connection, version: int) -> None:
+        """Keep a connection to a file in a state, and the version of its schema; or close it."""
+        if state and len(self.idle) < self.room:
+            self.idle.append((state, db, version))
+        else:
+            close_connection(db)
+
+    def take(self, state: FileState | None) -> tuple[sqlite3.Connection, int] | None:
+        """Return a connection to a file in a state, and the version of its schema; or None.
+
+        If the file's state is another one, all are closed: this empties SQLite's journal, and what
+        was put in the file's place is not mixed with it.
+        """
+        try:
+            known, db, version = self.idle.pop()
+        except IndexError:
+            return None
+        if known == state:
+            return db, version
+        close_connection(db)
+        self.close()
+        return None
+
+    def close(self) -> None:
+        """Close the connections that are idle."""
+        while self.idle:
+            close_connection(self.idle.pop()[1])
+
+
+kept = KeptConnections()
+
+
+def file_state(path: str) -> FileState | None:
+    """Return what changes with the file at a path: another file, other content, other rights.
+
+    None: there is no such file, or a part of it stands in SQLite's journal, because another call
+    writes.
+    """
+    try:
+        status = os.stat(path)
+    except (OSError, ValueError):
+        return None
+    if size_on_disk(f"{path}-wal"):
+        return None
+    times = status.st_mtime_ns, status.st_ctime_ns
+    return path, status.st_dev, status.st_ino, status.st_size, *times
+
+
+def close_connection(db: sqlite3.Connection) -> None:
+    """Close a connection."""
+    try:
+        db.close()
+    except store_errors():
+        pass  # what was committed is in the file or its journal
 
 
 # ===== the file on the disk =======================================================================

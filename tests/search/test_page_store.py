@@ -6,16 +6,19 @@ import hashlib
 import json
 import os
 import random
+import shutil
 import sqlite3
 import stat
 import subprocess
 import sys
+import threading
 import time
 import unittest
 from contextlib import closing
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
+from unittest import mock
 
 from tests.support import SCRIPTS, SLACK, EnvironmentCase, clean_environment, load_script
 
@@ -955,6 +958,110 @@ def unprivileged(action: Any) -> Any:
         data = pipe.read()
     os.waitpid(process, 0)
     return json.loads(data)
+
+
+class Kept(StoreCase):
+    """Connections that a server keeps between its calls; `room` is what it sets."""
+
+    def setUp(self) -> None:
+        super().setUp()
+        kept = store_file.kept
+        kept.room = 2
+        self.addCleanup(kept.close)
+        self.addCleanup(setattr, kept, "room", 0)
+        self.put("old")
+        self.assertEqual(self.read(), "old")
+
+    def put(self, answer: str, path: object = "") -> None:
+        with closing(PageStore(str(path or self.path))) as store:
+            store.put_answer("key", {"query": "q", "urls": [], "answer": answer})
+
+    def read(self) -> Any:
+        """Return the kept answer, read by a call of its own; None for a miss."""
+        with closing(PageStore(str(self.path))) as store:
+            found = store.get_answer("key", None)
+            self.warnings = store.warnings
+        return found and found["content"]["answer"]
+
+    def journal_bytes(self) -> int:
+        return int(store_file.size_on_disk(f"{self.path}-wal"))
+
+    def test_the_next_call_reads_by_the_same_connection_in_another_thread_too(self) -> None:
+        found: list[Any] = []
+        with mock.patch("sqlite3.connect", side_effect=AssertionError("opened again")):
+            self.assertEqual(self.read(), "old")
+            thread = threading.Thread(target=lambda: found.append(self.read()))
+            thread.start()
+            thread.join()
+        self.assertEqual((found, self.warnings), (["old"], []))
+
+    def test_no_more_are_idle_than_there_is_room(self) -> None:
+        stores = [PageStore(str(self.path)) for _ in range(4)]
+        for store in stores:
+            self.assertIsNotNone(store.get_answer("key", None))
+        for store in stores:
+            store.close()
+        self.assertEqual(len(store_file.kept.idle), 2)
+
+    def test_without_room_none_is_kept(self) -> None:
+        store_file.kept.close()
+        store_file.kept.room = 0
+        self.assertEqual(self.read(), "old")
+        self.assertEqual(store_file.kept.idle, [])
+
+    def test_what_another_process_writes_is_read_and_goes_from_the_journal_to_the_file(
+        self,
+    ) -> None:
+        code = (
+            f"import sys; sys.path.insert(0, {str(SCRIPTS)!r}); from websearch import store; "
+            f"one = store.PageStore({str(self.path)!r}); "
+            "one.put_answer('key', {'query': 'q', 'urls': [], 'answer': 'new'}); one.close()"
+        )
+        subprocess.run([sys.executable, "-c", code], check=True, env=clean_environment())
+        self.assertEqual(self.read(), "new")
+        self.assertEqual(self.journal_bytes(), 0)
+
+    def test_what_this_process_writes_is_read_and_goes_from_the_journal_to_the_file(self) -> None:
+        self.put("new")
+        self.assertEqual(self.read(), "new")
+        self.assertEqual(self.journal_bytes(), 0)
+
+    def test_a_file_that_is_gone_is_a_miss_and_is_not_made(self) -> None:
+        self.path.unlink()
+        self.assertIsNone(self.read())
+        self.assertFalse(self.path.exists())
+        self.assertEqual((self.warnings, store_file.kept.idle), ([], []))
+
+    def test_another_file_in_its_place_is_read(self) -> None:
+        other = self.folder / "other.db"
+        self.put("another", other)
+        os.replace(other, self.path)
+        self.assertEqual((self.read(), self.warnings), ("another", []))
+
+    def test_a_file_that_is_overwritten_in_its_place_is_read(self) -> None:
+        other = self.folder / "other.db"
+        self.put("another", other)
+        shutil.copyfile(other, self.path)
+        self.assertEqual((self.read(), self.warnings), ("another", []))
+        self.put("later")
+        self.assertEqual(self.execute("PRAGMA integrity_check"), [("ok",)])
+
+    def test_damage_between_two_calls_is_told(self) -> None:
+        self.path.write_bytes(b"x" * self.path.stat().st_size)
+        self.assertIsNone(self.read())
+        self.assertIn("cannot be used", self.warnings[0])
+        self.assertEqual(store_file.kept.idle, [])
+
+    def test_a_schema_of_a_later_version_is_noticed(self) -> None:
+        self.execute("PRAGMA user_version = 99")
+        self.assertIsNone(self.read())
+        self.assertIn("of this version", self.warnings[0])
+
+    @unittest.skipUnless(os.name == "posix", "modes are POSIX")
+    def test_rights_that_change_between_two_calls_are_told(self) -> None:
+        self.path.chmod(0o644)
+        self.assertEqual(self.read(), "old")
+        self.assertIn("Others could read", self.warnings[0])
 
 
 class Size(StoreCase):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import http.client
 import json
 import random
@@ -11,11 +12,13 @@ import signal
 import socket
 import sys
 import tempfile
+import threading
 import time
 import unittest
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, ClassVar
+from unittest import mock
 from urllib.parse import quote, urlencode
 
 from tests.servers.http_support import (
@@ -566,6 +569,58 @@ class Limits(EnvironmentCase):
             return server.fetch("/health").status == 200
         except (ConnectionError, http.client.HTTPException):  # closed without a word
             return False
+
+
+class Turns(unittest.TestCase):
+    """The order in which requests compute."""
+
+    def start(self, turns: Any, work: Any) -> threading.Thread:
+        """Start a thread that works in a turn of its own."""
+
+        def run() -> None:
+            with turns.turn():
+                work()
+
+        thread = threading.Thread(target=run)
+        thread.start()
+        return thread
+
+    def test_is_that_in_which_they_came(self) -> None:
+        turns = limits.Turns()
+        order: list[int] = []
+        with (
+            mock.patch.object(limits, "MAX_TURNS", 1),
+            mock.patch.object(limits, "TURN_SECONDS", SLACK),
+        ):
+            with turns.turn():
+                threads = []
+                for number in range(20):
+                    threads.append(self.start(turns, functools.partial(order.append, number)))
+                    while len(turns.waiting) == number:
+                        time.sleep(0.001)
+            for thread in threads:
+                thread.join()
+        self.assertEqual(order, list(range(20)))
+
+    def test_does_not_depend_on_those_that_take_long(self) -> None:
+        turns, entered, goes_on = limits.Turns(), threading.Event(), threading.Event()
+        with contextlib.ExitStack() as slow:
+            for _ in range(limits.MAX_TURNS):
+                slow.enter_context(turns.turn())
+            threads = [self.start(turns, goes_on.wait) for _ in range(limits.MAX_TURNS)]
+            threads.append(self.start(turns, entered.set))
+            self.assertTrue(entered.wait(SLACK))
+            goes_on.set()
+            for thread in threads:
+                thread.join()
+        self.assertEqual((turns.running, len(turns.waiting)), ({}, 0))
+
+    def test_goes_on_after_a_defect(self) -> None:
+        turns = limits.Turns()
+        for _ in range(2 * limits.MAX_TURNS):
+            with self.assertRaises(ZeroDivisionError), turns.turn():
+                raise ZeroDivisionError
+        self.assertEqual((turns.running, len(turns.waiting)), ({}, 0))
 
 
 class ServerDefaults(ServerCase):

@@ -36,6 +36,9 @@ DEFAULT_PORT = 8080  # the default of GLSI
 LOOPBACK = "127.0.0.1"
 MIN_TOKEN_CHARS = 16  # a shorter token can be guessed
 MAX_TOKEN_FILE = 10_000  # characters; a longer file was given by mistake
+# Seconds after which a thread that computes lets another one go on; the default is 0.005. A cached
+# answer waits so long several times while another thread reads a page.
+SWITCH_SECONDS = 0.0005
 MAX_REQUEST_TIME = 120  # seconds that a request may ask for: it occupies one of few connections
 
 # fmt: off
@@ -389,15 +392,21 @@ def serve_until_signal(server: ApiServer) -> Document:
     """Serve until SIGTERM or SIGINT, then finish what runs; return what was done."""
     import signal
 
+    from websearch.store_file import MAX_KEPT, kept
+
     address = url_of(server.server_address)
     numbers = (signal.SIGTERM, signal.SIGINT)
     before = [signal.signal(number, server.stop) for number in numbers]
     try:
         sys.stderr.write(f"listening on {address}\n")
         sys.stderr.flush()
+        kept.room = MAX_KEPT
+        sys.setswitchinterval(SWITCH_SECONDS)
         server.serve()
     finally:
         server.server_close()
+        kept.room = 0
+        kept.close()
         for number, handler in zip(numbers, before, strict=True):
             signal.signal(number, handler)
     return {

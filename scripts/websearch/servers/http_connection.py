@@ -7,6 +7,7 @@ function that turns a Request into an Answer.
 
 from __future__ import annotations
 
+import collections
 import contextlib
 import functools
 import os
@@ -34,8 +35,7 @@ from websearch.servers.http_messages import (
 
 TYPE_CHECKING = False  # typing.TYPE_CHECKING without its import, which costs 5 ms
 if TYPE_CHECKING:
-    import io
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Iterator
     from typing import Any
 
     from websearch.servers.http_messages import Answer
@@ -49,6 +49,10 @@ SEND_TIMEOUT = 20.0  # seconds for a client to take a whole answer
 LINGER_TIMEOUT = 1.0  # seconds for a client to take the answer before a connection is closed
 STOP_TIMEOUT = 10.0  # seconds that running requests get after a signal to stop
 LOOK_SECONDS = 0.1  # the server looks this often whether a signal came
+MAX_TURNS = (
+    2  # requests that compute at the same time: one goes on while the other one's thread wakes
+)
+TURN_SECONDS = 0.005  # an answer from the store takes less than a tenth; a longer turn is slow work
 
 # Phases of a connection: it waits for a request or reads its head; answers it; ends.
 WAITING, WORKING, CLOSING = "waiting", "working", "closing"
@@ -60,11 +64,12 @@ class ApiHandler(BaseHTTPRequestHandler):
     The library's parser takes HTTP/0.9, bare line feeds, folded headers and any number of
     Content-Lengths, splits the request line at all white space (0xA0 counts, which is a part of "à"
     in UTF-8), and gives each read a timeout of its own. So handle_one_request is replaced; the loop
-    over requests, the buffered reading and the end of the connection are the library's.
+    over requests and the end of the connection are the library's. unread: what came and was not
+    read yet.
     """
 
     server: ApiServer
-    rfile: io.BufferedReader
+    unread = b""
     disable_nagle_algorithm = True
 
     def handle(self) -> None:
@@ -96,7 +101,9 @@ class ApiHandler(BaseHTTPRequestHandler):
         except OSError:  # the client has gone, or sent nothing for IDLE_TIMEOUT
             return
         if self.server.enter(self.connection, WORKING):
-            self.send_answer(request, find_answer(), started)
+            with self.server.turns.turn():
+                answer = find_answer()
+            self.send_answer(request, answer, started)
 
     # ----- reading
 
@@ -107,6 +114,17 @@ class ApiHandler(BaseHTTPRequestHandler):
             raise TimeoutError
         self.connection.settimeout(left)
 
+    def receive(self, deadline: float) -> bool:
+        """Wait for more of what the client sends; return False if it sends no more.
+
+        A socket's timeout is for one read. Setting it anew before each makes the deadline hold for
+        a client that sends a byte now and then. Raises OSError.
+        """
+        self.set_time_limit(deadline)
+        piece = self.connection.recv(common.READ_SIZE)
+        self.unread += piece
+        return bool(piece)
+
     def wait_for_request(self) -> bool:
         """Wait for the first byte of a request; return False if the client sends no more.
 
@@ -114,14 +132,12 @@ class ApiHandler(BaseHTTPRequestHandler):
         Raises OSError.
         """
         deadline = time.monotonic() + IDLE_TIMEOUT
-        self.set_time_limit(deadline)
-        while piece := self.rfile.peek():
-            request = piece.lstrip(b"\r\n")
-            self.rfile.read(len(piece) - len(request))
-            if request:
-                return True
-            self.set_time_limit(deadline)
-        return False
+        while not (request := self.unread.lstrip(b"\r\n")):
+            self.unread = b""
+            if not self.receive(deadline):
+                return False
+        self.unread = request
+        return True
 
     def read_request(self) -> Request:
         """Return the request whose head comes next; raises HttpError and OSError.
@@ -130,7 +146,7 @@ class ApiHandler(BaseHTTPRequestHandler):
         at once.
         """
         deadline = time.monotonic() + HEAD_TIMEOUT
-        first = self.rfile.peek()[:1]
+        first = self.unread[:1]
         if not first.isalpha():  # TLS, for example, may never send the end of a line
             parse_request_line(first)
         line = self.read_line(deadline, MAX_HEAD)
@@ -151,46 +167,36 @@ class ApiHandler(BaseHTTPRequestHandler):
         return Request(*start, headers)
 
     def read_line(self, deadline: float, room: int) -> bytes:
-        """Return the next line with its end, or room bytes of it; raises HttpError and OSError.
-
-        A socket's timeout is for one read. Setting it anew before each makes the deadline hold for
-        a client that sends a byte now and then.
-        """
-        line = b""
-        while not line.endswith(b"\n") and len(line) < room:
-            try:
-                self.set_time_limit(deadline)
-                piece = self.rfile.peek()  # waits for one read at most
-            except TimeoutError:
-                message = "The request's head did not come in time."
-                raise HttpError(408, message, closes=True) from None
-            if not piece:
-                message = "The request ends in the middle of its head."
-                raise HttpError(400, message, closes=True)
-            length = piece.find(b"\n") + 1 or len(piece)
-            line += self.rfile.read(min(length, room - len(line)))
-        return line
+        """Return the next line with its end, or room bytes of it; raises HttpError and OSError."""
+        while not (end := self.unread.find(b"\n", 0, room) + 1) and len(self.unread) < room:
+            self.read_on(deadline, "head")
+        return self.take(end or room)
 
     def read_body(self, request: Request) -> bytes:
         """Return the body of a request that check_body has passed; raises HttpError and OSError."""
         deadline = time.monotonic() + BODY_TIMEOUT
         if request.header("expect"):
             self.connection.sendall(b"HTTP/1.1 100 Continue\r\n\r\n")
-        left = int(request.header("content-length") or 0)
-        body = b""
-        while left:
-            try:
-                self.set_time_limit(deadline)
-                piece = self.rfile.read1(left)
-            except TimeoutError:
-                message = "The request's body did not come in time."
-                raise HttpError(408, message, closes=True) from None
-            if not piece:
-                message = "The request ends in the middle of its body."
-                raise HttpError(400, message, closes=True)
-            body += piece
-            left -= len(piece)
-        return body
+        length = int(request.header("content-length") or 0)
+        while len(self.unread) < length:
+            self.read_on(deadline, "body")
+        return self.take(length)
+
+    def read_on(self, deadline: float, part: str) -> None:
+        """Read more of a request's head or body; raises HttpError and OSError."""
+        try:
+            has_more = self.receive(deadline)
+        except TimeoutError:
+            message = f"The request's {part} did not come in time."
+            raise HttpError(408, message, closes=True) from None
+        if not has_more:
+            message = f"The request ends in the middle of its {part}."
+            raise HttpError(400, message, closes=True)
+
+    def take(self, size: int) -> bytes:
+        """Return the next bytes of what came."""
+        taken, self.unread = self.unread[:size], self.unread[size:]
+        return taken
 
     # ----- answering
 
@@ -236,6 +242,49 @@ class ApiHandler(BaseHTTPRequestHandler):
             self.set_time_limit(deadline)
 
 
+class Turns:
+    """Lets requests compute in the order in which they came, MAX_TURNS at a time.
+
+    Without it, all threads want the interpreter at the same time. It goes to any of them, often to
+    one that came late, so that one request of 100 takes five times the median or longer. A turn
+    that lasts longer than TURN_SECONDS, because the request waits for the web or a page is read,
+    ends by itself: the request goes on beside the others.
+    """
+
+    def __init__(self) -> None:
+        self.guard = threading.Lock()
+        self.waiting: collections.deque[Any] = collections.deque()  # a locked lock for each request
+        self.running: dict[Any, float] = {}  # lock of a request -> when its turn ends
+
+    @contextlib.contextmanager
+    def turn(self) -> Iterator[None]:
+        """Wait for a turn, which is over when the block ends."""
+        mine = threading.Lock()
+        mine.acquire()
+        with self.guard:
+            self.waiting.append(mine)
+            self.start_next()
+            patience = TURN_SECONDS * len(self.waiting)  # until the turns before it have ended
+        while not mine.acquire(timeout=patience):
+            with self.guard:
+                self.start_next()
+        try:
+            yield
+        finally:
+            with self.guard:
+                self.running.pop(mine, None)
+                self.start_next()
+
+    def start_next(self) -> None:
+        """Start those that wait, as far as there is room; guard must be held."""
+        now = time.monotonic()
+        self.running = {one: end for one, end in self.running.items() if end > now}
+        while self.waiting and len(self.running) < MAX_TURNS:
+            first = self.waiting.popleft()
+            self.running[first] = now + TURN_SECONDS
+            first.release()
+
+
 class ApiServer(ThreadingHTTPServer):
     """Accepts connections, each served by a thread, until a signal stops it.
 
@@ -264,6 +313,7 @@ class ApiServer(ThreadingHTTPServer):
         self.settings = settings
         self.stop_deadline = 0.0
         self.requests = 0
+        self.turns = Turns()
         self.phases: dict[Any, str] = {}
         self.changed = threading.Condition()  # guards phases and requests
         super().__init__(address, ApiHandler)
