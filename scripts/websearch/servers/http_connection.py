@@ -49,9 +49,8 @@ SEND_TIMEOUT = 20.0  # seconds for a client to take a whole answer
 LINGER_TIMEOUT = 1.0  # seconds for a client to take the answer before a connection is closed
 STOP_TIMEOUT = 10.0  # seconds that running requests get after a signal to stop
 LOOK_SECONDS = 0.1  # the server looks this often whether a signal came
-MAX_TURNS = (
-    2  # requests that compute at the same time: one goes on while the other one's thread wakes
-)
+# Requests that compute at the same time: one goes on while the thread of the other one wakes.
+MAX_TURNS = 2
 TURN_SECONDS = 0.005  # an answer from the store takes less than a tenth; a longer turn is slow work
 
 # Phases of a connection: it waits for a request or reads its head; answers it; ends.
@@ -121,7 +120,7 @@ class ApiHandler(BaseHTTPRequestHandler):
         a client that sends a byte now and then. Raises OSError.
         """
         self.set_time_limit(deadline)
-        piece = self.connection.recv(common.READ_SIZE)
+        piece = self.connection.recv(http_client.READ_SIZE)
         self.unread += piece
         return bool(piece)
 
