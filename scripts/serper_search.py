@@ -1075,9 +1075,10 @@ def quoted(value: Any, limit: int = 80) -> str:
 
 
 def markdown_link(title: str, url: str) -> str:
-    """Return a Markdown link that no sign in the title and no parenthesis in the URL breaks."""
+    """Return a Markdown link; the title may hold any sign, the URL parentheses and white space."""
     label = re.sub(r"([\\\[\]`<])", r"\\\1", " ".join(title.split()))
-    return f"[{label}]({url.replace(' ', '%20').replace('(', '%28').replace(')', '%29')})"
+    target = "%20".join(url.split()).replace("(", "%28").replace(")", "%29")
+    return f"[{label}]({target})"
 
 
 def fence_untrusted(text: str) -> str:
@@ -1196,14 +1197,14 @@ def check_value(parameter: dict[str, Any], value: Any) -> Any:
         return word in TRUE_WORDS
     if kind in ("int", "float"):
         return check_number(parameter, value)
-    text = check_text(parameter, value)
-    return check_since(parameter, text) if kind == "since" else text
+    return check_text(parameter, value)
 
 
 def check_text(parameter: dict[str, Any], value: Any) -> str:
-    """Return text that is not blank and, if the table lists choices, one of them.
+    """Return text that is not blank; if the table lists choices, one of them or a range of dates.
 
-    Upper and lower case of a choice are mended; the table's "values" maps other spellings.
+    Upper and lower case of a choice are mended; the table's "values" maps other spellings. Only
+    the type since takes a range.
     """
     if not isinstance(value, (str, int, float)) or isinstance(value, bool):
         raise wrong_value(parameter, value, "text")
@@ -1216,12 +1217,14 @@ def check_text(parameter: dict[str, Any], value: Any) -> str:
     if not parameter.get("verbatim"):
         text = text.strip()
     choices = parameter.get("choices")
-    if not choices or parameter["type"] == "since":
+    if not choices:
         return text
     spellings = {choice.lower(): choice for choice in choices} | parameter.get("values", {})
-    if text.lower() not in spellings:
-        raise wrong_value(parameter, value, "one of " + ", ".join(choices))
-    return str(spellings[text.lower()])
+    if text.lower() in spellings:
+        return str(spellings[text.lower()])
+    if parameter["type"] == "since":
+        return check_dates(parameter, text)
+    raise wrong_value(parameter, value, "one of " + ", ".join(choices))
 
 
 def check_number(parameter: dict[str, Any], value: Any) -> int | float:
@@ -1237,15 +1240,11 @@ def check_number(parameter: dict[str, Any], value: Any) -> int | float:
     return int(number) if whole else number
 
 
-def check_since(parameter: dict[str, Any], text: str) -> str:
-    """Return a period word of the table, or a range of real dates as YYYY-MM-DD..YYYY-MM-DD."""
-    choices = parameter["choices"]
-    word = parameter.get("values", {}).get(text.lower(), text.lower())
-    if word in choices:
-        return str(word)
-    allowed = f"{', '.join(choices)} or YYYY-MM-DD..YYYY-MM-DD"
+def check_dates(parameter: dict[str, Any], text: str) -> str:
+    """Return a range of dates that exist as YYYY-MM-DD..YYYY-MM-DD."""
     dates = re.fullmatch(r"(\d{4}-\d\d-\d\d)(?:\.\.|to)(\d{4}-\d\d-\d\d)", text)
     if not dates:
+        allowed = f"{', '.join(parameter['choices'])} or YYYY-MM-DD..YYYY-MM-DD"
         raise wrong_value(parameter, text, allowed)
     from datetime import date
 
@@ -1316,15 +1315,12 @@ def run_operation(
 
 def internal_error(error: Exception, verbose: bool) -> Document:
     """Return the document for a defect of the script; the traceback goes to stderr if verbose."""
-    if verbose:
-        import traceback
+    import traceback
 
+    if verbose:
         traceback.print_exception(error)
-    place = error.__traceback__
-    while place and place.tb_next:
-        place = place.tb_next
-    file = os.path.basename(place.tb_frame.f_code.co_filename) if place else "?"
-    where = f"{file} line {place.tb_lineno}" if place else "an unknown line"
+    place = traceback.extract_tb(error.__traceback__)[-1]
+    where = f"{os.path.basename(place.filename)} line {place.lineno}"
     message = f"Internal error: {type(error).__name__} at {where}."
     hint = "This is a defect of the program: report it (verbose shows where it happened)."
     return error_document(SearchError("internal", message, hint))
@@ -1345,13 +1341,11 @@ def log_operation(span: str, params: dict[str, Any], document: Document) -> None
         return
     now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
     record = {"span": span, "time": now, **drop_empty({"query": params.get("query")})}
+    record["hasResults"] = document["ok"]
     if document["ok"]:
-        record |= {
-            "hasResults": True,
-            "resultLen": len(document.get("text") or dump_json(document)),
-        }
+        record["resultLen"] = len(document.get("text") or dump_json(document))
     else:
-        record |= {"hasResults": False, "error": document["error"]}
+        record["error"] = document["error"]
     line = dump_json(record) + "\n"
     if verbose:
         sys.stderr.write(line)
@@ -1407,24 +1401,21 @@ def shorten_texts(documents: list[Document], excess: int) -> None:
     found = [one for one in found if len(one[3]) > SHORTEST_CUT]
     if excess <= 0 or not found:
         return
-    notes = NOTE_CHARS * len({id(document) for document, *_ in found})
-    limit = common_limit([len(text) for *_, text in found], excess + notes)
+    from bisect import bisect_left
+
+    excess += NOTE_CHARS * len({id(document) for document, *_ in found})
+
+    def saved(limit: int) -> int:
+        return sum(max(0, len(text) - limit) for *_, text in found)
+
+    # From the longest limit down to SHORTEST_CUT: the first one that saves enough, else the last.
+    limits = range(max(len(text) for *_, text in found), SHORTEST_CUT, -1)
+    place = bisect_left(limits, excess, key=saved)
+    limit = limits[place] if place < len(limits) else SHORTEST_CUT
     for document, holder, name, text in found:
         if len(text) > limit:
             holder[name] = shorten(text, limit)
             truncation_of(document)["texts_shortened_to"] = limit
-
-
-def common_limit(lengths: list[int], excess: int) -> int:
-    """Return the longest limit that saves excess characters; at least SHORTEST_CUT."""
-    low, high = SHORTEST_CUT, max(lengths)
-    while low < high:
-        middle = (low + high + 1) // 2
-        if sum(max(0, length - middle) for length in lengths) >= excess:
-            low = middle
-        else:
-            high = middle - 1
-    return low
 
 
 def cuttable_texts(value: Any) -> list[tuple[Any, Any, str]]:
@@ -1557,6 +1548,9 @@ def run_command_line(script: dict[str, Any], argv: list[str] | None) -> int:
         return print_document(document, options, script["to_markdown"])
     except Stopped as stopped:  # what there is to print is printed
         return 128 + int(stopped.args[0])
+    except OSError as error:  # a full disk, for example: no document can be printed
+        sys.stderr.write(f"{script['name']}: stdout could not be written: {error.strerror}\n")
+        return EXIT_CODES["internal"]
 
 
 def open_closed_streams() -> None:
@@ -1620,6 +1614,8 @@ def parse_arguments(
         raise SearchError("invalid_input", f"{command} needs {wanted or 'parameters'}.", hint)
     if "output" in options:
         merged.setdefault("max_chars", 0)  # a file costs no context
+        if options["output"] == "-":
+            del options["output"]
     return merged
 
 
@@ -1807,8 +1803,8 @@ def print_document(
     """Print a document, or write it to --output and print a receipt; return its exit code."""
     kind = "" if document["ok"] else document["details"]["kind"]
     lines = bool(options.get("lines")) or ("lines" in options and document["ok"])
-    if lines:  # --jsonl: each item is a document of its own, printed already
-        text = "" if "output" not in options else "\n".join(options["lines"])
+    if lines:  # --jsonl: each item is a document of its own; without --output it is printed already
+        text = "\n".join(options["lines"]) if "output" in options else ""
         text = dump_json(document) if EXIT_CODES.get(kind, 0) >= 70 and not text else text
     elif options.get("format") == "markdown":
         try:
@@ -1819,23 +1815,12 @@ def print_document(
     else:
         text = dump_json(document, bool(options.get("pretty")) or sys.stdout.isatty())
     code = EXIT_CODES[kind] if kind else 0
-    if options.get("output", "-") != "-" and (document["ok"] or lines):
+    if "output" in options and (document["ok"] or lines):
         receipt = write_output(options["output"], text, document)
         text, code = dump_json(receipt), code if receipt["ok"] else EXIT_CODES["invalid_input"]
     if text:
         write_stdout(text)
     return code
-
-
-def emit_line(options: dict[str, Any], document: Document) -> None:
-    """Print one document of a batch with --jsonl at once; for --output, keep it until the end."""
-    line = dump_json(document)
-    if options.get("output", "-") != "-":
-        options.setdefault("lines", []).append(line)
-        return
-    options["lines"] = [line]  # that there was one: an endless batch does not keep them all
-    if not write_stdout(line):
-        raise Stopped(0)
 
 
 def write_stdout(text: str) -> bool:
@@ -1851,7 +1836,8 @@ def write_stdout(text: str) -> bool:
         # Without this the interpreter complains on stderr when it flushes stdout at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         reader_is_there = False
-    _WRITING["now"] = False
+    finally:
+        _WRITING["now"] = False
     if _WRITING["signal"]:
         raise Stopped(_WRITING["signal"])
     return reader_is_there
@@ -2271,7 +2257,7 @@ def retry_after(response: Response) -> float | None:
 
     try:
         return max(0.0, parsedate_to_datetime(value).timestamp() - time.time())
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return None
 
 
@@ -2469,8 +2455,17 @@ class LineWriter:
             if document["ok"] or not self.printed:
                 self.outcome = batch_outcome([document])
             self.printed += 1
-            emit_line(self.options, document)
+            self.print_line(dump_json(document))
         return self.printed - before
+
+    def print_line(self, line: str) -> None:
+        """Print a line at once; for --output, keep it until the end."""
+        if "output" in self.options:
+            self.options["lines"].append(line)
+            return
+        self.options["lines"] = [line]  # that there was one: an endless batch does not keep all
+        if not write_stdout(line):
+            raise Stopped(0)
 
 
 def query_pieces(params: dict[str, Any]) -> Iterator[list[str]]:

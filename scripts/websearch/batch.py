@@ -10,7 +10,7 @@ import os
 import re
 import sys
 
-from websearch.command_line import emit_line, file_name, read_argument, write_stdout
+from websearch.command_line import Stopped, file_name, read_argument, write_stdout
 from websearch.common import EXIT_CODES, MAX_INPUT_CHARS, SearchError, dump_json, object_field
 
 TYPE_CHECKING = False  # typing.TYPE_CHECKING without its import, which costs 5 ms
@@ -139,8 +139,17 @@ class LineWriter:
             if document["ok"] or not self.printed:
                 self.outcome = batch_outcome([document])
             self.printed += 1
-            emit_line(self.options, document)
+            self.print_line(dump_json(document))
         return self.printed - before
+
+    def print_line(self, line: str) -> None:
+        """Print a line at once; for --output, keep it until the end."""
+        if "output" in self.options:
+            self.options["lines"].append(line)
+            return
+        self.options["lines"] = [line]  # that there was one: an endless batch does not keep all
+        if not write_stdout(line):
+            raise Stopped(0)
 
 
 def query_pieces(params: dict[str, Any]) -> Iterator[list[str]]:

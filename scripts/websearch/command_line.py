@@ -94,6 +94,9 @@ def run_command_line(script: dict[str, Any], argv: list[str] | None) -> int:
         return print_document(document, options, script["to_markdown"])
     except Stopped as stopped:  # what there is to print is printed
         return 128 + int(stopped.args[0])
+    except OSError as error:  # a full disk, for example: no document can be printed
+        sys.stderr.write(f"{script['name']}: stdout could not be written: {error.strerror}\n")
+        return EXIT_CODES["internal"]
 
 
 def open_closed_streams() -> None:
@@ -157,6 +160,8 @@ def parse_arguments(
         raise SearchError("invalid_input", f"{command} needs {wanted or 'parameters'}.", hint)
     if "output" in options:
         merged.setdefault("max_chars", 0)  # a file costs no context
+        if options["output"] == "-":
+            del options["output"]
     return merged
 
 
@@ -344,8 +349,8 @@ def print_document(
     """Print a document, or write it to --output and print a receipt; return its exit code."""
     kind = "" if document["ok"] else document["details"]["kind"]
     lines = bool(options.get("lines")) or ("lines" in options and document["ok"])
-    if lines:  # --jsonl: each item is a document of its own, printed already
-        text = "" if "output" not in options else "\n".join(options["lines"])
+    if lines:  # --jsonl: each item is a document of its own; without --output it is printed already
+        text = "\n".join(options["lines"]) if "output" in options else ""
         text = dump_json(document) if EXIT_CODES.get(kind, 0) >= 70 and not text else text
     elif options.get("format") == "markdown":
         try:
@@ -356,23 +361,12 @@ def print_document(
     else:
         text = dump_json(document, bool(options.get("pretty")) or sys.stdout.isatty())
     code = EXIT_CODES[kind] if kind else 0
-    if options.get("output", "-") != "-" and (document["ok"] or lines):
+    if "output" in options and (document["ok"] or lines):
         receipt = write_output(options["output"], text, document)
         text, code = dump_json(receipt), code if receipt["ok"] else EXIT_CODES["invalid_input"]
     if text:
         write_stdout(text)
     return code
-
-
-def emit_line(options: dict[str, Any], document: Document) -> None:
-    """Print one document of a batch with --jsonl at once; for --output, keep it until the end."""
-    line = dump_json(document)
-    if options.get("output", "-") != "-":
-        options.setdefault("lines", []).append(line)
-        return
-    options["lines"] = [line]  # that there was one: an endless batch does not keep them all
-    if not write_stdout(line):
-        raise Stopped(0)
 
 
 def write_stdout(text: str) -> bool:
@@ -388,7 +382,8 @@ def write_stdout(text: str) -> bool:
         # Without this the interpreter complains on stderr when it flushes stdout at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         reader_is_there = False
-    _WRITING["now"] = False
+    finally:
+        _WRITING["now"] = False
     if _WRITING["signal"]:
         raise Stopped(_WRITING["signal"])
     return reader_is_there

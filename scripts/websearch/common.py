@@ -159,9 +159,10 @@ def quoted(value: Any, limit: int = 80) -> str:
 
 
 def markdown_link(title: str, url: str) -> str:
-    """Return a Markdown link that no sign in the title and no parenthesis in the URL breaks."""
+    """Return a Markdown link; the title may hold any sign, the URL parentheses and white space."""
     label = re.sub(r"([\\\[\]`<])", r"\\\1", " ".join(title.split()))
-    return f"[{label}]({url.replace(' ', '%20').replace('(', '%28').replace(')', '%29')})"
+    target = "%20".join(url.split()).replace("(", "%28").replace(")", "%29")
+    return f"[{label}]({target})"
 
 
 def fence_untrusted(text: str) -> str:
@@ -279,14 +280,14 @@ def check_value(parameter: dict[str, Any], value: Any) -> Any:
         return word in TRUE_WORDS
     if kind in ("int", "float"):
         return check_number(parameter, value)
-    text = check_text(parameter, value)
-    return check_since(parameter, text) if kind == "since" else text
+    return check_text(parameter, value)
 
 
 def check_text(parameter: dict[str, Any], value: Any) -> str:
-    """Return text that is not blank and, if the table lists choices, one of them.
+    """Return text that is not blank; if the table lists choices, one of them or a range of dates.
 
-    Upper and lower case of a choice are mended; the table's "values" maps other spellings.
+    Upper and lower case of a choice are mended; the table's "values" maps other spellings. Only
+    the type since takes a range.
     """
     if not isinstance(value, (str, int, float)) or isinstance(value, bool):
         raise wrong_value(parameter, value, "text")
@@ -299,12 +300,14 @@ def check_text(parameter: dict[str, Any], value: Any) -> str:
     if not parameter.get("verbatim"):
         text = text.strip()
     choices = parameter.get("choices")
-    if not choices or parameter["type"] == "since":
+    if not choices:
         return text
     spellings = {choice.lower(): choice for choice in choices} | parameter.get("values", {})
-    if text.lower() not in spellings:
-        raise wrong_value(parameter, value, "one of " + ", ".join(choices))
-    return str(spellings[text.lower()])
+    if text.lower() in spellings:
+        return str(spellings[text.lower()])
+    if parameter["type"] == "since":
+        return check_dates(parameter, text)
+    raise wrong_value(parameter, value, "one of " + ", ".join(choices))
 
 
 def check_number(parameter: dict[str, Any], value: Any) -> int | float:
@@ -320,15 +323,11 @@ def check_number(parameter: dict[str, Any], value: Any) -> int | float:
     return int(number) if whole else number
 
 
-def check_since(parameter: dict[str, Any], text: str) -> str:
-    """Return a period word of the table, or a range of real dates as YYYY-MM-DD..YYYY-MM-DD."""
-    choices = parameter["choices"]
-    word = parameter.get("values", {}).get(text.lower(), text.lower())
-    if word in choices:
-        return str(word)
-    allowed = f"{', '.join(choices)} or YYYY-MM-DD..YYYY-MM-DD"
+def check_dates(parameter: dict[str, Any], text: str) -> str:
+    """Return a range of dates that exist as YYYY-MM-DD..YYYY-MM-DD."""
     dates = re.fullmatch(r"(\d{4}-\d\d-\d\d)(?:\.\.|to)(\d{4}-\d\d-\d\d)", text)
     if not dates:
+        allowed = f"{', '.join(parameter['choices'])} or YYYY-MM-DD..YYYY-MM-DD"
         raise wrong_value(parameter, text, allowed)
     from datetime import date
 
@@ -398,15 +397,12 @@ def run_operation(
 
 def internal_error(error: Exception, verbose: bool) -> Document:
     """Return the document for a defect of the script; the traceback goes to stderr if verbose."""
-    if verbose:
-        import traceback
+    import traceback
 
+    if verbose:
         traceback.print_exception(error)
-    place = error.__traceback__
-    while place and place.tb_next:
-        place = place.tb_next
-    file = os.path.basename(place.tb_frame.f_code.co_filename) if place else "?"
-    where = f"{file} line {place.tb_lineno}" if place else "an unknown line"
+    place = traceback.extract_tb(error.__traceback__)[-1]
+    where = f"{os.path.basename(place.filename)} line {place.lineno}"
     message = f"Internal error: {type(error).__name__} at {where}."
     hint = "This is a defect of the program: report it (verbose shows where it happened)."
     return error_document(SearchError("internal", message, hint))
@@ -427,13 +423,11 @@ def log_operation(span: str, params: dict[str, Any], document: Document) -> None
         return
     now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
     record = {"span": span, "time": now, **drop_empty({"query": params.get("query")})}
+    record["hasResults"] = document["ok"]
     if document["ok"]:
-        record |= {
-            "hasResults": True,
-            "resultLen": len(document.get("text") or dump_json(document)),
-        }
+        record["resultLen"] = len(document.get("text") or dump_json(document))
     else:
-        record |= {"hasResults": False, "error": document["error"]}
+        record["error"] = document["error"]
     line = dump_json(record) + "\n"
     if verbose:
         sys.stderr.write(line)
@@ -489,24 +483,21 @@ def shorten_texts(documents: list[Document], excess: int) -> None:
     found = [one for one in found if len(one[3]) > SHORTEST_CUT]
     if excess <= 0 or not found:
         return
-    notes = NOTE_CHARS * len({id(document) for document, *_ in found})
-    limit = common_limit([len(text) for *_, text in found], excess + notes)
+    from bisect import bisect_left
+
+    excess += NOTE_CHARS * len({id(document) for document, *_ in found})
+
+    def saved(limit: int) -> int:
+        return sum(max(0, len(text) - limit) for *_, text in found)
+
+    # From the longest limit down to SHORTEST_CUT: the first one that saves enough, else the last.
+    limits = range(max(len(text) for *_, text in found), SHORTEST_CUT, -1)
+    place = bisect_left(limits, excess, key=saved)
+    limit = limits[place] if place < len(limits) else SHORTEST_CUT
     for document, holder, name, text in found:
         if len(text) > limit:
             holder[name] = shorten(text, limit)
             truncation_of(document)["texts_shortened_to"] = limit
-
-
-def common_limit(lengths: list[int], excess: int) -> int:
-    """Return the longest limit that saves excess characters; at least SHORTEST_CUT."""
-    low, high = SHORTEST_CUT, max(lengths)
-    while low < high:
-        middle = (low + high + 1) // 2
-        if sum(max(0, length - middle) for length in lengths) >= excess:
-            low = middle
-        else:
-            high = middle - 1
-    return low
 
 
 def cuttable_texts(value: Any) -> list[tuple[Any, Any, str]]:

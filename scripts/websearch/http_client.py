@@ -402,7 +402,7 @@ def retry_after(response: Response) -> float | None:
 
     try:
         return max(0.0, parsedate_to_datetime(value).timestamp() - time.time())
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return None
 
 
