@@ -478,10 +478,7 @@ def answer_error(response: Response, endpoint: str, key_name: str) -> SearchErro
 
 def error_fields(response: Response) -> Fields:
     """Return Brave's error object, or {}. The API sends an object, its documentation has a list."""
-    try:
-        body = json_answer(response, "Brave")
-    except SearchError:
-        return {}
+    body = json_object(response) or {}
     return next(iter(objects(body.get("error") or body.get("errors"))), {})
 
 
@@ -545,9 +542,8 @@ def hours_and_distance(place: Fields) -> Fields:
             times.append(f"{span.get('opens') or '?'}-{span.get('closes') or '?'}")
             day = day or span.get("abbr_name") or ""
     hours = f"{day} {', '.join(times)}".strip()
-    distance = object_field(place, "distance")
-    known = distance.get("value") is not None
-    length = f"{distance['value']} {distance.get('units')}" if known else ""
+    distance = pick_fields(object_field(place, "distance"), "value", "units")
+    length = " ".join(map(str, distance.values())) if "value" in distance else ""
     return drop_empty({"hours_today": hours, "distance": length})
 
 
@@ -831,11 +827,6 @@ def run_command(command: str, params: Fields, report: ProgressCallback = None) -
     return run_operation(f"brave.{command}", COMMANDS[command], params, operation)
 
 
-def run_web_search(params: Fields, report: ProgressCallback = None) -> Document:
-    """Search the web; params and result as for run_command. Never raises."""
-    return run_command("web", params, report)
-
-
 def run_summarizer(params: Fields, report: ProgressCallback = None) -> Document:
     """Return the summary of a key, or of a query that is searched first. Never raises.
 
@@ -878,7 +869,8 @@ def poll_summary(wire: Fields, params: Fields, deadline: float, report: Progress
         if tries == attempts or time.monotonic() + pause >= deadline:
             break
         time.sleep(pause)
-    hint = f"Not complete after {tries} tries; raise max_attempts or poll_interval_ms."
+    too_low = "max_attempts or poll_interval_ms" if tries == attempts else "timeout"
+    hint = f"Not complete after {tries} tries; raise {too_low}."
     raise SearchError("timeout", NO_SUMMARY, hint, retryable=True)
 
 
@@ -944,19 +936,15 @@ def run_answers(params: Fields, report: ProgressCallback = None) -> Document:
     return run_operation("brave.answers", COMMANDS["answers"], params, operation)
 
 
-run_web = run_web_search
-run_context = functools.partial(run_command, "context")
-run_news = functools.partial(run_command, "news")
-run_images = functools.partial(run_command, "images")
-run_videos = functools.partial(run_command, "videos")
-run_rich = functools.partial(run_command, "rich")
-run_suggest = functools.partial(run_command, "suggest")
-run_spellcheck = functools.partial(run_command, "spellcheck")
 RUN: dict[str, Callable[..., Document]] = {
-    "web": run_web, "summarizer": run_summarizer, "context": run_context, "news": run_news,
-    "images": run_images, "videos": run_videos, "places": run_places, "rich": run_rich,
-    "suggest": run_suggest, "spellcheck": run_spellcheck, "answers": run_answers,
-}  # fmt: skip
+    **{command: functools.partial(run_command, command) for command in COMMANDS},
+    "summarizer": run_summarizer,
+    "places": run_places,
+    "answers": run_answers,
+}
+run_web_search = RUN["web"]
+# run_web, run_context, ...: what RUN holds, for other programs.
+globals().update({f"run_{command}": run for command, run in RUN.items()})
 
 # ===== documents -> Markdown, results =============================================================
 
@@ -1073,6 +1061,12 @@ def object_field(item: Any, name: str) -> dict[str, Any]:
     """Return a field that should be an object; {} if it is missing or something else."""
     value = item.get(name) if isinstance(item, dict) else None
     return value if isinstance(value, dict) else {}
+
+
+def list_field(item: Any, name: str, kind: type = dict) -> list[Any]:
+    """Return the entries of a list that have the wanted type; [] if the field is no list."""
+    value = item.get(name) if isinstance(item, dict) else None
+    return [one for one in value if type(one) is kind] if isinstance(value, list) else []
 
 
 def dump_json(value: Any, pretty: bool = False) -> str:
@@ -2333,13 +2327,19 @@ def retry_after(response: Response) -> float | None:
         return None
 
 
-def json_answer(response: Response, provider: str, clean: bool = True) -> dict[str, Any]:
-    """Return an answer's JSON object, its texts cleaned if clean; raises SearchError (provider)."""
+def json_object(response: Response, clean: bool = True) -> dict[str, Any] | None:
+    """Return an answer's JSON object, its texts cleaned if clean; None if the answer is none."""
     try:
         data = clean_tree(response.json()) if clean else response.json()
     except (ValueError, RecursionError):
-        data = None
-    if isinstance(data, dict):
+        return None
+    return data if isinstance(data, dict) else None
+
+
+def json_answer(response: Response, provider: str, clean: bool = True) -> dict[str, Any]:
+    """Return an answer's JSON object as json_object does; raises SearchError (provider)."""
+    data = json_object(response, clean)
+    if data is not None:
         return data
     message = f"{provider}'s answer is no JSON object: {response.excerpt()}"
     raise SearchError("provider", message, "Try again later.", status=response.status)

@@ -657,12 +657,6 @@ def check_answer(data: Fields, result: Fields) -> None:
 # ===== answers that become documents ==============================================================
 
 
-def list_field(item: Any, name: str, kind: type = dict) -> list[Any]:
-    """Return the entries of a list that have the wanted type; [] if the field is no list."""
-    value = item.get(name) if isinstance(item, dict) else None
-    return [one for one in value if type(one) is kind] if isinstance(value, list) else []
-
-
 def text_field(item: Any, name: str) -> str:
     """Return a short text or number on one line, cleaned; "" if it is missing or something else."""
     value = item.get(name) if isinstance(item, dict) else None
@@ -1553,6 +1547,12 @@ def object_field(item: Any, name: str) -> dict[str, Any]:
     """Return a field that should be an object; {} if it is missing or something else."""
     value = item.get(name) if isinstance(item, dict) else None
     return value if isinstance(value, dict) else {}
+
+
+def list_field(item: Any, name: str, kind: type = dict) -> list[Any]:
+    """Return the entries of a list that have the wanted type; [] if the field is no list."""
+    value = item.get(name) if isinstance(item, dict) else None
+    return [one for one in value if type(one) is kind] if isinstance(value, list) else []
 
 
 def dump_json(value: Any, pretty: bool = False) -> str:
@@ -2813,13 +2813,19 @@ def retry_after(response: Response) -> float | None:
         return None
 
 
-def json_answer(response: Response, provider: str, clean: bool = True) -> dict[str, Any]:
-    """Return an answer's JSON object, its texts cleaned if clean; raises SearchError (provider)."""
+def json_object(response: Response, clean: bool = True) -> dict[str, Any] | None:
+    """Return an answer's JSON object, its texts cleaned if clean; None if the answer is none."""
     try:
         data = clean_tree(response.json()) if clean else response.json()
     except (ValueError, RecursionError):
-        data = None
-    if isinstance(data, dict):
+        return None
+    return data if isinstance(data, dict) else None
+
+
+def json_answer(response: Response, provider: str, clean: bool = True) -> dict[str, Any]:
+    """Return an answer's JSON object as json_object does; raises SearchError (provider)."""
+    data = json_object(response, clean)
+    if data is not None:
         return data
     message = f"{provider}'s answer is no JSON object: {response.excerpt()}"
     raise SearchError("provider", message, "Try again later.", status=response.status)

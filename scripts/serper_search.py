@@ -406,10 +406,7 @@ def answer_error(response: Response) -> SearchError | None:
     """Return the error that an answer means, told by Serper's message; None for a good one."""
     if response.status == 200:
         return None
-    try:
-        text = error_text(json_answer(response, "Serper"))
-    except SearchError:  # Serper's front server answers with HTML
-        text = ""
+    text = error_text(json_object(response))  # Serper's front server answers with HTML
     if error := known_error(text, response.status):
         return error
     error = status_error(response, "Serper")
@@ -462,12 +459,6 @@ def pick(item: Fields, *names: str) -> Fields:
     return drop_empty({snake_case(name): item.get(name) for name in names})
 
 
-def objects_of(answer: Fields, name: str) -> list[Fields]:
-    """Return the objects of a list in an answer; [] if it is missing or something else."""
-    items = answer.get(name)
-    return [item for item in items if isinstance(item, dict)] if isinstance(items, list) else []
-
-
 def trim_item(command: str, item: Fields) -> Fields:
     """Return the useful fields of a result under the documents' names."""
     trimmed = pick(item, *ANSWERS[command]["fields"].split())
@@ -485,7 +476,7 @@ def merged_items(command: str, answers: list[Fields]) -> list[Fields]:
     items: list[Fields] = []
     seen: set[str] = set()
     for answer in answers:
-        for item in objects_of(answer, ANSWERS[command]["list"]):
+        for item in list_field(answer, ANSWERS[command]["list"]):
             known = drop_empty({name: item.get(name) for name in identity})
             if not known or dump_json(known) not in seen:
                 items.append(item)
@@ -550,8 +541,8 @@ def search_extras(answer: Fields) -> Fields:
     """Return the answer box, knowledge graph, questions, stories and searches of a first page."""
     box, graph = object_field(answer, "answerBox"), object_field(answer, "knowledgeGraph")
     about = ("title", "type", "website", "description", "descriptionSource", "descriptionLink")
-    questions, stories = objects_of(answer, "peopleAlsoAsk"), objects_of(answer, "topStories")
-    queries = [item.get("query") for item in objects_of(answer, "relatedSearches")]
+    questions, stories = list_field(answer, "peopleAlsoAsk"), list_field(answer, "topStories")
+    queries = [item.get("query") for item in list_field(answer, "relatedSearches")]
     return {
         "answer_box": pick(box, *box),
         "knowledge_graph": pick(graph, *about, "attributes"),
@@ -818,21 +809,12 @@ def batch_document(documents: list[Document]) -> Document:
     return {**batch_outcome(results), "provider": "serper", "results": results, **drop_empty(costs)}
 
 
-run_search = functools.partial(run_command, "search")
-run_news = functools.partial(run_command, "news")
-run_images = functools.partial(run_command, "images")
-run_videos = functools.partial(run_command, "videos")
-run_places = functools.partial(run_command, "places")
-run_maps = functools.partial(run_command, "maps")
-run_reviews = functools.partial(run_command, "reviews")
-run_shopping = functools.partial(run_command, "shopping")
-run_lens = functools.partial(run_command, "lens")
-run_scholar = functools.partial(run_command, "scholar")
-run_patents = functools.partial(run_command, "patents")
-run_autocomplete = functools.partial(run_command, "autocomplete")
-run_scrape = functools.partial(run_command, "scrape")
-run_account = functools.partial(run_command, "account")
-RUN: dict[str, Callable[..., Document]] = {name: globals()[f"run_{name}"] for name in COMMANDS}
+RUN: dict[str, Callable[..., Document]] = {
+    **{command: functools.partial(run_command, command) for command in COMMANDS},
+    "batch": run_batch,
+}
+# run_search, run_news, ...: what RUN holds, for other programs.
+globals().update({f"run_{command}": run for command, run in RUN.items()})
 
 # ===== documents -> Markdown and plain results ====================================================
 
@@ -1001,6 +983,12 @@ def object_field(item: Any, name: str) -> dict[str, Any]:
     """Return a field that should be an object; {} if it is missing or something else."""
     value = item.get(name) if isinstance(item, dict) else None
     return value if isinstance(value, dict) else {}
+
+
+def list_field(item: Any, name: str, kind: type = dict) -> list[Any]:
+    """Return the entries of a list that have the wanted type; [] if the field is no list."""
+    value = item.get(name) if isinstance(item, dict) else None
+    return [one for one in value if type(one) is kind] if isinstance(value, list) else []
 
 
 def dump_json(value: Any, pretty: bool = False) -> str:
@@ -2261,13 +2249,19 @@ def retry_after(response: Response) -> float | None:
         return None
 
 
-def json_answer(response: Response, provider: str, clean: bool = True) -> dict[str, Any]:
-    """Return an answer's JSON object, its texts cleaned if clean; raises SearchError (provider)."""
+def json_object(response: Response, clean: bool = True) -> dict[str, Any] | None:
+    """Return an answer's JSON object, its texts cleaned if clean; None if the answer is none."""
     try:
         data = clean_tree(response.json()) if clean else response.json()
     except (ValueError, RecursionError):
-        data = None
-    if isinstance(data, dict):
+        return None
+    return data if isinstance(data, dict) else None
+
+
+def json_answer(response: Response, provider: str, clean: bool = True) -> dict[str, Any]:
+    """Return an answer's JSON object as json_object does; raises SearchError (provider)."""
+    data = json_object(response, clean)
+    if data is not None:
         return data
     message = f"{provider}'s answer is no JSON object: {response.excerpt()}"
     raise SearchError("provider", message, "Try again later.", status=response.status)

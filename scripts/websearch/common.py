@@ -87,6 +87,12 @@ def object_field(item: Any, name: str) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
+def list_field(item: Any, name: str, kind: type = dict) -> list[Any]:
+    """Return the entries of a list that have the wanted type; [] if the field is no list."""
+    value = item.get(name) if isinstance(item, dict) else None
+    return [one for one in value if type(one) is kind] if isinstance(value, list) else []
+
+
 def dump_json(value: Any, pretty: bool = False) -> str:
     """Return JSON text, compact unless pretty."""
     style: dict[str, Any] = {"indent": 2} if pretty else {"separators": (",", ":")}

@@ -406,13 +406,19 @@ def retry_after(response: Response) -> float | None:
         return None
 
 
-def json_answer(response: Response, provider: str, clean: bool = True) -> dict[str, Any]:
-    """Return an answer's JSON object, its texts cleaned if clean; raises SearchError (provider)."""
+def json_object(response: Response, clean: bool = True) -> dict[str, Any] | None:
+    """Return an answer's JSON object, its texts cleaned if clean; None if the answer is none."""
     try:
         data = clean_tree(response.json()) if clean else response.json()
     except (ValueError, RecursionError):
-        data = None
-    if isinstance(data, dict):
+        return None
+    return data if isinstance(data, dict) else None
+
+
+def json_answer(response: Response, provider: str, clean: bool = True) -> dict[str, Any]:
+    """Return an answer's JSON object as json_object does; raises SearchError (provider)."""
+    data = json_object(response, clean)
+    if data is not None:
         return data
     message = f"{provider}'s answer is no JSON object: {response.excerpt()}"
     raise SearchError("provider", message, "Try again later.", status=response.status)

@@ -425,6 +425,18 @@ class Callers(OpenSourceCase):
             self.assertFalse(run.document["ok"])
             self.assertNotIn(CANARY, run.stdout.decode() + run.stderr)
 
+    def test_a_refusal_with_errors_of_a_broken_shape_still_says_why(self) -> None:
+        server = CannedServer()
+        self.addCleanup(server.close)
+        self.use_folder(GITHUB_BASE_URL=server.url)
+        server.status = 422
+        for errors in (5, "no", {"message": "x"}, [5, None, {"message": 5}]):
+            server.body = {"message": "Validation Failed", "errors": errors}
+            document = self.search("github", "sourdough bread").document
+            with self.subTest(errors):
+                self.assertEqual(document["details"]["kind"], "invalid_input")
+                self.assertIn("Validation Failed", document["error"])
+
     def test_a_contact_counts_where_it_is_told_and_nowhere_else(self) -> None:
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)

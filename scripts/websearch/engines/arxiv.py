@@ -81,7 +81,7 @@ def search_term(word: str) -> str:
 def read_answer(request: dict[str, Any], response: Response) -> dict[str, Any]:
     """Return the result page that an answer is. Raises SearchError."""
     results = map(paper_result, feed_entries(response))
-    return {"results": [result for result in results if result]}
+    return {"results": [*filter(None, results)]}
 
 
 def feed_entries(response: Response) -> list[str]:

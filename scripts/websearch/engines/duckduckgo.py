@@ -140,7 +140,7 @@ def parse_result_page(html: str) -> dict[str, Any]:
     ]
     empty = with_class(nodes, "no-results", "result--no-result") is not None
     return {
-        "results": [result for result in results if result],
+        "results": [*filter(None, results)],
         "is_empty": empty,
         "signal": challenge_signal(nodes) or wall_signal(nodes, empty),
         "next_form": next_form(nodes),

@@ -103,7 +103,7 @@ def parse_result_page(html: str) -> dict[str, Any]:
     texts = (child for node in nodes for child in node.children if isinstance(child, str))
     empty = any(NOTHING_FOUND in text for text in texts)
     return {
-        "results": [result for result in results if result],
+        "results": [*filter(None, results)],
         "is_empty": empty,
         "signal": google_signal(nodes) or wall_signal(nodes, empty),
     }

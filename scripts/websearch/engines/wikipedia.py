@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from websearch.common import SearchError, dump_json, object_field, shorten
+from websearch.common import SearchError, dump_json, list_field, object_field, shorten
 from websearch.engines import engine_address, has_other_address
 from websearch.engines.filters import language_code
 from websearch.engines.result_pages import (
@@ -58,16 +58,15 @@ def read_answer(request: dict[str, Any], response: Response) -> dict[str, Any]:
     if isinstance(answer.get("error"), dict):
         raise api_error(answer["error"], response)
     found = object_field(answer, "query")
-    items = found.get("search")
-    if not isinstance(items, list):
+    if not isinstance(found.get("search"), list):
         message = f"Wikipedia's answer holds no results: {shorten(dump_json(answer), 200)}"
         raise SearchError("provider", message, "Try again later.", status=200)
     wiki = request["url"].partition("/w/api.php")[0]
     results = [
         api_result(title, article_url(wiki, title), item.get("snippet"), item.get("timestamp"))
         | {"license": LICENSE}
-        for item in items
-        if isinstance(item, dict) and (title := api_text(item.get("title")))
+        for item in list_field(found, "search")
+        if (title := api_text(item.get("title")))
     ]
     suggestion = api_text(object_field(found, "searchinfo").get("suggestion"))
     return {"results": results, "suggestions": [suggestion] if suggestion else []}
