@@ -1077,9 +1077,8 @@ def dump_json(value: Any, pretty: bool = False) -> str:
 
 # ----- text from outside
 
-# Patterns stay text: re compiles and caches them when they are first used, not on import.
+# A pattern stays text: re compiles and caches it when it is first used, not on import.
 _ANSI_ESCAPE = r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-_])"
-_HTML_MARK = r"(?i)</?(?:strong|b|em|i|u|mark|code|span|p|br)(?:\s[^<>]*)?/?>"
 # Controls except tab and newline are removed; a lone surrogate (no valid UTF-8) becomes U+FFFD.
 _CONTROLS: dict[int, str | None] = {
     **dict.fromkeys([*range(0x09), *range(0x0B, 0x20), *range(0x7F, 0xA0)]),
@@ -1089,8 +1088,6 @@ _CONTROLS: dict[int, str | None] = {
 # The joiners U+200C and U+200D stay: Persian, Hindi and emoji need them.
 _HIDING = (*range(0x202A, 0x202F), *range(0x2066, 0x206A), *range(0xE0000, 0xE0080))
 _UNTRUSTED = {**_CONTROLS, **dict.fromkeys((*_HIDING, 0x200B, 0x2060, 0xFEFF))}
-# "&amp;" is the last one, so that nothing is decoded twice.
-_ENTITIES = {"&lt;": "<", "&gt;": ">", "&quot;": '"', "&#39;": "'", "&#x27;": "'", "&amp;": "&"}
 
 
 def clean_text(text: str, model_answer: bool = False) -> str:
@@ -1110,19 +1107,6 @@ def clean_tree(value: Any, model_answer: bool = False) -> Any:
     if isinstance(value, list):
         return [clean_tree(item, model_answer) for item in value]
     return None if isinstance(value, float) and not abs(value) < float("inf") else value
-
-
-def plain_text(html: str) -> str:
-    """Return a title or snippet without highlighting tags, its entities decoded once."""
-    text = re.sub(_HTML_MARK, "", html) if "<" in html else html
-    if re.search(r"&(?!(?:amp|lt|gt|quot|#39|#x27);)#?\w+;", text):
-        from html import unescape  # 3 ms, for texts that hold more than the usual entities
-
-        text = unescape(text)
-    elif "&" in text:
-        for entity, character in _ENTITIES.items():
-            text = text.replace(entity, character)
-    return clean_text(text).strip()
 
 
 def shorten(text: str, limit: int) -> str:
@@ -1500,29 +1484,25 @@ def drop_items(documents: list[Document], excess: int, cut: dict[str, Any]) -> N
 
     Of lists that are equally long, that of the last document is the first to lose an item.
     """
-    from heapq import heapify, heappop, heappush
-
     sizes = {
-        (-number, name): [len(dump_json(item)) + 1 for item in value]
+        (number, name): [len(dump_json(item)) + 1 for item in value]
         for number, document in enumerate(documents)
         for name, value in document.items()
         if isinstance(value, list) and value
     }
-    longest_first = [(-sum(items), *place) for place, items in sizes.items()]
-    heapify(longest_first)
+    totals = {place: sum(items) for place, items in sizes.items()}
     dropped = cut.setdefault("items_dropped", {}) if excess > 0 and sizes else {}
-    while excess > 0 and longest_first:
-        size, number, name = heappop(longest_first)
-        document = documents[-number]
+    while excess > 0 and totals:
+        number, name = place = max(totals, key=lambda one: (totals[one], one[0]))
         excess += 0 if name in dropped else NOTE_CHARS
         dropped[name] = dropped.get(name, 0) + 1
-        document[name].pop()
-        item = sizes[number, name].pop()
-        excess -= item
-        if document[name]:
-            heappush(longest_first, (size + item, number, name))
-        elif name != "results":
-            del document[name]
+        documents[number][name].pop()
+        item = sizes[place].pop()
+        excess, totals[place] = excess - item, totals[place] - item
+        if not sizes[place]:
+            del totals[place]
+            if name != "results":
+                del documents[number][name]
 
 
 def frame_markdown(document: Document, *blocks: str) -> str:
@@ -1669,7 +1649,7 @@ def parse_arguments(
     if "params_json" in options:
         given = read_params_json(options["params_json"])
         if rest and not named:
-            refuse_mistyped_command(script, rest[0], spec, given)
+            refuse_mistyped_command(script, rest[0], given)
         given = canonical_names(command, spec, given)
     take_words(script, command, rest, values, given)
     merged = {**given, **values}
@@ -1685,17 +1665,13 @@ def parse_arguments(
     return merged
 
 
-def refuse_mistyped_command(
-    script: dict[str, Any], word: str, spec: dict[str, Any], given: dict[str, Any]
-) -> None:
+def refuse_mistyped_command(script: dict[str, Any], word: str, given: dict[str, Any]) -> None:
     """Raise SearchError if a word beside JSON is nearly a command: it would be searched for.
 
-    take_words names both if the JSON has a query, too. spec is that of the default command.
+    take_words names both if the JSON has a query, too.
     """
-    first = [one for one in spec["params"] if one.get("positional")][:1]
-    names = {name for one in first for name in (one["name"], *one.get("aliases", ()))}
     similar = nearest(word, script["commands"], "command") if " " not in word else ""
-    if similar and not names & {spelled_name(name) for name in given}:
+    if similar and not {"query", "q"} & {spelled_name(name) for name in given}:
         hint = f"{similar} To search for {quoted(word)}, put it into the JSON."
         raise SearchError("invalid_input", f"{quoted(word)} is no command.", hint)
 
@@ -2346,6 +2322,29 @@ def json_answer(response: Response, provider: str, clean: bool = True) -> dict[s
 
 
 # ===== end of shared block: http ==================================================================
+
+
+# ===== shared block: marked text (edit websearch/common.py, then run `make sync`) =================
+
+_HTML_MARK = r"(?i)</?(?:strong|b|em|i|u|mark|code|span|p|br)(?:\s[^<>]*)?/?>"
+# "&amp;" is the last one, so that nothing is decoded twice.
+_ENTITIES = {"&lt;": "<", "&gt;": ">", "&quot;": '"', "&#39;": "'", "&#x27;": "'", "&amp;": "&"}
+
+
+def plain_text(html: str) -> str:
+    """Return a title or snippet without highlighting tags, its entities decoded once."""
+    text = re.sub(_HTML_MARK, "", html) if "<" in html else html
+    if re.search(r"&(?!(?:amp|lt|gt|quot|#39|#x27);)#?\w+;", text):
+        from html import unescape  # 3 ms, for texts that hold more than the usual entities
+
+        text = unescape(text)
+    elif "&" in text:
+        for entity, character in _ENTITIES.items():
+            text = text.replace(entity, character)
+    return clean_text(text).strip()
+
+
+# ===== end of shared block: marked text ===========================================================
 
 
 if __name__ == "__main__":

@@ -45,7 +45,7 @@ REDIRECT_LINK = f"{REDIRECT_ADDRESS}/grounding-api-redirect/"
 
 DEFAULT_MODEL = "gemini-3.8-flash"  # the parameter model and GEMINI_MODEL go first
 FREE_MODEL = "gemini-2.5-flash-lite"  # free keys can search with Gemini 2.5 only (October 2026)
-MODELS_PAGE, MODELS_PAGES = 1000, 10  # models in one answer of the list; answers that are read
+MODELS_LISTED = 1000  # models in the list: the most that the API gives at once
 MODELS_TIMEOUT = 4.0  # seconds for the list that an unknown model is compared with
 
 # Provider -> variable that overrides its address, address, variables with its key or token.
@@ -453,12 +453,10 @@ def google_cloud(variable: str) -> str:
     return value
 
 
-def models_request(page_token: str) -> Fields:
-    """Return the request for one answer of the model list; the key is added on sending."""
-    from urllib.parse import urlencode
-
-    query = urlencode(drop_empty({"pageSize": MODELS_PAGE, "pageToken": page_token}))
-    url = f"{base_url(*PROVIDERS['gemini'][:2])}/{API_VERSION}/models?{query}"
+def models_request() -> Fields:
+    """Return the request for the list of models; the key is added on sending."""
+    address = f"{base_url(*PROVIDERS['gemini'][:2])}/{API_VERSION}/models"
+    url = f"{address}?pageSize={MODELS_LISTED}"
     return {"method": "GET", "url": url, "headers": {}}
 
 
@@ -927,7 +925,8 @@ class Session:
             if error.kind != "timeout" or "status" in error.details:
                 raise
         message = f"Error: Request timed out after {allowed:g} s. Try increasing timeout."
-        hint = f"Raise timeout, for example to {max(60, round(2 * allowed))} seconds."
+        longer = min(LONGEST_TIMEOUT, max(60, round(2 * allowed)))
+        hint = f"Raise timeout, for example to {longer:g} seconds, or ask for less."
         raise SearchError("timeout", message, hint, retryable=True)
 
 
@@ -1269,7 +1268,7 @@ def run_models(params: Fields, report: ProgressCallback = None) -> Document:
 
     def operation(checked: Fields) -> Document:
         if checked.get("dry_run"):
-            raise DryRun(models_request(""))
+            raise DryRun(models_request())
         deadline = deadline_of(checked)
         models = list_models(find_credential("gemini", deadline), deadline)
         default = chosen_model({})[0]
@@ -1280,20 +1279,14 @@ def run_models(params: Fields, report: ProgressCallback = None) -> Document:
 
 def list_models(credential: Fields, deadline: float) -> list[Fields]:
     """Return the models that can be asked, as name and token limits; raises SearchError."""
-    models: list[Fields] = []
-    token = ""
-    for _ in range(MODELS_PAGES):
-        response = Session().send(models_request(token), credential, "", deadline)
-        answer = json_answer(response, "Google")
-        for entry in list_field(answer, "models"):
-            name = text_field(entry, "name").removeprefix("models/")
-            if name and "generateContent" in list_field(entry, "supportedGenerationMethods", str):
-                limits = {"input_tokens": "inputTokenLimit", "output_tokens": "outputTokenLimit"}
-                tokens = {field: entry.get(sent) for field, sent in limits.items()}
-                models.append({"name": name, **drop_empty(tokens)})
-        token = text_field(answer, "nextPageToken")
-        if not token:
-            break
+    response = Session().send(models_request(), credential, "", deadline)
+    models = []
+    for entry in list_field(json_answer(response, "Google"), "models"):
+        name = text_field(entry, "name").removeprefix("models/")
+        if name and "generateContent" in list_field(entry, "supportedGenerationMethods", str):
+            limits = {"input_tokens": "inputTokenLimit", "output_tokens": "outputTokenLimit"}
+            tokens = {field: entry.get(sent) for field, sent in limits.items()}
+            models.append({"name": name, **drop_empty(tokens)})
     return models
 
 
@@ -1472,20 +1465,9 @@ def main(argv: list[str] | None = None) -> int:
     if (sys.argv[1:] if argv is None else argv) == ["batch"]:
         argv = ["batch", "--params-json", '{"queries": []}']  # so that EMPTY_QUERIES is said
     hint = "Name a file with a question a line, or give the questions: queries."
-
-    def run_batch_file(params: Fields, report: ProgressCallback, options: Fields) -> Document:
-        if wants_lines(options):
-            return run_stream(run_batch, params, report, options)
-        return run_batch(read_queries(params, hint), report)
-
-    script = {
-        "name": "gemini_search.py",
-        "description": __doc__,
-        "commands": COMMANDS,
-        "run": {**RUN, "batch": run_batch_file},
-        "to_markdown": to_markdown,
-    }
-    return run_command_line(script, argv)
+    run = {**RUN, "batch": functools.partial(run_with_input, run_batch, hint)}
+    script = {"name": "gemini_search.py", "description": __doc__, "commands": COMMANDS, "run": run}
+    return run_command_line({**script, "to_markdown": to_markdown}, argv)
 
 
 # ===== shared blocks ==============================================================================
@@ -1563,9 +1545,8 @@ def dump_json(value: Any, pretty: bool = False) -> str:
 
 # ----- text from outside
 
-# Patterns stay text: re compiles and caches them when they are first used, not on import.
+# A pattern stays text: re compiles and caches it when it is first used, not on import.
 _ANSI_ESCAPE = r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-_])"
-_HTML_MARK = r"(?i)</?(?:strong|b|em|i|u|mark|code|span|p|br)(?:\s[^<>]*)?/?>"
 # Controls except tab and newline are removed; a lone surrogate (no valid UTF-8) becomes U+FFFD.
 _CONTROLS: dict[int, str | None] = {
     **dict.fromkeys([*range(0x09), *range(0x0B, 0x20), *range(0x7F, 0xA0)]),
@@ -1575,8 +1556,6 @@ _CONTROLS: dict[int, str | None] = {
 # The joiners U+200C and U+200D stay: Persian, Hindi and emoji need them.
 _HIDING = (*range(0x202A, 0x202F), *range(0x2066, 0x206A), *range(0xE0000, 0xE0080))
 _UNTRUSTED = {**_CONTROLS, **dict.fromkeys((*_HIDING, 0x200B, 0x2060, 0xFEFF))}
-# "&amp;" is the last one, so that nothing is decoded twice.
-_ENTITIES = {"&lt;": "<", "&gt;": ">", "&quot;": '"', "&#39;": "'", "&#x27;": "'", "&amp;": "&"}
 
 
 def clean_text(text: str, model_answer: bool = False) -> str:
@@ -1596,19 +1575,6 @@ def clean_tree(value: Any, model_answer: bool = False) -> Any:
     if isinstance(value, list):
         return [clean_tree(item, model_answer) for item in value]
     return None if isinstance(value, float) and not abs(value) < float("inf") else value
-
-
-def plain_text(html: str) -> str:
-    """Return a title or snippet without highlighting tags, its entities decoded once."""
-    text = re.sub(_HTML_MARK, "", html) if "<" in html else html
-    if re.search(r"&(?!(?:amp|lt|gt|quot|#39|#x27);)#?\w+;", text):
-        from html import unescape  # 3 ms, for texts that hold more than the usual entities
-
-        text = unescape(text)
-    elif "&" in text:
-        for entity, character in _ENTITIES.items():
-            text = text.replace(entity, character)
-    return clean_text(text).strip()
 
 
 def shorten(text: str, limit: int) -> str:
@@ -1986,29 +1952,25 @@ def drop_items(documents: list[Document], excess: int, cut: dict[str, Any]) -> N
 
     Of lists that are equally long, that of the last document is the first to lose an item.
     """
-    from heapq import heapify, heappop, heappush
-
     sizes = {
-        (-number, name): [len(dump_json(item)) + 1 for item in value]
+        (number, name): [len(dump_json(item)) + 1 for item in value]
         for number, document in enumerate(documents)
         for name, value in document.items()
         if isinstance(value, list) and value
     }
-    longest_first = [(-sum(items), *place) for place, items in sizes.items()]
-    heapify(longest_first)
+    totals = {place: sum(items) for place, items in sizes.items()}
     dropped = cut.setdefault("items_dropped", {}) if excess > 0 and sizes else {}
-    while excess > 0 and longest_first:
-        size, number, name = heappop(longest_first)
-        document = documents[-number]
+    while excess > 0 and totals:
+        number, name = place = max(totals, key=lambda one: (totals[one], one[0]))
         excess += 0 if name in dropped else NOTE_CHARS
         dropped[name] = dropped.get(name, 0) + 1
-        document[name].pop()
-        item = sizes[number, name].pop()
-        excess -= item
-        if document[name]:
-            heappush(longest_first, (size + item, number, name))
-        elif name != "results":
-            del document[name]
+        documents[number][name].pop()
+        item = sizes[place].pop()
+        excess, totals[place] = excess - item, totals[place] - item
+        if not sizes[place]:
+            del totals[place]
+            if name != "results":
+                del documents[number][name]
 
 
 def frame_markdown(document: Document, *blocks: str) -> str:
@@ -2155,7 +2117,7 @@ def parse_arguments(
     if "params_json" in options:
         given = read_params_json(options["params_json"])
         if rest and not named:
-            refuse_mistyped_command(script, rest[0], spec, given)
+            refuse_mistyped_command(script, rest[0], given)
         given = canonical_names(command, spec, given)
     take_words(script, command, rest, values, given)
     merged = {**given, **values}
@@ -2171,17 +2133,13 @@ def parse_arguments(
     return merged
 
 
-def refuse_mistyped_command(
-    script: dict[str, Any], word: str, spec: dict[str, Any], given: dict[str, Any]
-) -> None:
+def refuse_mistyped_command(script: dict[str, Any], word: str, given: dict[str, Any]) -> None:
     """Raise SearchError if a word beside JSON is nearly a command: it would be searched for.
 
-    take_words names both if the JSON has a query, too. spec is that of the default command.
+    take_words names both if the JSON has a query, too.
     """
-    first = [one for one in spec["params"] if one.get("positional")][:1]
-    names = {name for one in first for name in (one["name"], *one.get("aliases", ()))}
     similar = nearest(word, script["commands"], "command") if " " not in word else ""
-    if similar and not names & {spelled_name(name) for name in given}:
+    if similar and not {"query", "q"} & {spelled_name(name) for name in given}:
         hint = f"{similar} To search for {quoted(word)}, put it into the JSON."
         raise SearchError("invalid_input", f"{quoted(word)} is no command.", hint)
 
@@ -2898,20 +2856,21 @@ def wants_lines(options: dict[str, Any]) -> bool:
     return any(options.get(name) for name in ("jsonl", "ordered", "skip_done"))
 
 
-def run_stream(
+def run_with_input(
     run: Callable[..., Document],
+    hint: str,
     params: dict[str, Any],
     report: ProgressCallback,
     options: dict[str, Any],
 ) -> Document:
-    """Answer any number of queries by run_batch, as JSON Lines that name their input.
+    """Run a batch for the command line: run is its run_batch, hint as for read_queries.
 
-    They are read and answered in pieces, so memory is bounded. Once the key is refused or the
-    quota is used up, no more are asked. Returns ok, or the first error if nothing worked. Raises
-    SearchError for an input that cannot be read.
+    With JSON Lines, which name their input, the queries are read and answered in pieces, so memory
+    is bounded. Once the key is refused or the quota is used up, no more are asked. Returns ok, or
+    the first error if nothing worked. Raises SearchError for an input that cannot be read.
     """
-    if "input" not in params and "queries" not in params:
-        return run(params, report)
+    if not wants_lines(options) or not {"input", "queries"} & params.keys():
+        return run(read_queries(params, hint), report)
     done = done_inputs(options, "input")
     writer = LineWriter(options)
     start = 0

@@ -908,20 +908,9 @@ def extras_markdown(document: Document) -> list[str]:
 
 def main(argv: list[str] | None = None) -> int:
     """Run the command line; return the exit code."""
-
-    def run_batch_file(params: Fields, report: ProgressCallback, options: Fields) -> Document:
-        if wants_lines(options):
-            return run_stream(run_batch, params, report, options)
-        return run_batch(read_queries(params, NO_QUERIES), report)
-
-    script = {
-        "name": "serper_search.py",
-        "description": __doc__,
-        "commands": COMMANDS,
-        "run": {**RUN, "batch": run_batch_file},
-        "to_markdown": to_markdown,
-    }
-    return run_command_line(script, argv)
+    run = {**RUN, "batch": functools.partial(run_with_input, run_batch, NO_QUERIES)}
+    script = {"name": "serper_search.py", "description": __doc__, "commands": COMMANDS, "run": run}
+    return run_command_line({**script, "to_markdown": to_markdown}, argv)
 
 
 # ===== shared blocks ==============================================================================
@@ -999,9 +988,8 @@ def dump_json(value: Any, pretty: bool = False) -> str:
 
 # ----- text from outside
 
-# Patterns stay text: re compiles and caches them when they are first used, not on import.
+# A pattern stays text: re compiles and caches it when it is first used, not on import.
 _ANSI_ESCAPE = r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-_])"
-_HTML_MARK = r"(?i)</?(?:strong|b|em|i|u|mark|code|span|p|br)(?:\s[^<>]*)?/?>"
 # Controls except tab and newline are removed; a lone surrogate (no valid UTF-8) becomes U+FFFD.
 _CONTROLS: dict[int, str | None] = {
     **dict.fromkeys([*range(0x09), *range(0x0B, 0x20), *range(0x7F, 0xA0)]),
@@ -1011,8 +999,6 @@ _CONTROLS: dict[int, str | None] = {
 # The joiners U+200C and U+200D stay: Persian, Hindi and emoji need them.
 _HIDING = (*range(0x202A, 0x202F), *range(0x2066, 0x206A), *range(0xE0000, 0xE0080))
 _UNTRUSTED = {**_CONTROLS, **dict.fromkeys((*_HIDING, 0x200B, 0x2060, 0xFEFF))}
-# "&amp;" is the last one, so that nothing is decoded twice.
-_ENTITIES = {"&lt;": "<", "&gt;": ">", "&quot;": '"', "&#39;": "'", "&#x27;": "'", "&amp;": "&"}
 
 
 def clean_text(text: str, model_answer: bool = False) -> str:
@@ -1032,19 +1018,6 @@ def clean_tree(value: Any, model_answer: bool = False) -> Any:
     if isinstance(value, list):
         return [clean_tree(item, model_answer) for item in value]
     return None if isinstance(value, float) and not abs(value) < float("inf") else value
-
-
-def plain_text(html: str) -> str:
-    """Return a title or snippet without highlighting tags, its entities decoded once."""
-    text = re.sub(_HTML_MARK, "", html) if "<" in html else html
-    if re.search(r"&(?!(?:amp|lt|gt|quot|#39|#x27);)#?\w+;", text):
-        from html import unescape  # 3 ms, for texts that hold more than the usual entities
-
-        text = unescape(text)
-    elif "&" in text:
-        for entity, character in _ENTITIES.items():
-            text = text.replace(entity, character)
-    return clean_text(text).strip()
 
 
 def shorten(text: str, limit: int) -> str:
@@ -1422,29 +1395,25 @@ def drop_items(documents: list[Document], excess: int, cut: dict[str, Any]) -> N
 
     Of lists that are equally long, that of the last document is the first to lose an item.
     """
-    from heapq import heapify, heappop, heappush
-
     sizes = {
-        (-number, name): [len(dump_json(item)) + 1 for item in value]
+        (number, name): [len(dump_json(item)) + 1 for item in value]
         for number, document in enumerate(documents)
         for name, value in document.items()
         if isinstance(value, list) and value
     }
-    longest_first = [(-sum(items), *place) for place, items in sizes.items()]
-    heapify(longest_first)
+    totals = {place: sum(items) for place, items in sizes.items()}
     dropped = cut.setdefault("items_dropped", {}) if excess > 0 and sizes else {}
-    while excess > 0 and longest_first:
-        size, number, name = heappop(longest_first)
-        document = documents[-number]
+    while excess > 0 and totals:
+        number, name = place = max(totals, key=lambda one: (totals[one], one[0]))
         excess += 0 if name in dropped else NOTE_CHARS
         dropped[name] = dropped.get(name, 0) + 1
-        document[name].pop()
-        item = sizes[number, name].pop()
-        excess -= item
-        if document[name]:
-            heappush(longest_first, (size + item, number, name))
-        elif name != "results":
-            del document[name]
+        documents[number][name].pop()
+        item = sizes[place].pop()
+        excess, totals[place] = excess - item, totals[place] - item
+        if not sizes[place]:
+            del totals[place]
+            if name != "results":
+                del documents[number][name]
 
 
 def frame_markdown(document: Document, *blocks: str) -> str:
@@ -1591,7 +1560,7 @@ def parse_arguments(
     if "params_json" in options:
         given = read_params_json(options["params_json"])
         if rest and not named:
-            refuse_mistyped_command(script, rest[0], spec, given)
+            refuse_mistyped_command(script, rest[0], given)
         given = canonical_names(command, spec, given)
     take_words(script, command, rest, values, given)
     merged = {**given, **values}
@@ -1607,17 +1576,13 @@ def parse_arguments(
     return merged
 
 
-def refuse_mistyped_command(
-    script: dict[str, Any], word: str, spec: dict[str, Any], given: dict[str, Any]
-) -> None:
+def refuse_mistyped_command(script: dict[str, Any], word: str, given: dict[str, Any]) -> None:
     """Raise SearchError if a word beside JSON is nearly a command: it would be searched for.
 
-    take_words names both if the JSON has a query, too. spec is that of the default command.
+    take_words names both if the JSON has a query, too.
     """
-    first = [one for one in spec["params"] if one.get("positional")][:1]
-    names = {name for one in first for name in (one["name"], *one.get("aliases", ()))}
     similar = nearest(word, script["commands"], "command") if " " not in word else ""
-    if similar and not names & {spelled_name(name) for name in given}:
+    if similar and not {"query", "q"} & {spelled_name(name) for name in given}:
         hint = f"{similar} To search for {quoted(word)}, put it into the JSON."
         raise SearchError("invalid_input", f"{quoted(word)} is no command.", hint)
 
@@ -2394,20 +2359,21 @@ def wants_lines(options: dict[str, Any]) -> bool:
     return any(options.get(name) for name in ("jsonl", "ordered", "skip_done"))
 
 
-def run_stream(
+def run_with_input(
     run: Callable[..., Document],
+    hint: str,
     params: dict[str, Any],
     report: ProgressCallback,
     options: dict[str, Any],
 ) -> Document:
-    """Answer any number of queries by run_batch, as JSON Lines that name their input.
+    """Run a batch for the command line: run is its run_batch, hint as for read_queries.
 
-    They are read and answered in pieces, so memory is bounded. Once the key is refused or the
-    quota is used up, no more are asked. Returns ok, or the first error if nothing worked. Raises
-    SearchError for an input that cannot be read.
+    With JSON Lines, which name their input, the queries are read and answered in pieces, so memory
+    is bounded. Once the key is refused or the quota is used up, no more are asked. Returns ok, or
+    the first error if nothing worked. Raises SearchError for an input that cannot be read.
     """
-    if "input" not in params and "queries" not in params:
-        return run(params, report)
+    if not wants_lines(options) or not {"input", "queries"} & params.keys():
+        return run(read_queries(params, hint), report)
     done = done_inputs(options, "input")
     writer = LineWriter(options)
     start = 0

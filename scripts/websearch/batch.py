@@ -84,20 +84,21 @@ def wants_lines(options: dict[str, Any]) -> bool:
     return any(options.get(name) for name in ("jsonl", "ordered", "skip_done"))
 
 
-def run_stream(
+def run_with_input(
     run: Callable[..., Document],
+    hint: str,
     params: dict[str, Any],
     report: ProgressCallback,
     options: dict[str, Any],
 ) -> Document:
-    """Answer any number of queries by run_batch, as JSON Lines that name their input.
+    """Run a batch for the command line: run is its run_batch, hint as for read_queries.
 
-    They are read and answered in pieces, so memory is bounded. Once the key is refused or the
-    quota is used up, no more are asked. Returns ok, or the first error if nothing worked. Raises
-    SearchError for an input that cannot be read.
+    With JSON Lines, which name their input, the queries are read and answered in pieces, so memory
+    is bounded. Once the key is refused or the quota is used up, no more are asked. Returns ok, or
+    the first error if nothing worked. Raises SearchError for an input that cannot be read.
     """
-    if "input" not in params and "queries" not in params:
-        return run(params, report)
+    if not wants_lines(options) or not {"input", "queries"} & params.keys():
+        return run(read_queries(params, hint), report)
     done = done_inputs(options, "input")
     writer = LineWriter(options)
     start = 0

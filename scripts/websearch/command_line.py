@@ -149,7 +149,7 @@ def parse_arguments(
     if "params_json" in options:
         given = read_params_json(options["params_json"])
         if rest and not named:
-            refuse_mistyped_command(script, rest[0], spec, given)
+            refuse_mistyped_command(script, rest[0], given)
         given = canonical_names(command, spec, given)
     take_words(script, command, rest, values, given)
     merged = {**given, **values}
@@ -165,17 +165,13 @@ def parse_arguments(
     return merged
 
 
-def refuse_mistyped_command(
-    script: dict[str, Any], word: str, spec: dict[str, Any], given: dict[str, Any]
-) -> None:
+def refuse_mistyped_command(script: dict[str, Any], word: str, given: dict[str, Any]) -> None:
     """Raise SearchError if a word beside JSON is nearly a command: it would be searched for.
 
-    take_words names both if the JSON has a query, too. spec is that of the default command.
+    take_words names both if the JSON has a query, too.
     """
-    first = [one for one in spec["params"] if one.get("positional")][:1]
-    names = {name for one in first for name in (one["name"], *one.get("aliases", ()))}
     similar = nearest(word, script["commands"], "command") if " " not in word else ""
-    if similar and not names & {spelled_name(name) for name in given}:
+    if similar and not {"query", "q"} & {spelled_name(name) for name in given}:
         hint = f"{similar} To search for {quoted(word)}, put it into the JSON."
         raise SearchError("invalid_input", f"{quoted(word)} is no command.", hint)
 
