@@ -45,7 +45,7 @@ REDIRECT_LINK = f"{REDIRECT_ADDRESS}/grounding-api-redirect/"
 
 DEFAULT_MODEL = "gemini-3.8-flash"  # the parameter model and GEMINI_MODEL go first
 FREE_MODEL = "gemini-2.5-flash-lite"  # free keys can search with Gemini 2.5 only (October 2026)
-MODELS_LISTED = 1000  # models in the list: the most that the API gives at once
+MODELS_PAGE, MODELS_PAGES = 1000, 10  # models in one answer of the list; answers that are read
 MODELS_TIMEOUT = 4.0  # seconds for the list that an unknown model is compared with
 
 # Provider -> variable that overrides its address, address, variables with its key or token.
@@ -453,10 +453,12 @@ def google_cloud(variable: str) -> str:
     return value
 
 
-def models_request() -> Fields:
-    """Return the request for the list of models; the key is added on sending."""
-    address = f"{base_url(*PROVIDERS['gemini'][:2])}/{API_VERSION}/models"
-    url = f"{address}?pageSize={MODELS_LISTED}"
+def models_request(page_token: str) -> Fields:
+    """Return the request for one answer of the model list; the key is added on sending."""
+    from urllib.parse import urlencode
+
+    query = urlencode(drop_empty({"pageSize": MODELS_PAGE, "pageToken": page_token}))
+    url = f"{base_url(*PROVIDERS['gemini'][:2])}/{API_VERSION}/models?{query}"
     return {"method": "GET", "url": url, "headers": {}}
 
 
@@ -495,25 +497,21 @@ def find_credential(provider: str, deadline: float, dry_run: bool = False) -> Fi
     contrast to one that is configured wrongly.
     """
     names = PROVIDERS[provider][2]
-    lacks, project = names[0], ""
+    lacks = names[0]
     if provider == "vertex":
         project = google_cloud("GOOGLE_CLOUD_PROJECT")
         names = names if project else names[1:]  # only express mode is without a project
         first = "VERTEX_ACCESS_TOKEN, gcloud" if project else "GOOGLE_CLOUD_PROJECT"
         lacks = f"{first} or VERTEX_API_KEY"
-    name, secret = configured_key(*names)
-    if project and not name:
-        import shutil
+        if project and not configured_key(*names)[0]:
+            import shutil
 
-        program = shutil.which("gcloud")  # asked for last, because it is another program to start
-        name = "gcloud" if program else ""
-        secret = gcloud_token(program, deadline) if program and not dry_run else ""
-    if name:
-        return {"provider": provider, "name": name, "secret": secret}
+            if program := shutil.which("gcloud"):  # last, because it is another program to start
+                secret = "" if dry_run else gcloud_token(program, deadline)
+                return {"provider": provider, "name": "gcloud", "secret": secret}
     message = NO_KEY if provider == "gemini" else f"{provider} needs {lacks}"
-    place = f"a line {names[0]}: ... in {secrets_path()}"
-    hint = f"Set the environment variable {names[0]}, or {place}."
-    raise SearchError("auth", message, hint, lacks=lacks)
+    name, secret = find_key(*names, message=message, lacks=lacks)
+    return {"provider": provider, "name": name, "secret": secret}
 
 
 def configuration_error(provider: str) -> SearchError | None:
@@ -1268,7 +1266,7 @@ def run_models(params: Fields, report: ProgressCallback = None) -> Document:
 
     def operation(checked: Fields) -> Document:
         if checked.get("dry_run"):
-            raise DryRun(models_request())
+            raise DryRun(models_request(""))
         deadline = deadline_of(checked)
         models = list_models(find_credential("gemini", deadline), deadline)
         default = chosen_model({})[0]
@@ -1279,14 +1277,20 @@ def run_models(params: Fields, report: ProgressCallback = None) -> Document:
 
 def list_models(credential: Fields, deadline: float) -> list[Fields]:
     """Return the models that can be asked, as name and token limits; raises SearchError."""
-    response = Session().send(models_request(), credential, "", deadline)
-    models = []
-    for entry in list_field(json_answer(response, "Google"), "models"):
-        name = text_field(entry, "name").removeprefix("models/")
-        if name and "generateContent" in list_field(entry, "supportedGenerationMethods", str):
-            limits = {"input_tokens": "inputTokenLimit", "output_tokens": "outputTokenLimit"}
-            tokens = {field: entry.get(sent) for field, sent in limits.items()}
-            models.append({"name": name, **drop_empty(tokens)})
+    models: list[Fields] = []
+    token = ""
+    for _ in range(MODELS_PAGES):  # an answer may hold fewer models than were asked for
+        response = Session().send(models_request(token), credential, "", deadline)
+        answer = json_answer(response, "Google")
+        for entry in list_field(answer, "models"):
+            name = text_field(entry, "name").removeprefix("models/")
+            if name and "generateContent" in list_field(entry, "supportedGenerationMethods", str):
+                limits = {"input_tokens": "inputTokenLimit", "output_tokens": "outputTokenLimit"}
+                tokens = {field: entry.get(sent) for field, sent in limits.items()}
+                models.append({"name": name, **drop_empty(tokens)})
+        token = text_field(answer, "nextPageToken")
+        if not token:
+            break
     return models
 
 
@@ -2079,7 +2083,7 @@ def open_closed_streams() -> None:
 
 
 def stop_on_signals() -> None:
-    """Let SIGINT and SIGTERM raise Stopped; one that comes while a line is written, after it."""
+    """Let SIGINT and SIGTERM raise Stopped, but not while a line of output is being written."""
     import signal
 
     def stop(number: int, _: Any) -> None:
@@ -2415,7 +2419,7 @@ class Response:
     """An HTTP answer: status, headers (lower-case names), body (decompressed bytes).
 
     cut: whether the body was longer than the request's max_body and ends there. key: the key that
-    the request carried; text() and json() show none of it if the answer quotes it.
+    the request carried; text() and json() replace it where the answer quotes it.
     """
 
     def __init__(
@@ -2492,17 +2496,18 @@ def configured_key(*names: str) -> tuple[str, str]:
     return "", ""
 
 
-def find_key(*names: str) -> tuple[str, str]:
+def find_key(*names: str, message: str = "", **details: Any) -> tuple[str, str]:
     """Return (name, key) of the first name that is set; raises SearchError (auth) if none is.
 
-    The error names the variable and the file, never a key.
+    The error names the variable and the file, never a key; message and details are what else it
+    says.
     """
     name, key = configured_key(*names)
     if key:
         return name, key
     where = f"a line {names[0]}: ... in {secrets_path()}"
     hint = f"Set the environment variable {names[0]}, or {where}."
-    raise SearchError("auth", f"{names[0]} is not set", hint)
+    raise SearchError("auth", message or f"{names[0]} is not set", hint, **details)
 
 
 def base_url(variable: str, default: str) -> str:
@@ -2517,9 +2522,9 @@ def base_url(variable: str, default: str) -> str:
 
 
 def scheme_of(address: str) -> str:
-    """Return the scheme of a server's address; "" if it is invalid or more than an address.
+    """Return the scheme of a server's address; "" if the address is invalid.
 
-    Credentials, a query and a fragment are more.
+    An address with credentials, a query or a fragment is invalid, too.
     """
     from urllib.parse import urlsplit
 
@@ -2993,8 +2998,8 @@ def input_lines(path: str) -> Iterator[str]:
 def done_inputs(options: dict[str, Any], field: str) -> set[int]:
     """Return the hashes of the inputs that need not be asked again, by the file of skip_done.
 
-    field: that of a document which holds its input. Those are done that have an answer, or an error
-    that the same call would bring again. A file that does not exist holds none. A newline is
+    field: the field of a document that holds its input. An input is done if it has an answer, or
+    an error that the same call would meet again; a missing file holds no inputs. A newline is
     printed if standard output is a file that may end in half a line. Raises SearchError.
     """
     done: set[int] = set()

@@ -1522,7 +1522,7 @@ def open_closed_streams() -> None:
 
 
 def stop_on_signals() -> None:
-    """Let SIGINT and SIGTERM raise Stopped; one that comes while a line is written, after it."""
+    """Let SIGINT and SIGTERM raise Stopped, but not while a line of output is being written."""
     import signal
 
     def stop(number: int, _: Any) -> None:
@@ -1858,7 +1858,7 @@ class Response:
     """An HTTP answer: status, headers (lower-case names), body (decompressed bytes).
 
     cut: whether the body was longer than the request's max_body and ends there. key: the key that
-    the request carried; text() and json() show none of it if the answer quotes it.
+    the request carried; text() and json() replace it where the answer quotes it.
     """
 
     def __init__(
@@ -1935,17 +1935,18 @@ def configured_key(*names: str) -> tuple[str, str]:
     return "", ""
 
 
-def find_key(*names: str) -> tuple[str, str]:
+def find_key(*names: str, message: str = "", **details: Any) -> tuple[str, str]:
     """Return (name, key) of the first name that is set; raises SearchError (auth) if none is.
 
-    The error names the variable and the file, never a key.
+    The error names the variable and the file, never a key; message and details are what else it
+    says.
     """
     name, key = configured_key(*names)
     if key:
         return name, key
     where = f"a line {names[0]}: ... in {secrets_path()}"
     hint = f"Set the environment variable {names[0]}, or {where}."
-    raise SearchError("auth", f"{names[0]} is not set", hint)
+    raise SearchError("auth", message or f"{names[0]} is not set", hint, **details)
 
 
 def base_url(variable: str, default: str) -> str:
@@ -1960,9 +1961,9 @@ def base_url(variable: str, default: str) -> str:
 
 
 def scheme_of(address: str) -> str:
-    """Return the scheme of a server's address; "" if it is invalid or more than an address.
+    """Return the scheme of a server's address; "" if the address is invalid.
 
-    Credentials, a query and a fragment are more.
+    An address with credentials, a query or a fragment is invalid, too.
     """
     from urllib.parse import urlsplit
 
@@ -2496,8 +2497,8 @@ def input_lines(path: str) -> Iterator[str]:
 def done_inputs(options: dict[str, Any], field: str) -> set[int]:
     """Return the hashes of the inputs that need not be asked again, by the file of skip_done.
 
-    field: that of a document which holds its input. Those are done that have an answer, or an error
-    that the same call would bring again. A file that does not exist holds none. A newline is
+    field: the field of a document that holds its input. An input is done if it has an answer, or
+    an error that the same call would meet again; a missing file holds no inputs. A newline is
     printed if standard output is a file that may end in half a line. Raises SearchError.
     """
     done: set[int] = set()

@@ -221,8 +221,8 @@ def input_lines(path: str) -> Iterator[str]:
 def done_inputs(options: dict[str, Any], field: str) -> set[int]:
     """Return the hashes of the inputs that need not be asked again, by the file of skip_done.
 
-    field: that of a document which holds its input. Those are done that have an answer, or an error
-    that the same call would bring again. A file that does not exist holds none. A newline is
+    field: the field of a document that holds its input. An input is done if it has an answer, or
+    an error that the same call would meet again; a missing file holds no inputs. A newline is
     printed if standard output is a file that may end in half a line. Raises SearchError.
     """
     done: set[int] = set()

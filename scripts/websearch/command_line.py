@@ -111,7 +111,7 @@ def open_closed_streams() -> None:
 
 
 def stop_on_signals() -> None:
-    """Let SIGINT and SIGTERM raise Stopped; one that comes while a line is written, after it."""
+    """Let SIGINT and SIGTERM raise Stopped, but not while a line of output is being written."""
     import signal
 
     def stop(number: int, _: Any) -> None:

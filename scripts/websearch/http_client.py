@@ -50,7 +50,7 @@ class Response:
     """An HTTP answer: status, headers (lower-case names), body (decompressed bytes).
 
     cut: whether the body was longer than the request's max_body and ends there. key: the key that
-    the request carried; text() and json() show none of it if the answer quotes it.
+    the request carried; text() and json() replace it where the answer quotes it.
     """
 
     def __init__(
@@ -127,17 +127,18 @@ def configured_key(*names: str) -> tuple[str, str]:
     return "", ""
 
 
-def find_key(*names: str) -> tuple[str, str]:
+def find_key(*names: str, message: str = "", **details: Any) -> tuple[str, str]:
     """Return (name, key) of the first name that is set; raises SearchError (auth) if none is.
 
-    The error names the variable and the file, never a key.
+    The error names the variable and the file, never a key; message and details are what else it
+    says.
     """
     name, key = configured_key(*names)
     if key:
         return name, key
     where = f"a line {names[0]}: ... in {secrets_path()}"
     hint = f"Set the environment variable {names[0]}, or {where}."
-    raise SearchError("auth", f"{names[0]} is not set", hint)
+    raise SearchError("auth", message or f"{names[0]} is not set", hint, **details)
 
 
 def base_url(variable: str, default: str) -> str:
@@ -152,9 +153,9 @@ def base_url(variable: str, default: str) -> str:
 
 
 def scheme_of(address: str) -> str:
-    """Return the scheme of a server's address; "" if it is invalid or more than an address.
+    """Return the scheme of a server's address; "" if the address is invalid.
 
-    Credentials, a query and a fragment are more.
+    An address with credentials, a query or a fragment is invalid, too.
     """
     from urllib.parse import urlsplit
 

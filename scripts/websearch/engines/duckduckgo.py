@@ -181,8 +181,8 @@ def result_target(href: str) -> str:
 def next_form(nodes: list[Node]) -> dict[str, str]:
     """Return the fields of the form that leads to the next page; {} if there is none.
 
-    Of the forms with a token (vqd), of which one may lead back, it is that with the highest
-    offset (s).
+    Several forms may have a token (vqd), and one of them may lead back: the form with the highest
+    offset (s) counts.
     """
     best: dict[str, str] = {}
     fields: dict[str, str] = {}
