@@ -1182,12 +1182,6 @@ def run_answer(
     return run_operation(f"ground.{command}", spec, given, operation)
 
 
-run_search = functools.partial(run_answer, "search")
-run_dev = functools.partial(run_answer, "dev")
-run_docs = functools.partial(run_answer, "docs")
-run_reddit = functools.partial(run_answer, "reddit")
-
-
 def is_query_name(name: Any) -> bool:
     """Return whether a parameter's name, in any spelling, is that of the query or queries."""
     return spelled_name(name) in ("query", "q", "queries")
@@ -1294,16 +1288,19 @@ def list_models(credential: Fields, deadline: float) -> list[Fields]:
     return models
 
 
-# fmt: off
 RUN: dict[str, Callable[..., Document]] = {
-    "search": run_search, "dev": run_dev, "docs": run_docs, "reddit": run_reddit,
-    "batch": run_batch, "models": run_models,
+    **{command: functools.partial(run_answer, command) for command in PROMPTS},
+    "batch": run_batch,
+    "models": run_models,
 }
+# run_search, run_dev, ...: what RUN holds, for other programs.
+globals().update({f"run_{command}": run for command, run in RUN.items()})
 
 # ===== functions for Python programs ==============================================================
 # They return the document, nothing cut. They raise ValueError for a blank query, an empty list and
 # if nothing is configured; every other failure is in the document.
 
+# fmt: off
 
 def search(  # noqa: PLR0913, PLR0917  callers may give all of them by position
     query: str, context: str | None = None, focus: str = "general", model: str | None = None,
@@ -1374,7 +1371,7 @@ def execute_grounded_search(
 
 def search_with_fallback(query: str, options: Fields | None = None) -> str:
     """Ask the configured providers in order; return Markdown, also for an error."""
-    return to_markdown(run_search({"query": query, "max_chars": 0, **(options or {})}))
+    return to_markdown(run_answer("search", {"query": query, "max_chars": 0, **(options or {})}))
 
 
 # ===== the document for people and for other scripts ==============================================
@@ -1616,7 +1613,7 @@ def fence_untrusted(text: str) -> str:
 
 DEFAULT_TIMEOUT = 30.0  # seconds for a whole call, retries included
 DEFAULT_MAX_CHARS = 9_000  # agents cut output near 12,000 characters; this leaves room for theirs
-MAX_INPUT_CHARS = 1_000_000  # of a file or standard input; a longer one was given by mistake
+MAX_INPUT_BYTES = 1_000_000  # of a file or standard input; a longer one was given by mistake
 
 TRUE_WORDS, FALSE_WORDS = ("true", "1", "yes", "on"), ("false", "0", "no", "off")
 
@@ -2261,12 +2258,12 @@ def read_argument(value: str, name: str) -> str:
     path = os.path.expanduser(value[1:])
     try:
         with open(0 if path == "-" else file_name(path), "rb") as file:
-            data = file.read(MAX_INPUT_CHARS + 1)
+            data = file.read(MAX_INPUT_BYTES + 1)
     except (OSError, ValueError) as error:  # ValueError: a path with NUL
         message = f"{name}: {path!r} could not be read: {getattr(error, 'strerror', error)}."
         raise SearchError("invalid_input", message, "Name a readable file after the @.") from None
-    if len(data) > MAX_INPUT_CHARS:
-        message = f"{name}: {path!r} is over {MAX_INPUT_CHARS} bytes long."
+    if len(data) > MAX_INPUT_BYTES:
+        message = f"{name}: {path!r} is over {MAX_INPUT_BYTES} bytes long."
         raise SearchError("invalid_input", message, "Split it.")
     return data.decode("utf-8-sig", "replace")
 
@@ -2468,7 +2465,7 @@ def read_secrets() -> dict[str, str]:
     path = secrets_path()
     try:
         with open(path, encoding="utf-8-sig", errors="replace") as file:
-            lines = file.read(MAX_INPUT_CHARS).splitlines()
+            lines = file.read(MAX_INPUT_BYTES).splitlines()
             mode = os.fstat(file.fileno()).st_mode
             if os.name == "posix" and mode & 0o077 and mode & 0o170000 == 0o100000:  # a file
                 warn_once(f"others can read {path}; run: chmod 600 {path}")
@@ -2981,9 +2978,9 @@ def input_lines(path: str) -> Iterator[str]:
             first = True
             while data := file.readline(MAX_LINE):
                 if first and re.match(rb'(?:\xef\xbb\xbf)?\s*\[\s*(?:["{]|$)', data):
-                    data += file.read(MAX_INPUT_CHARS)
-                    if len(data) > MAX_INPUT_CHARS:
-                        message = f"input: {path!r} is a JSON array over {MAX_INPUT_CHARS} bytes."
+                    data += file.read(MAX_INPUT_BYTES)
+                    if len(data) > MAX_INPUT_BYTES:
+                        message = f"input: {path!r} is a JSON array over {MAX_INPUT_BYTES} bytes."
                         raise SearchError("invalid_input", message, hint)
                 elif len(data) == MAX_LINE:
                     while (rest := file.readline(MAX_LINE)) and not rest.endswith(b"\n"):

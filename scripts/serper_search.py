@@ -1055,7 +1055,7 @@ def fence_untrusted(text: str) -> str:
 
 DEFAULT_TIMEOUT = 30.0  # seconds for a whole call, retries included
 DEFAULT_MAX_CHARS = 9_000  # agents cut output near 12,000 characters; this leaves room for theirs
-MAX_INPUT_CHARS = 1_000_000  # of a file or standard input; a longer one was given by mistake
+MAX_INPUT_BYTES = 1_000_000  # of a file or standard input; a longer one was given by mistake
 
 TRUE_WORDS, FALSE_WORDS = ("true", "1", "yes", "on"), ("false", "0", "no", "off")
 
@@ -1700,12 +1700,12 @@ def read_argument(value: str, name: str) -> str:
     path = os.path.expanduser(value[1:])
     try:
         with open(0 if path == "-" else file_name(path), "rb") as file:
-            data = file.read(MAX_INPUT_CHARS + 1)
+            data = file.read(MAX_INPUT_BYTES + 1)
     except (OSError, ValueError) as error:  # ValueError: a path with NUL
         message = f"{name}: {path!r} could not be read: {getattr(error, 'strerror', error)}."
         raise SearchError("invalid_input", message, "Name a readable file after the @.") from None
-    if len(data) > MAX_INPUT_CHARS:
-        message = f"{name}: {path!r} is over {MAX_INPUT_CHARS} bytes long."
+    if len(data) > MAX_INPUT_BYTES:
+        message = f"{name}: {path!r} is over {MAX_INPUT_BYTES} bytes long."
         raise SearchError("invalid_input", message, "Split it.")
     return data.decode("utf-8-sig", "replace")
 
@@ -1907,7 +1907,7 @@ def read_secrets() -> dict[str, str]:
     path = secrets_path()
     try:
         with open(path, encoding="utf-8-sig", errors="replace") as file:
-            lines = file.read(MAX_INPUT_CHARS).splitlines()
+            lines = file.read(MAX_INPUT_BYTES).splitlines()
             mode = os.fstat(file.fileno()).st_mode
             if os.name == "posix" and mode & 0o077 and mode & 0o170000 == 0o100000:  # a file
                 warn_once(f"others can read {path}; run: chmod 600 {path}")
@@ -2480,9 +2480,9 @@ def input_lines(path: str) -> Iterator[str]:
             first = True
             while data := file.readline(MAX_LINE):
                 if first and re.match(rb'(?:\xef\xbb\xbf)?\s*\[\s*(?:["{]|$)', data):
-                    data += file.read(MAX_INPUT_CHARS)
-                    if len(data) > MAX_INPUT_CHARS:
-                        message = f"input: {path!r} is a JSON array over {MAX_INPUT_CHARS} bytes."
+                    data += file.read(MAX_INPUT_BYTES)
+                    if len(data) > MAX_INPUT_BYTES:
+                        message = f"input: {path!r} is a JSON array over {MAX_INPUT_BYTES} bytes."
                         raise SearchError("invalid_input", message, hint)
                 elif len(data) == MAX_LINE:
                     while (rest := file.readline(MAX_LINE)) and not rest.endswith(b"\n"):

@@ -11,7 +11,7 @@ import re
 import sys
 
 from websearch.command_line import Stopped, file_name, read_argument, write_stdout
-from websearch.common import EXIT_CODES, MAX_INPUT_CHARS, SearchError, dump_json, object_field
+from websearch.common import EXIT_CODES, MAX_INPUT_BYTES, SearchError, dump_json, object_field
 
 TYPE_CHECKING = False  # typing.TYPE_CHECKING without its import, which costs 5 ms
 if TYPE_CHECKING:
@@ -204,9 +204,9 @@ def input_lines(path: str) -> Iterator[str]:
             first = True
             while data := file.readline(MAX_LINE):
                 if first and re.match(rb'(?:\xef\xbb\xbf)?\s*\[\s*(?:["{]|$)', data):
-                    data += file.read(MAX_INPUT_CHARS)
-                    if len(data) > MAX_INPUT_CHARS:
-                        message = f"input: {path!r} is a JSON array over {MAX_INPUT_CHARS} bytes."
+                    data += file.read(MAX_INPUT_BYTES)
+                    if len(data) > MAX_INPUT_BYTES:
+                        message = f"input: {path!r} is a JSON array over {MAX_INPUT_BYTES} bytes."
                         raise SearchError("invalid_input", message, hint)
                 elif len(data) == MAX_LINE:
                     while (rest := file.readline(MAX_LINE)) and not rest.endswith(b"\n"):

@@ -13,7 +13,7 @@ import sys
 from websearch.common import (
     COMMON_PARAMS,
     EXIT_CODES,
-    MAX_INPUT_CHARS,
+    MAX_INPUT_BYTES,
     OUTPUT_PARAMS,
     VERSION,
     SearchError,
@@ -289,12 +289,12 @@ def read_argument(value: str, name: str) -> str:
     path = os.path.expanduser(value[1:])
     try:
         with open(0 if path == "-" else file_name(path), "rb") as file:
-            data = file.read(MAX_INPUT_CHARS + 1)
+            data = file.read(MAX_INPUT_BYTES + 1)
     except (OSError, ValueError) as error:  # ValueError: a path with NUL
         message = f"{name}: {path!r} could not be read: {getattr(error, 'strerror', error)}."
         raise SearchError("invalid_input", message, "Name a readable file after the @.") from None
-    if len(data) > MAX_INPUT_CHARS:
-        message = f"{name}: {path!r} is over {MAX_INPUT_CHARS} bytes long."
+    if len(data) > MAX_INPUT_BYTES:
+        message = f"{name}: {path!r} is over {MAX_INPUT_BYTES} bytes long."
         raise SearchError("invalid_input", message, "Split it.")
     return data.decode("utf-8-sig", "replace")
 

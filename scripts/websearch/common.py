@@ -189,7 +189,7 @@ def plain_text(html: str) -> str:
 
 DEFAULT_TIMEOUT = 30.0  # seconds for a whole call, retries included
 DEFAULT_MAX_CHARS = 9_000  # agents cut output near 12,000 characters; this leaves room for theirs
-MAX_INPUT_CHARS = 1_000_000  # of a file or standard input; a longer one was given by mistake
+MAX_INPUT_BYTES = 1_000_000  # of a file or standard input; a longer one was given by mistake
 
 TRUE_WORDS, FALSE_WORDS = ("true", "1", "yes", "on"), ("false", "0", "no", "off")
 

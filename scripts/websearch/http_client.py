@@ -13,7 +13,7 @@ import sys
 import time
 
 from websearch.common import (
-    MAX_INPUT_CHARS,
+    MAX_INPUT_BYTES,
     VERSION,
     SearchError,
     clean_tree,
@@ -99,7 +99,7 @@ def read_secrets() -> dict[str, str]:
     path = secrets_path()
     try:
         with open(path, encoding="utf-8-sig", errors="replace") as file:
-            lines = file.read(MAX_INPUT_CHARS).splitlines()
+            lines = file.read(MAX_INPUT_BYTES).splitlines()
             mode = os.fstat(file.fileno()).st_mode
             if os.name == "posix" and mode & 0o077 and mode & 0o170000 == 0o100000:  # a file
                 warn_once(f"others can read {path}; run: chmod 600 {path}")

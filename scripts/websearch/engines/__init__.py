@@ -7,13 +7,14 @@ the tables in references/. To add an engine, write its module and one entry here
 An engine with a script of its own names the function that searches. Every other engine is a module
 of this package with these functions, which keyless.py runs within the engine's pace:
 
-- first_request(params, warnings) -> request (method, url, headers; what the next page needs)
+- first_request(params) -> request (method, url, headers; what the next page needs)
 - read_answer(request, response) -> result page; raises SearchError
 - next_request(params, request, result_page, number) -> request, or None if there is no more; only
   if the results come in several pages
 
 A request may hold others: otherwise (sent if this one is answered with 403), if_empty (sent if this
-one finds nothing), also (sent in any case, for results of another kind).
+one finds nothing), also (sent in any case, for results of another kind); and a warning, which the
+document then holds.
 """
 
 from __future__ import annotations

@@ -36,7 +36,7 @@ _MOMENT = "%Y%m%d%H%M"
 # ===== requests ===================================================================================
 
 
-def first_request(params: dict[str, Any], warnings: list[str]) -> dict[str, Any]:
+def first_request(params: dict[str, Any]) -> dict[str, Any]:
     """Return the GET of a search, with a second one as "if_empty".
 
     The second one has fewer words, if there are many: an empty answer may be a fault of arXiv's,

@@ -32,7 +32,7 @@ FIELDS = "DOI,URL,title,container-title,author,issued,abstract,type"
 PAUSE_AFTER_LIMIT = 5.0  # seconds, if a refusal names none: the limit is one of each second
 
 
-def first_request(params: dict[str, Any], warnings: list[str]) -> dict[str, Any]:
+def first_request(params: dict[str, Any]) -> dict[str, Any]:
     """Return the GET of a search. Raises SearchError (invalid_input)."""
     dates = ""
     if "since" in params:

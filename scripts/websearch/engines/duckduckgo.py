@@ -52,7 +52,7 @@ REGION_LANGUAGES = {
 # ===== requests ===================================================================================
 
 
-def first_request(params: dict[str, Any], warnings: list[str]) -> dict[str, Any]:
+def first_request(params: dict[str, Any]) -> dict[str, Any]:
     """Return the POST of the search form. Raises SearchError (invalid_input)."""
     form = {"q": form_query(params), "b": "", "kl": region(params)}
     period, safe = PERIODS.get(params.get("since", "")), SAFE.get(params.get("safe", ""))

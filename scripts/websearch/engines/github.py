@@ -42,7 +42,7 @@ _MOMENT = "%Y-%m-%dT%H:%M:%SZ"
 # ===== requests ===================================================================================
 
 
-def first_request(params: dict[str, Any], warnings: list[str]) -> dict[str, Any]:
+def first_request(params: dict[str, Any]) -> dict[str, Any]:
     """Return the GET of a search.
 
     For issues, a search with fewer words is its "if_empty", and one for repositories its "also".

@@ -53,7 +53,7 @@ NOTHING_FOUND = "did not match any documents"  # the page is asked for in Englis
 # ===== requests ===================================================================================
 
 
-def first_request(params: dict[str, Any], warnings: list[str]) -> dict[str, Any]:
+def first_request(params: dict[str, Any]) -> dict[str, Any]:
     """Return the GET of the first result page. Raises SearchError (invalid_input).
 
     The page is asked for in English (hl), because its word for "nothing found" is looked for.

@@ -28,7 +28,7 @@ NAME = "hackernews"
 ITEM = "https://news.ycombinator.com/item?id="
 
 
-def first_request(params: dict[str, Any], warnings: list[str]) -> dict[str, Any]:
+def first_request(params: dict[str, Any]) -> dict[str, Any]:
     """Return the GET of a search, with that of a search with fewer words as "if_empty"."""
     dates = ""
     if "since" in params:

@@ -49,7 +49,7 @@ STATUS_HINTS = {
 # ===== requests ===================================================================================
 
 
-def first_request(params: dict[str, Any], warnings: list[str]) -> dict[str, Any]:
+def first_request(params: dict[str, Any]) -> dict[str, Any]:
     """Return the GET of the server's JSON, with that of its HTML page as "otherwise".
 
     Raises SearchError (invalid_input, auth).

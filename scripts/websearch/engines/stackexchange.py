@@ -42,7 +42,7 @@ _SITES = (
 # ===== requests ===================================================================================
 
 
-def first_request(params: dict[str, Any], warnings: list[str]) -> dict[str, Any]:
+def first_request(params: dict[str, Any]) -> dict[str, Any]:
     """Return the GET of a search, with that of a search with fewer words as "if_empty".
 
     Raises SearchError (invalid_input).

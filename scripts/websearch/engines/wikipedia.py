@@ -27,10 +27,8 @@ NAME = "wikipedia"
 LICENSE = "CC BY-SA 4.0"  # of the articles; it asks to be named beside them
 
 
-def first_request(params: dict[str, Any], warnings: list[str]) -> dict[str, Any]:
+def first_request(params: dict[str, Any]) -> dict[str, Any]:
     """Return the GET of a search, which gives up to 50 results. Raises SearchError."""
-    if params.get("language") and has_other_address(NAME):
-        warnings.append("WIKIPEDIA_BASE_URL names one wiki, so language was not applied.")
     fields = {
         "action": "query",
         "list": "search",
@@ -45,7 +43,10 @@ def first_request(params: dict[str, Any], warnings: list[str]) -> dict[str, Any]
     language = re.sub(r"-([a-z]{2}|hans|hant)$", "", language_code(params.get("language", "")))
     url = f"{engine_address(NAME, language)}/w/api.php"
     headers = {"Accept": "application/json", "User-Agent": identified_agent()}
-    return get_request(url, fields, headers)
+    request = get_request(url, fields, headers)
+    if params.get("language") and has_other_address(NAME):
+        request["warning"] = "WIKIPEDIA_BASE_URL names one wiki, so language was not applied."
+    return request
 
 
 def read_answer(request: dict[str, Any], response: Response) -> dict[str, Any]:
