@@ -1069,7 +1069,7 @@ COMMON_PARAMS: list[dict[str, Any]] = [
     {"name": "dry_run", "type": "bool", "help": "print the request without the key; send nothing"},
     {"name": "verbose", "type": "bool", "help": "log each API operation on stderr"},
 ]
-# Options of the command line alone.
+# Options that only the command line has.
 OUTPUT_PARAMS: list[dict[str, Any]] = [
     {"name": "params_json", "type": "str", "help": "parameters as JSON, @FILE or - (stdin)"},
     {"name": "format", "type": "str", "choices": ["json", "markdown"], "help": "default: json"},
@@ -1078,7 +1078,7 @@ OUTPUT_PARAMS: list[dict[str, Any]] = [
     {"name": "jsonl", "type": "bool", "batch": True,
      "help": "one document a line, each at once; there may be any number of them"},
     {"name": "ordered", "type": "bool", "batch": True,
-     "help": "jsonl in the order of the input, not in that in which they finish"},
+     "help": "jsonl in the order of the input, not as the answers come"},
     {"name": "skip_done", "type": "str", "batch": True,
      "help": "jsonl without what this file, the output of an earlier run, holds already"},
 ]
@@ -1439,7 +1439,8 @@ def error_markdown(document: Document) -> str:
     kind = details["kind"]
     head = "**Nothing found:**" if kind == "no_results" else f"**Error ({kind}):**"
     wait = details.get("retry_after")
-    again = f"Try again in {wait:.0f} s." if isinstance(wait, (int, float)) and wait > 0 else ""
+    is_known = isinstance(wait, (int, float)) and wait > 0
+    again = f"Try again in {max(1, round(wait))} s." if is_known else ""
     advice = f"{details.get('hint', '')} {again}".strip()
     return f"{head} {document['error']}\n\n{advice}".strip()
 
@@ -1455,9 +1456,9 @@ _WRITING = {"now": False, "signal": 0}
 
 
 class Stopped(BaseException):
-    """SIGINT or SIGTERM, the number in args[0]: the command ends with a document.
+    """Raised by SIGINT or SIGTERM, whose number is args[0]: the command ends with a document.
 
-    0: the reader of JSON Lines has gone, which is no error.
+    The number 0 says that nobody reads the JSON Lines any more, which is not an error.
     """
 
 
@@ -1903,7 +1904,7 @@ def warn_once(text: str) -> None:
 
 
 def read_secrets() -> dict[str, str]:
-    """Return the NAME: value lines of secrets.yaml; {} if there is no such file."""
+    """Return the NAME: value lines of secrets.yaml; {} if the file cannot be read."""
     path = secrets_path()
     try:
         with open(path, encoding="utf-8-sig", errors="replace") as file:
@@ -1936,7 +1937,7 @@ def configured_key(*names: str) -> tuple[str, str]:
 
 
 def find_key(*names: str, message: str = "", **details: Any) -> tuple[str, str]:
-    """Return (name, key) of the first name that is set; raises SearchError (auth) if none is.
+    """Return (name, key) of the first name that is set, or raise SearchError (auth).
 
     The error names the variable and the file, never a key; message and details are what else it
     says.
@@ -2020,7 +2021,7 @@ def exchange(
 
 
 def pause_before_retry(error: SearchError, tries: int) -> float | None:
-    """Return the seconds to wait before the next try, with jitter; None if there is none."""
+    """Return the seconds to wait before the next try, with jitter; None to give up."""
     if not error.retryable or (tries >= FAULT_TRIES and error.retry_after is None):
         return None
     from random import random  # parallel callers must not come back all at once
@@ -2162,7 +2163,7 @@ def tls_context() -> Any:
 
 
 def transport_error(error: Exception, host: str) -> SearchError:
-    """Return what a failed exchange means, told by its class: the text may quote key and URL."""
+    """Return what a failed exchange means; never its own words, which may quote key and URL."""
     import socket
     import ssl
 
@@ -2216,7 +2217,7 @@ def retry_after(response: Response) -> float | None:
 
 
 def json_object(response: Response, clean: bool = True) -> dict[str, Any] | None:
-    """Return an answer's JSON object, its texts cleaned if clean; None if the answer is none."""
+    """Return an answer's JSON object, its texts cleaned if clean; None for any other answer."""
     try:
         data = clean_tree(response.json()) if clean else response.json()
     except (ValueError, RecursionError):
@@ -2424,7 +2425,7 @@ class LineWriter:
         if "output" in self.options:
             self.options["lines"].append(line)
             return
-        self.options["lines"] = [line]  # that there was one: an endless batch does not keep all
+        self.options["lines"] = [line]  # says that there are lines, without keeping all of them
         if not write_stdout(line):
             raise Stopped(0)
 

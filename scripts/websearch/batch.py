@@ -148,7 +148,7 @@ class LineWriter:
         if "output" in self.options:
             self.options["lines"].append(line)
             return
-        self.options["lines"] = [line]  # that there was one: an endless batch does not keep all
+        self.options["lines"] = [line]  # says that there are lines, without keeping all of them
         if not write_stdout(line):
             raise Stopped(0)
 

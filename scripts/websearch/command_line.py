@@ -44,9 +44,9 @@ _WRITING = {"now": False, "signal": 0}
 
 
 class Stopped(BaseException):
-    """SIGINT or SIGTERM, the number in args[0]: the command ends with a document.
+    """Raised by SIGINT or SIGTERM, whose number is args[0]: the command ends with a document.
 
-    0: the reader of JSON Lines has gone, which is no error.
+    The number 0 says that nobody reads the JSON Lines any more, which is not an error.
     """
 
 

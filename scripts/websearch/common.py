@@ -203,7 +203,7 @@ COMMON_PARAMS: list[dict[str, Any]] = [
     {"name": "dry_run", "type": "bool", "help": "print the request without the key; send nothing"},
     {"name": "verbose", "type": "bool", "help": "log each API operation on stderr"},
 ]
-# Options of the command line alone.
+# Options that only the command line has.
 OUTPUT_PARAMS: list[dict[str, Any]] = [
     {"name": "params_json", "type": "str", "help": "parameters as JSON, @FILE or - (stdin)"},
     {"name": "format", "type": "str", "choices": ["json", "markdown"], "help": "default: json"},
@@ -212,7 +212,7 @@ OUTPUT_PARAMS: list[dict[str, Any]] = [
     {"name": "jsonl", "type": "bool", "batch": True,
      "help": "one document a line, each at once; there may be any number of them"},
     {"name": "ordered", "type": "bool", "batch": True,
-     "help": "jsonl in the order of the input, not in that in which they finish"},
+     "help": "jsonl in the order of the input, not as the answers come"},
     {"name": "skip_done", "type": "str", "batch": True,
      "help": "jsonl without what this file, the output of an earlier run, holds already"},
 ]
@@ -572,7 +572,8 @@ def error_markdown(document: Document) -> str:
     kind = details["kind"]
     head = "**Nothing found:**" if kind == "no_results" else f"**Error ({kind}):**"
     wait = details.get("retry_after")
-    again = f"Try again in {wait:.0f} s." if isinstance(wait, (int, float)) and wait > 0 else ""
+    is_known = isinstance(wait, (int, float)) and wait > 0
+    again = f"Try again in {max(1, round(wait))} s." if is_known else ""
     advice = f"{details.get('hint', '')} {again}".strip()
     return f"{head} {document['error']}\n\n{advice}".strip()
 

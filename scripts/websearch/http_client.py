@@ -95,7 +95,7 @@ def warn_once(text: str) -> None:
 
 
 def read_secrets() -> dict[str, str]:
-    """Return the NAME: value lines of secrets.yaml; {} if there is no such file."""
+    """Return the NAME: value lines of secrets.yaml; {} if the file cannot be read."""
     path = secrets_path()
     try:
         with open(path, encoding="utf-8-sig", errors="replace") as file:
@@ -128,7 +128,7 @@ def configured_key(*names: str) -> tuple[str, str]:
 
 
 def find_key(*names: str, message: str = "", **details: Any) -> tuple[str, str]:
-    """Return (name, key) of the first name that is set; raises SearchError (auth) if none is.
+    """Return (name, key) of the first name that is set, or raise SearchError (auth).
 
     The error names the variable and the file, never a key; message and details are what else it
     says.
@@ -212,7 +212,7 @@ def exchange(
 
 
 def pause_before_retry(error: SearchError, tries: int) -> float | None:
-    """Return the seconds to wait before the next try, with jitter; None if there is none."""
+    """Return the seconds to wait before the next try, with jitter; None to give up."""
     if not error.retryable or (tries >= FAULT_TRIES and error.retry_after is None):
         return None
     from random import random  # parallel callers must not come back all at once
@@ -354,7 +354,7 @@ def tls_context() -> Any:
 
 
 def transport_error(error: Exception, host: str) -> SearchError:
-    """Return what a failed exchange means, told by its class: the text may quote key and URL."""
+    """Return what a failed exchange means; never its own words, which may quote key and URL."""
     import socket
     import ssl
 
@@ -408,7 +408,7 @@ def retry_after(response: Response) -> float | None:
 
 
 def json_object(response: Response, clean: bool = True) -> dict[str, Any] | None:
-    """Return an answer's JSON object, its texts cleaned if clean; None if the answer is none."""
+    """Return an answer's JSON object, its texts cleaned if clean; None for any other answer."""
     try:
         data = clean_tree(response.json()) if clean else response.json()
     except (ValueError, RecursionError):

@@ -43,7 +43,7 @@ USE_ANOTHER = "Leave it out, or use another engine."
 # title      its name in messages
 # module     the module that searches; function and given: for engines with a script of their own,
 #            the function and the parameters that it always gets
-# keys       variables of its key, the first that is set; key_site: where a key is had
+# keys       variables of its key, the first that is set; key_site: where to get one
 # address    (variable, default address); own_server: the address is the user's own server,
 #            without which it cannot be asked
 # paid       each request costs money: it is never asked in the place of an engine without a key
@@ -178,7 +178,7 @@ READ_HOSTS: dict[str, dict[str, Any]] = {
     "wayback": {
         "title": "The Internet Archive", "address": ("WAYBACK_BASE_URL", "https://web.archive.org"),
         "sources": (),
-        # Thirty look-ups a minute, of which its clients are asked to stay at four fifths.
+        # It takes thirty look-ups a minute, and asks its clients to stay below four fifths of that.
         "interval": 2.7, "burst": 2,
     },
 }  # fmt: skip

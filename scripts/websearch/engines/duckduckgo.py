@@ -179,7 +179,7 @@ def result_target(href: str) -> str:
 
 
 def next_form(nodes: list[Node]) -> dict[str, str]:
-    """Return the fields of the form that leads to the next page; {} if there is none.
+    """Return the fields of the form that leads to the next page; {} on the last page.
 
     Several forms may have a token (vqd), and one of them may lead back: the form with the highest
     offset (s) counts.

@@ -133,7 +133,7 @@ def source_result(title: str, url: Any, facts: list[str], **fields: Any) -> dict
 
 
 def counted(number: Any, noun: str) -> str:
-    """Return a number with its noun: 1 point, 3 answers; "" if it is no number."""
+    """Return a number with its noun: 1 point, 3 answers; "" for anything else."""
     if not isinstance(number, int) or isinstance(number, bool):
         return ""
     return f"{number} {noun}{'' if number == 1 else 's'}"
