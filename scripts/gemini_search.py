@@ -1167,24 +1167,20 @@ def run_answer(
     """
 
     def operation(checked: Fields) -> Document:
-        if "query" not in checked:
+        if not str(checked.get("query", "")).strip():
             raise SearchError("invalid_input", EMPTY_QUERY, "Give the question: query.")
+        checked["query"] = check_value(QUERY, checked.pop("query"))
         return ask_providers(command, check_details(checked), session or Session())
 
     # Callers expect EMPTY_QUERY for a blank query, in place of what the table would say.
-    given = {
-        name: value
-        for name, value in params.items()
-        if not (str(value).isspace() and is_query_name(name))
-    }
-    others = COMMANDS[command]["params"][1:]
-    spec = {**COMMANDS[command], "params": [{**QUERY, "required": False}, *others]}
-    return run_operation(f"ground.{command}", spec, given, operation)
+    return run_operation(f"ground.{command}", unchecked_first(command), params, operation)
 
 
-def is_query_name(name: Any) -> bool:
-    """Return whether a parameter's name, in any spelling, is that of the query or queries."""
-    return spelled_name(name) in ("query", "q", "queries")
+def unchecked_first(command: str) -> Fields:
+    """Return a command's table, whose first parameter (the query or queries) is not checked."""
+    first, *others = COMMANDS[command]["params"]
+    first = {**first, "type": "any", "required": False}
+    return {**COMMANDS[command], "params": [first, *others]}
 
 
 def run_batch(
@@ -1198,17 +1194,11 @@ def run_batch(
     for each round of searches. emit(number, document) is called with each document as soon as it is
     there; number is that of its query.
     """
-    # The queries skip the table's check: a bad one is its own search's error, not the batch's.
-    others: Fields = {}
-    queries: list[Any] = []
-    for name, value in params.items():
-        if not is_query_name(name):
-            others[name] = value
-        elif value is not None:
-            queries += value if isinstance(value, (list, tuple)) else [value]
 
     def operation(checked: Fields) -> Document:
         refuse_input(checked)
+        given = checked.pop("queries", [])
+        queries = [*given] if isinstance(given, (list, tuple)) else [given]
         if not queries:
             raise SearchError("invalid_input", EMPTY_QUERIES, "Give the questions: queries.")
         order = provider_order(checked["provider"])
@@ -1222,8 +1212,8 @@ def run_batch(
         counts = {"count": len(results), "succeeded": sum(one["ok"] for one in results)}
         return {**batch_outcome(results), **counts, "results": results}
 
-    spec = {**COMMANDS["batch"], "params": COMMANDS["batch"]["params"][1:]}  # all but queries
-    return run_operation("ground.batch", spec, others, operation)
+    # A bad query is its own search's error, not the batch's.
+    return run_operation("ground.batch", unchecked_first("batch"), params, operation)
 
 
 def ask_all(
@@ -1696,12 +1686,14 @@ def given_twice(name: str, first: Any, second: Any) -> SearchError:
 
 
 def check_value(parameter: dict[str, Any], value: Any) -> Any:
-    """Return the value in its parameter's type: str, int, float, bool, since, list or csv.
+    """Return the value in its parameter's type: str, int, float, bool, since, list, csv or any.
 
     Numbers and booleans may come as text; csv takes a list or text with commas, list takes a list
-    or one text. Raises SearchError (invalid_input) that names what is allowed.
+    or one text; any is not checked. Raises SearchError (invalid_input) that names what is allowed.
     """
     kind = parameter["type"]
+    if kind == "any":
+        return value
     if kind in ("list", "csv"):
         items = value if isinstance(value, list) else [value]
         if kind == "csv":

@@ -1138,12 +1138,14 @@ def given_twice(name: str, first: Any, second: Any) -> SearchError:
 
 
 def check_value(parameter: dict[str, Any], value: Any) -> Any:
-    """Return the value in its parameter's type: str, int, float, bool, since, list or csv.
+    """Return the value in its parameter's type: str, int, float, bool, since, list, csv or any.
 
     Numbers and booleans may come as text; csv takes a list or text with commas, list takes a list
-    or one text. Raises SearchError (invalid_input) that names what is allowed.
+    or one text; any is not checked. Raises SearchError (invalid_input) that names what is allowed.
     """
     kind = parameter["type"]
+    if kind == "any":
+        return value
     if kind in ("list", "csv"):
         items = value if isinstance(value, list) else [value]
         if kind == "csv":
