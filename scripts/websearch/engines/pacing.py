@@ -457,16 +457,17 @@ class PacedEngine:
         """Wait for the engine's next slot. Raises SearchError (blocked, rate_limit)."""
         while (wait := self.change(self.reserve)) is None:
             time.sleep(BUSY_LOOK_SECONDS)
-        if wait > 0 and self.report:
-            self.report(f"{entry_of(self.engine)['title']}: {spoken(wait)} until our turn", 0, 1)
         turn_comes = time.monotonic() + wait
-        while (pause := turn_comes - time.monotonic()) > 0:
-            time.sleep(min(pause, LOOK_SECONDS))
-            try:  # another caller may have been blocked meanwhile
+        try:
+            if wait > 0 and self.report:
+                title = entry_of(self.engine)["title"]
+                self.report(f"{title}: {spoken(wait)} until our turn", 0, 1)
+            while (pause := turn_comes - time.monotonic()) > 0:
+                time.sleep(min(pause, LOOK_SECONDS))
                 check_rest(present_state(self.engine, self.use), time.time(), self.engine)
-            except SearchError:
-                self.end_turn()
-                raise
+        except BaseException:  # another caller has been blocked meanwhile, or Ctrl-C
+            self.end_turn()
+            raise
 
     def reserve(self, state: dict[str, Any], now: float) -> float | None:
         """Return the seconds until the slot that was taken; None while the engine is busy.
