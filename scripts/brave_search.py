@@ -1789,7 +1789,7 @@ def read_argument(value: str, name: str) -> str:
     """Return an argument's text; for @FILE, the content of the file (@- is standard input)."""
     if not value.startswith("@"):
         return value
-    path = os.path.expanduser(value[1:])
+    path = value[1:]
     try:
         with open(0 if path == "-" else file_name(path), "rb") as file:
             data = file.read(MAX_INPUT_BYTES + 1)
@@ -1803,8 +1803,8 @@ def read_argument(value: str, name: str) -> str:
 
 
 def file_name(path: str) -> bytes:
-    """Return a path as the system has it, in UTF-8: the locale may not know its letters."""
-    return path.encode("utf-8", "surrogateescape")
+    """Return a path, ~ expanded, in UTF-8: the locale may not know its letters."""
+    return os.path.expanduser(path).encode("utf-8", "surrogateescape")
 
 
 def help_text(script: dict[str, Any], command: str) -> str:
@@ -1894,7 +1894,7 @@ def write_output(path: str, text: str, document: Document) -> Document:
     If that fails, the error document carries the result: what was paid for is not lost.
     """
     data = (text + "\n").encode("utf-8", "replace")
-    target = os.path.realpath(file_name(os.path.expanduser(path)))
+    target = os.path.realpath(file_name(path))
     # A device such as /dev/null is written to: a rename would replace it by a file.
     device = os.path.exists(target) and not os.path.isfile(target)
     written = target if device else target + f".{os.getpid()}.part".encode()

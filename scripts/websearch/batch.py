@@ -200,7 +200,7 @@ def input_lines(path: str) -> Iterator[str]:
     name = path.removeprefix("@")
     hint = "Name a file with a line for each, or - for standard input."
     try:
-        with open(0 if name == "-" else file_name(os.path.expanduser(name)), "rb") as file:
+        with open(0 if name == "-" else file_name(name), "rb") as file:
             first = True
             while data := file.readline(MAX_LINE):
                 if first and re.match(rb'(?:\xef\xbb\xbf)?\s*\[\s*(?:["{]|$)', data):
@@ -227,7 +227,7 @@ def done_inputs(options: dict[str, Any], field: str) -> set[int]:
     """
     done: set[int] = set()
     path = options.get("skip_done", "")
-    name = file_name(os.path.expanduser(path))
+    name = file_name(path)
     line = b""
     try:
         if not os.path.exists(name):

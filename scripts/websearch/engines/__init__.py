@@ -50,14 +50,14 @@ USE_ANOTHER = "Leave it out, or use another engine."
 # stored     "always", or "if allowed": its terms forbid storing results (WEB_SEARCH_STORE)
 # sources    what it finds: web, code, discussions, papers, reference; except for web this is the
 #            focus that asks it
-# stands_in  it answers a question of no focus if the engines of `auto` do not
+# stands_in  it answers a question without a focus if the engines of `auto` do not
 # auto       whether `auto` asks it by itself if it is configured
 # interval   seconds between two requests, if its own limit asks for more than GLSI_RATE_LIMIT;
 #            burst: requests that may come at once; faster: (variable, interval if that is set)
 # serial     it takes one request at a time
 # page_interval  seconds between two requests that read pages of the source, if these do not have to
 #            wait for the pace of its searches; pages_apart: they have a limit of their own
-# filters    filter -> the values it takes, or None for every value; absent: it cannot
+# filters    filter -> the values it takes, or None for every value; it lacks those not named here
 # instead    filter -> what to do instead
 # max_query  characters of a query, operators included: an engine cuts a longer one or refuses it
 # max_count  results of one call
@@ -187,7 +187,7 @@ SPELLINGS = {  # what people write
     "hn": "hackernews",
 }  # fmt: skip
 # What a question is about. The engines whose sources hold that word are asked beside the general
-# engine, which is what the parameter engine says.
+# engine, which the parameter engine names.
 FOCUSES = ("general", "code", "papers", "discussions", "reference")
 WITHOUT_GENERAL_ENGINE = ("papers",)  # result pages for people hold few papers
 # Where the general engine looks for discussions, beside the sources that are asked themselves.
@@ -310,7 +310,7 @@ def focus_sources(focus: str) -> list[str]:
 
 
 def stand_ins() -> list[str]:
-    """Return the engines that answer a question of no focus if those of `auto` do not."""
+    """Return the engines that answer a question without a focus if those of `auto` do not."""
     return [name for name, entry in ENGINES.items() if entry.get("stands_in")]
 
 
