@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     Fields = dict[str, Any]  # a JSON object: parameters, an answer, a result
     Document = dict[str, Any]  # what every run_* returns: ok, and results or error and details
     ProgressCallback = Callable[[str, int, int], None] | None  # text, done, total
+    Emit = Callable[[int, Document], None] | None  # gets the number of a query and its document
 
 API_ADDRESS = "https://google.serper.dev"  # SERPER_BASE_URL overrides it; each command has a path
 SCRAPE_ADDRESS = "https://scrape.serper.dev"  # SERPER_SCRAPE_BASE_URL overrides it; no path
@@ -485,10 +486,7 @@ def merged_items(command: str, answers: list[Fields]) -> list[Fields]:
 
 
 def results_document(
-    command: str,
-    params: Fields,
-    answers: list[Fields],
-    failure: SearchError | None = None,
+    command: str, params: Fields, answers: list[Fields], failure: SearchError | None = None
 ) -> Document:
     """Return the document of a list of results; an empty list is an error of kind no_results.
 
@@ -654,11 +652,7 @@ def fetch_result_pages(
 # ----- batch: many queries, few requests
 
 
-def run_batch(
-    params: Fields,
-    report: ProgressCallback = None,
-    emit: Callable[[int, Document], None] | None = None,
-) -> Document:
+def run_batch(params: Fields, report: ProgressCallback = None, emit: Emit = None) -> Document:
     """Return the documents of many queries in "results", in their order. Never raises.
 
     params["queries"] are the queries, as text or as JSON objects in text. emit(number, document) is
@@ -963,12 +957,12 @@ def may_fall_back(kind: str) -> bool:
     return EXIT_CODES[kind] in (1, 3, 4) or kind in ("timeout", "network", "provider", "blocked")
 
 
-def drop_empty(fields: dict[str, Any]) -> dict[str, Any]:
+def drop_empty(fields: Fields) -> Fields:
     """Return the fields without None, "", [] and {}; 0 and False stay."""
     return {name: value for name, value in fields.items() if value not in (None, "", [], {})}
 
 
-def object_field(item: Any, name: str) -> dict[str, Any]:
+def object_field(item: Any, name: str) -> Fields:
     """Return a field that should be an object; {} if it is missing or something else."""
     value = item.get(name) if isinstance(item, dict) else None
     return value if isinstance(value, dict) else {}
@@ -982,7 +976,7 @@ def list_field(item: Any, name: str, kind: type = dict) -> list[Any]:
 
 def dump_json(value: Any, pretty: bool = False) -> str:
     """Return JSON text, compact unless pretty."""
-    style: dict[str, Any] = {"indent": 2} if pretty else {"separators": (",", ":")}
+    style: Fields = {"indent": 2} if pretty else {"separators": (",", ":")}
     return json.dumps(value, ensure_ascii=False, allow_nan=False, **style)
 
 
@@ -1061,7 +1055,7 @@ TRUE_WORDS, FALSE_WORDS = ("true", "1", "yes", "on"), ("false", "0", "no", "off"
 
 # fmt: off
 # Parameters that every command takes, in the form of a COMMANDS table.
-COMMON_PARAMS: list[dict[str, Any]] = [
+COMMON_PARAMS: list[Fields] = [
     {"name": "timeout", "type": "float", "min": 0.1, "max": 600,
      "help": "seconds for the whole call, retries included (default: 30)"},
     {"name": "max_chars", "type": "int", "min": 0, "max": 10_000_000,
@@ -1070,7 +1064,7 @@ COMMON_PARAMS: list[dict[str, Any]] = [
     {"name": "verbose", "type": "bool", "help": "log each API operation on stderr"},
 ]
 # Options that only the command line has.
-OUTPUT_PARAMS: list[dict[str, Any]] = [
+OUTPUT_PARAMS: list[Fields] = [
     {"name": "params_json", "type": "str", "help": "parameters as JSON, @FILE or - (stdin)"},
     {"name": "format", "type": "str", "choices": ["json", "markdown"], "help": "default: json"},
     {"name": "output", "type": "str", "help": "write to this file and print a receipt"},
@@ -1085,10 +1079,10 @@ OUTPUT_PARAMS: list[dict[str, Any]] = [
 # fmt: on
 
 
-def check_params(command: str, spec: dict[str, Any], given: dict[str, Any]) -> dict[str, Any]:
+def check_params(command: str, spec: Fields, given: Fields) -> Fields:
     """Return checked parameters under their table names, defaults filled in; raises SearchError."""
     found = canonical_names(command, spec, given)
-    checked: dict[str, Any] = {}
+    checked: Fields = {}
     for parameter in [*spec["params"], *COMMON_PARAMS]:
         name = parameter["name"]
         if name in found:
@@ -1101,7 +1095,7 @@ def check_params(command: str, spec: dict[str, Any], given: dict[str, Any]) -> d
     return checked
 
 
-def canonical_names(command: str, spec: dict[str, Any], given: dict[str, Any]) -> dict[str, Any]:
+def canonical_names(command: str, spec: Fields, given: Fields) -> Fields:
     """Return the given parameters under their table names; aliases are matched.
 
     null counts as not given, and so do empty text and empty lists for optional parameters. Raises
@@ -1111,7 +1105,7 @@ def canonical_names(command: str, spec: dict[str, Any], given: dict[str, Any]) -
     for parameter in [*spec["params"], *COMMON_PARAMS]:
         names = (parameter["name"], *parameter.get("aliases", ()))
         table.update(dict.fromkeys(names, parameter))
-    found: dict[str, Any] = {}
+    found: Fields = {}
     for key, value in given.items():
         spelled = spelled_name(key)
         if spelled not in table:
@@ -1137,7 +1131,7 @@ def given_twice(name: str, first: Any, second: Any) -> SearchError:
     return SearchError("invalid_input", message, "Give it once.")
 
 
-def check_value(parameter: dict[str, Any], value: Any) -> Any:
+def check_value(parameter: Fields, value: Any) -> Any:
     """Return the value in its parameter's type: str, int, float, bool, since, list, csv or any.
 
     Numbers and booleans may come as text; csv takes a list or text with commas, list takes a list
@@ -1163,7 +1157,7 @@ def check_value(parameter: dict[str, Any], value: Any) -> Any:
     return check_text(parameter, value)
 
 
-def check_text(parameter: dict[str, Any], value: Any) -> str:
+def check_text(parameter: Fields, value: Any) -> str:
     """Return text that is not blank; if the table lists choices, one of them or a range of dates.
 
     Upper and lower case of a choice are mended; the table's "values" maps other spellings. Only
@@ -1190,7 +1184,7 @@ def check_text(parameter: dict[str, Any], value: Any) -> str:
     raise wrong_value(parameter, value, "one of " + ", ".join(choices))
 
 
-def check_number(parameter: dict[str, Any], value: Any) -> int | float:
+def check_number(parameter: Fields, value: Any) -> int | float:
     """Return an int or float within the table's bounds."""
     low, high, whole = parameter["min"], parameter["max"], parameter["type"] == "int"
     try:
@@ -1203,7 +1197,7 @@ def check_number(parameter: dict[str, Any], value: Any) -> int | float:
     return int(number) if whole else number
 
 
-def check_dates(parameter: dict[str, Any], text: str) -> str:
+def check_dates(parameter: Fields, text: str) -> str:
     """Return a range of dates that exist as YYYY-MM-DD..YYYY-MM-DD."""
     dates = re.fullmatch(r"(\d{4}-\d\d-\d\d)(?:\.\.|to)(\d{4}-\d\d-\d\d)", text)
     if not dates:
@@ -1220,7 +1214,7 @@ def check_dates(parameter: dict[str, Any], text: str) -> str:
     return f"{start}..{end}"
 
 
-def wrong_value(parameter: dict[str, Any], value: Any, allowed: str) -> SearchError:
+def wrong_value(parameter: Fields, value: Any, allowed: str) -> SearchError:
     """Return the error for a value that is not allowed, with the table's note as hint."""
     hint = parameter.get("note") or nearest(str(value), parameter.get("choices", ()), "value")
     message = f"{parameter['name']} must be {allowed}, not {quoted(value)}."
@@ -1250,17 +1244,14 @@ _NEVER_CUT = frozenset(
 
 
 def run_operation(
-    span: str,
-    spec: dict[str, Any],
-    given: dict[str, Any],
-    operation: Callable[[dict[str, Any]], Document],
+    span: str, spec: Fields, given: Fields, operation: Callable[[Fields], Document]
 ) -> Document:
     """Check the parameters, run the operation, and return its document; raise nothing but Ctrl-C.
 
     span is PROVIDER.COMMAND, as it appears in the log. operation(params) gets checked parameters
     and returns a document, or raises SearchError or DryRun.
     """
-    params: dict[str, Any] = {}
+    params: Fields = {}
     try:
         params = check_params(span.partition(".")[2], spec, given)
         document = operation(params)
@@ -1289,12 +1280,12 @@ def internal_error(error: Exception, verbose: bool) -> Document:
     return error_document(SearchError("internal", message, hint))
 
 
-def deadline_of(params: dict[str, Any], default: float = DEFAULT_TIMEOUT) -> float:
+def deadline_of(params: Fields, default: float = DEFAULT_TIMEOUT) -> float:
     """Return the deadline of a call on time.monotonic()'s clock."""
     return time.monotonic() + float(params.get("timeout", default))
 
 
-def log_operation(span: str, params: dict[str, Any], document: Document) -> None:
+def log_operation(span: str, params: Fields, document: Document) -> None:
     """Append one JSON line for an API operation to $WEB_SEARCH_LOG, and to stderr if verbose.
 
     Silent otherwise, because queries are private. A log that cannot be written costs no answer.
@@ -1352,7 +1343,7 @@ def fit_document(document: Document, max_chars: int, expendable: tuple[str, ...]
     drop_items([document], excess(), cut)  # whole documents of a batch, if that was not enough
 
 
-def truncation_of(document: Document) -> dict[str, Any]:
+def truncation_of(document: Document) -> Fields:
     """Return where a document says what was cut from it; a page only says that it was cut."""
     notes = document.setdefault("truncated", {})
     return notes if isinstance(notes, dict) else {}
@@ -1392,7 +1383,7 @@ def cuttable_texts(value: Any) -> list[tuple[Any, Any, str]]:
     return found
 
 
-def drop_items(documents: list[Document], excess: int, cut: dict[str, Any]) -> None:
+def drop_items(documents: list[Document], excess: int, cut: Fields) -> None:
     """Drop the last items of the longest lists until excess characters are gone; count them in cut.
 
     Of lists that are equally long, that of the last document is the first to lose an item.
@@ -1464,7 +1455,7 @@ class Stopped(BaseException):
     """
 
 
-def run_command_line(script: dict[str, Any], argv: list[str] | None) -> int:
+def run_command_line(script: Fields, argv: list[str] | None) -> int:
     """Run one command of a script and print its document; return the exit code.
 
     script: name (of the file), description (its docstring), commands (the COMMANDS table, the
@@ -1478,7 +1469,7 @@ def run_command_line(script: dict[str, Any], argv: list[str] | None) -> int:
     # The bytes of an argument are UTF-8, whatever the locale made of them.
     words = [os.fsencode(word).decode("utf-8", "surrogateescape") for word in given]
     flags = words[: words.index("--")] if "--" in words else words
-    options: dict[str, Any] = {}
+    options: Fields = {}
     if re.search(r"\0--format[=\0]markdown\0", "\0".join(["", *flags, ""])):
         options["format"] = "markdown"  # also for an error that is found while flags are parsed
     named = bool(words) and words[0] in script["commands"]
@@ -1544,9 +1535,7 @@ def stop_on_signals() -> None:
 # ----- arguments
 
 
-def parse_arguments(
-    script: dict[str, Any], command: str, words: list[str], options: dict[str, Any]
-) -> dict[str, Any]:
+def parse_arguments(script: Fields, command: str, words: list[str], options: Fields) -> Fields:
     """Return the parameters given by flags, words and params_json; a flag wins over JSON.
 
     command: "" if none was named; then it is the default. Output options go into options. Raises
@@ -1559,7 +1548,7 @@ def parse_arguments(
     for parameter in OUTPUT_PARAMS:
         if parameter["name"] in values:
             options[parameter["name"]] = check_value(parameter, values.pop(parameter["name"]))
-    given: dict[str, Any] = {}
+    given: Fields = {}
     if "params_json" in options:
         given = read_params_json(options["params_json"])
         if rest and not named:
@@ -1579,7 +1568,7 @@ def parse_arguments(
     return merged
 
 
-def refuse_mistyped_command(script: dict[str, Any], word: str, given: dict[str, Any]) -> None:
+def refuse_mistyped_command(script: Fields, word: str, given: Fields) -> None:
     """Raise SearchError if a word beside JSON is nearly a command: it would be searched for.
 
     take_words names both if the JSON has a query, too.
@@ -1591,11 +1580,7 @@ def refuse_mistyped_command(script: dict[str, Any], word: str, given: dict[str, 
 
 
 def take_words(
-    script: dict[str, Any],
-    command: str,
-    words: list[str],
-    values: dict[str, Any],
-    given: dict[str, Any],
+    script: Fields, command: str, words: list[str], values: Fields, given: Fields
 ) -> None:
     """Put the words that are no flags into values; given holds the parameters of the JSON.
 
@@ -1622,15 +1607,13 @@ def take_words(
         raise SearchError("invalid_input", f"{command} does not take {quoted(words[0])}.", hint)
 
 
-def parse_flags(
-    script: dict[str, Any], command: str, words: list[str]
-) -> tuple[dict[str, Any], list[str]]:
+def parse_flags(script: Fields, command: str, words: list[str]) -> tuple[Fields, list[str]]:
     """Return (values by parameter name, the other words); values stay text, the table checks them.
 
     argparse would add 5 ms of start-up to every call.
     """
     table = flag_table(script["commands"][command])
-    values: dict[str, Any] = {}
+    values: Fields = {}
     rest: list[str] = []
     while words:
         word = words.pop(0)
@@ -1657,7 +1640,7 @@ def parse_flags(
     return values, rest
 
 
-def flag_table(spec: dict[str, Any]) -> dict[str, dict[str, Any]]:
+def flag_table(spec: Fields) -> dict[str, Fields]:
     """Return the flags of a command: --count, -n, --no-spellcheck, ... -> parameter."""
     table = {}
     for parameter in [*spec["params"], *COMMON_PARAMS, *OUTPUT_PARAMS]:
@@ -1671,7 +1654,7 @@ def flag_table(spec: dict[str, Any]) -> dict[str, dict[str, Any]]:
     return table
 
 
-def unknown_flag(script: dict[str, Any], command: str, flag: str) -> SearchError:
+def unknown_flag(script: Fields, command: str, flag: str) -> SearchError:
     """Return the error for a flag that the command does not know."""
     spec = script["commands"][command]
     hint = spec.get("cannot", {}).get(spelled_name(flag), "")
@@ -1682,7 +1665,7 @@ def unknown_flag(script: dict[str, Any], command: str, flag: str) -> SearchError
     return SearchError("invalid_input", f"{command} has no flag {quoted(flag)}.", hint)
 
 
-def read_params_json(text: str) -> dict[str, Any]:
+def read_params_json(text: str) -> Fields:
     """Return the object given as --params-json: JSON text, @FILE, or - for standard input."""
     content = read_argument("@-" if text == "-" else text, "params_json")
     try:
@@ -1718,7 +1701,7 @@ def file_name(path: str) -> bytes:
     return os.path.expanduser(path).encode("utf-8", "surrogateescape")
 
 
-def help_text(script: dict[str, Any], command: str) -> str:
+def help_text(script: Fields, command: str) -> str:
     """Return a command's help; that of the default command is the script's."""
     commands = script["commands"]
     spec = commands[command]
@@ -1753,9 +1736,7 @@ def report_progress(text: str, done: int, total: int) -> None:
 # ----- output
 
 
-def print_document(
-    document: Document, options: dict[str, Any], to_markdown: Callable[..., str]
-) -> int:
+def print_document(document: Document, options: Fields, to_markdown: Callable[..., str]) -> int:
     """Print a document, or write it to --output and print a receipt; return its exit code."""
     kind = "" if document["ok"] else document["details"]["kind"]
     lines = bool(options.get("lines")) or ("lines" in options and document["ok"])
@@ -1994,7 +1975,7 @@ def is_loopback(url: str) -> bool:
 
 
 def exchange(
-    request: dict[str, Any], deadline: float, find_error: Callable[[Response], SearchError | None]
+    request: Fields, deadline: float, find_error: Callable[[Response], SearchError | None]
 ) -> Response:
     """Send a request until it is answered, fails for good, or the deadline passes.
 
@@ -2033,7 +2014,7 @@ def pause_before_retry(error: SearchError, tries: int) -> float | None:
     return float(BACKOFF * 2 ** (tries - 1) * (0.5 + random()))
 
 
-def send_within(request: dict[str, Any], deadline: float) -> Response:
+def send_within(request: Fields, deadline: float) -> Response:
     """Send one request and return its answer, whatever its status, before the deadline.
 
     The request runs in a thread of its own: a socket timeout is per read, so a dripping server
@@ -2070,7 +2051,7 @@ def send_within(request: dict[str, Any], deadline: float) -> Response:
     raise transport_error(outcome[0], host) from None
 
 
-def send_once(request: dict[str, Any], deadline: float, sockets: list[Any]) -> Response:
+def send_once(request: Fields, deadline: float, sockets: list[Any]) -> Response:
     """Send one request over urllib.request, following no redirect; append its socket to sockets.
 
     The opener has no redirect handler, because urllib's hands the key to the new host, and no error
@@ -2191,7 +2172,7 @@ def transport_error(error: Exception, host: str) -> SearchError:
 def status_error(response: Response, provider: str) -> SearchError:
     """Return what an answer's status means, if the provider's own codes say nothing better."""
     status = response.status
-    details: dict[str, Any] = {"status": status}
+    details: Fields = {"status": status}
     message = f"{provider} answered {status}: {response.excerpt()}"
     if status in (401, 403):
         return SearchError("auth", message, "Check the key and its plan.", **details)
@@ -2218,7 +2199,7 @@ def retry_after(response: Response) -> float | None:
         return None
 
 
-def json_object(response: Response, clean: bool = True) -> dict[str, Any] | None:
+def json_object(response: Response, clean: bool = True) -> Fields | None:
     """Return an answer's JSON object, its texts cleaned if clean; None for any other answer."""
     try:
         data = clean_tree(response.json()) if clean else response.json()
@@ -2227,7 +2208,7 @@ def json_object(response: Response, clean: bool = True) -> dict[str, Any] | None
     return data if isinstance(data, dict) else None
 
 
-def json_answer(response: Response, provider: str, clean: bool = True) -> dict[str, Any]:
+def json_answer(response: Response, provider: str, clean: bool = True) -> Fields:
     """Return an answer's JSON object as json_object does; raises SearchError (provider)."""
     data = json_object(response, clean)
     if data is not None:
@@ -2261,7 +2242,7 @@ def site_filter(name: str, site: str) -> str:
     return place
 
 
-def query_with_sites(query: str, params: dict[str, Any]) -> str:
+def query_with_sites(query: str, params: Fields) -> str:
     """Return a query with the site filters of params as operators, as Google writes them."""
     sites = ["site:" + site_filter("site", site) for site in params.get("site", [])]
     wanted = f"({' OR '.join(sites)})" if len(sites) > 1 else "".join(sites)
@@ -2302,7 +2283,7 @@ def google_period(since: str) -> str:
 # ===== shared block: batch (edit websearch/batch.py, then run `make sync`) ========================
 
 
-def read_queries(params: dict[str, Any], hint: str) -> dict[str, Any]:
+def read_queries(params: Fields, hint: str) -> Fields:
     """Return the parameters of a batch with the queries of its input file added to "queries".
 
     The file holds a query or a JSON object a line, or one JSON array of them. Only the command line
@@ -2337,7 +2318,7 @@ def queries_in(text: str) -> list[str]:
     return [item if isinstance(item, str) else dump_json(item) for item in items]
 
 
-def refuse_input(params: dict[str, Any]) -> None:
+def refuse_input(params: Fields) -> None:
     """Raise SearchError (invalid_input) if a batch that is not the command line's names a file."""
     if "input" in params:
         message = "input is read on the command line only."
@@ -2358,7 +2339,7 @@ STREAM_PAUSE = 0.05  # seconds without a further query after which those that ar
 MAX_LINE = 100_000  # bytes of a line of input; a longer one is cut, which makes it a bad one
 
 
-def wants_lines(options: dict[str, Any]) -> bool:
+def wants_lines(options: Fields) -> bool:
     """Return whether the output options ask for JSON Lines: each of these three does."""
     return any(options.get(name) for name in ("jsonl", "ordered", "skip_done"))
 
@@ -2366,9 +2347,9 @@ def wants_lines(options: dict[str, Any]) -> bool:
 def run_with_input(
     run: Callable[..., Document],
     hint: str,
-    params: dict[str, Any],
+    params: Fields,
     report: ProgressCallback,
-    options: dict[str, Any],
+    options: Fields,
 ) -> Document:
     """Run a batch for the command line: run is its run_batch, hint as for read_queries.
 
@@ -2403,7 +2384,7 @@ class LineWriter:
     outcome: ok if one of them is, else the first error.
     """
 
-    def __init__(self, options: dict[str, Any]) -> None:
+    def __init__(self, options: Fields) -> None:
         self.options, self.ordered = options, bool(options.get("ordered"))
         self.held: dict[int, Document] = {}
         self.printed = 0
@@ -2432,7 +2413,7 @@ class LineWriter:
             raise Stopped(0)
 
 
-def query_pieces(params: dict[str, Any]) -> Iterator[list[str]]:
+def query_pieces(params: Fields) -> Iterator[list[str]]:
     """Yield the queries of a batch and of its input in lists of up to STREAM_PIECE, as they come.
 
     Raises SearchError if the input cannot be read.
@@ -2497,7 +2478,7 @@ def input_lines(path: str) -> Iterator[str]:
         raise SearchError("invalid_input", message, hint) from None
 
 
-def done_inputs(options: dict[str, Any], field: str) -> set[int]:
+def done_inputs(options: Fields, field: str) -> set[int]:
     """Return the hashes of the inputs that need not be asked again, by the file of skip_done.
 
     field: the field of a document that holds its input. An input is done if it has an answer, or

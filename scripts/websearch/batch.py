@@ -18,12 +18,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from typing import Any
 
-    from websearch.common import Document, ProgressCallback
+    from websearch.common import Document, Fields, ProgressCallback
 
 # ===== shared block: batch (edit websearch/batch.py, then run `make sync`) ========================
 
 
-def read_queries(params: dict[str, Any], hint: str) -> dict[str, Any]:
+def read_queries(params: Fields, hint: str) -> Fields:
     """Return the parameters of a batch with the queries of its input file added to "queries".
 
     The file holds a query or a JSON object a line, or one JSON array of them. Only the command line
@@ -58,7 +58,7 @@ def queries_in(text: str) -> list[str]:
     return [item if isinstance(item, str) else dump_json(item) for item in items]
 
 
-def refuse_input(params: dict[str, Any]) -> None:
+def refuse_input(params: Fields) -> None:
     """Raise SearchError (invalid_input) if a batch that is not the command line's names a file."""
     if "input" in params:
         message = "input is read on the command line only."
@@ -79,7 +79,7 @@ STREAM_PAUSE = 0.05  # seconds without a further query after which those that ar
 MAX_LINE = 100_000  # bytes of a line of input; a longer one is cut, which makes it a bad one
 
 
-def wants_lines(options: dict[str, Any]) -> bool:
+def wants_lines(options: Fields) -> bool:
     """Return whether the output options ask for JSON Lines: each of these three does."""
     return any(options.get(name) for name in ("jsonl", "ordered", "skip_done"))
 
@@ -87,9 +87,9 @@ def wants_lines(options: dict[str, Any]) -> bool:
 def run_with_input(
     run: Callable[..., Document],
     hint: str,
-    params: dict[str, Any],
+    params: Fields,
     report: ProgressCallback,
-    options: dict[str, Any],
+    options: Fields,
 ) -> Document:
     """Run a batch for the command line: run is its run_batch, hint as for read_queries.
 
@@ -124,7 +124,7 @@ class LineWriter:
     outcome: ok if one of them is, else the first error.
     """
 
-    def __init__(self, options: dict[str, Any]) -> None:
+    def __init__(self, options: Fields) -> None:
         self.options, self.ordered = options, bool(options.get("ordered"))
         self.held: dict[int, Document] = {}
         self.printed = 0
@@ -153,7 +153,7 @@ class LineWriter:
             raise Stopped(0)
 
 
-def query_pieces(params: dict[str, Any]) -> Iterator[list[str]]:
+def query_pieces(params: Fields) -> Iterator[list[str]]:
     """Yield the queries of a batch and of its input in lists of up to STREAM_PIECE, as they come.
 
     Raises SearchError if the input cannot be read.
@@ -218,7 +218,7 @@ def input_lines(path: str) -> Iterator[str]:
         raise SearchError("invalid_input", message, hint) from None
 
 
-def done_inputs(options: dict[str, Any], field: str) -> set[int]:
+def done_inputs(options: Fields, field: str) -> set[int]:
     """Return the hashes of the inputs that need not be asked again, by the file of skip_done.
 
     field: the field of a document that holds its input. An input is done if it has an answer, or

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-    from websearch.common import Document
+    from websearch.common import Document, Fields
 
 # ===== shared block: command line (edit websearch/command_line.py, then run `make sync`) ==========
 
@@ -50,7 +50,7 @@ class Stopped(BaseException):
     """
 
 
-def run_command_line(script: dict[str, Any], argv: list[str] | None) -> int:
+def run_command_line(script: Fields, argv: list[str] | None) -> int:
     """Run one command of a script and print its document; return the exit code.
 
     script: name (of the file), description (its docstring), commands (the COMMANDS table, the
@@ -64,7 +64,7 @@ def run_command_line(script: dict[str, Any], argv: list[str] | None) -> int:
     # The bytes of an argument are UTF-8, whatever the locale made of them.
     words = [os.fsencode(word).decode("utf-8", "surrogateescape") for word in given]
     flags = words[: words.index("--")] if "--" in words else words
-    options: dict[str, Any] = {}
+    options: Fields = {}
     if re.search(r"\0--format[=\0]markdown\0", "\0".join(["", *flags, ""])):
         options["format"] = "markdown"  # also for an error that is found while flags are parsed
     named = bool(words) and words[0] in script["commands"]
@@ -130,9 +130,7 @@ def stop_on_signals() -> None:
 # ----- arguments
 
 
-def parse_arguments(
-    script: dict[str, Any], command: str, words: list[str], options: dict[str, Any]
-) -> dict[str, Any]:
+def parse_arguments(script: Fields, command: str, words: list[str], options: Fields) -> Fields:
     """Return the parameters given by flags, words and params_json; a flag wins over JSON.
 
     command: "" if none was named; then it is the default. Output options go into options. Raises
@@ -145,7 +143,7 @@ def parse_arguments(
     for parameter in OUTPUT_PARAMS:
         if parameter["name"] in values:
             options[parameter["name"]] = check_value(parameter, values.pop(parameter["name"]))
-    given: dict[str, Any] = {}
+    given: Fields = {}
     if "params_json" in options:
         given = read_params_json(options["params_json"])
         if rest and not named:
@@ -165,7 +163,7 @@ def parse_arguments(
     return merged
 
 
-def refuse_mistyped_command(script: dict[str, Any], word: str, given: dict[str, Any]) -> None:
+def refuse_mistyped_command(script: Fields, word: str, given: Fields) -> None:
     """Raise SearchError if a word beside JSON is nearly a command: it would be searched for.
 
     take_words names both if the JSON has a query, too.
@@ -177,11 +175,7 @@ def refuse_mistyped_command(script: dict[str, Any], word: str, given: dict[str, 
 
 
 def take_words(
-    script: dict[str, Any],
-    command: str,
-    words: list[str],
-    values: dict[str, Any],
-    given: dict[str, Any],
+    script: Fields, command: str, words: list[str], values: Fields, given: Fields
 ) -> None:
     """Put the words that are no flags into values; given holds the parameters of the JSON.
 
@@ -208,15 +202,13 @@ def take_words(
         raise SearchError("invalid_input", f"{command} does not take {quoted(words[0])}.", hint)
 
 
-def parse_flags(
-    script: dict[str, Any], command: str, words: list[str]
-) -> tuple[dict[str, Any], list[str]]:
+def parse_flags(script: Fields, command: str, words: list[str]) -> tuple[Fields, list[str]]:
     """Return (values by parameter name, the other words); values stay text, the table checks them.
 
     argparse would add 5 ms of start-up to every call.
     """
     table = flag_table(script["commands"][command])
-    values: dict[str, Any] = {}
+    values: Fields = {}
     rest: list[str] = []
     while words:
         word = words.pop(0)
@@ -243,7 +235,7 @@ def parse_flags(
     return values, rest
 
 
-def flag_table(spec: dict[str, Any]) -> dict[str, dict[str, Any]]:
+def flag_table(spec: Fields) -> dict[str, Fields]:
     """Return the flags of a command: --count, -n, --no-spellcheck, ... -> parameter."""
     table = {}
     for parameter in [*spec["params"], *COMMON_PARAMS, *OUTPUT_PARAMS]:
@@ -257,7 +249,7 @@ def flag_table(spec: dict[str, Any]) -> dict[str, dict[str, Any]]:
     return table
 
 
-def unknown_flag(script: dict[str, Any], command: str, flag: str) -> SearchError:
+def unknown_flag(script: Fields, command: str, flag: str) -> SearchError:
     """Return the error for a flag that the command does not know."""
     spec = script["commands"][command]
     hint = spec.get("cannot", {}).get(spelled_name(flag), "")
@@ -268,7 +260,7 @@ def unknown_flag(script: dict[str, Any], command: str, flag: str) -> SearchError
     return SearchError("invalid_input", f"{command} has no flag {quoted(flag)}.", hint)
 
 
-def read_params_json(text: str) -> dict[str, Any]:
+def read_params_json(text: str) -> Fields:
     """Return the object given as --params-json: JSON text, @FILE, or - for standard input."""
     content = read_argument("@-" if text == "-" else text, "params_json")
     try:
@@ -304,7 +296,7 @@ def file_name(path: str) -> bytes:
     return os.path.expanduser(path).encode("utf-8", "surrogateescape")
 
 
-def help_text(script: dict[str, Any], command: str) -> str:
+def help_text(script: Fields, command: str) -> str:
     """Return a command's help; that of the default command is the script's."""
     commands = script["commands"]
     spec = commands[command]
@@ -339,9 +331,7 @@ def report_progress(text: str, done: int, total: int) -> None:
 # ----- output
 
 
-def print_document(
-    document: Document, options: dict[str, Any], to_markdown: Callable[..., str]
-) -> int:
+def print_document(document: Document, options: Fields, to_markdown: Callable[..., str]) -> int:
     """Print a document, or write it to --output and print a receipt; return its exit code."""
     kind = "" if document["ok"] else document["details"]["kind"]
     lines = bool(options.get("lines")) or ("lines" in options and document["ok"])

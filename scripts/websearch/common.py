@@ -8,7 +8,8 @@ compiles a single file anew at every start, so a block holds only what the singl
 only the package needs stands outside of the blocks.
 
 A file that carries the blocks imports functools, json, os, re, sys and time, and declares Any,
-Callable, Iterator (block batch), Document and ProgressCallback for the type checker as below.
+Callable, Iterator (block batch), Fields, Document and ProgressCallback for the type checker as
+below.
 Heavier modules are imported where they are first used.
 """
 
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
+    Fields = dict[str, Any]  # a JSON object: parameters, an answer, a result
     Document = dict[str, Any]  # what every run_* returns: ok, and results or error and details
     ProgressCallback = Callable[[str, int, int], None] | None  # text, done, total
 
@@ -76,12 +78,12 @@ def may_fall_back(kind: str) -> bool:
     return EXIT_CODES[kind] in (1, 3, 4) or kind in ("timeout", "network", "provider", "blocked")
 
 
-def drop_empty(fields: dict[str, Any]) -> dict[str, Any]:
+def drop_empty(fields: Fields) -> Fields:
     """Return the fields without None, "", [] and {}; 0 and False stay."""
     return {name: value for name, value in fields.items() if value not in (None, "", [], {})}
 
 
-def object_field(item: Any, name: str) -> dict[str, Any]:
+def object_field(item: Any, name: str) -> Fields:
     """Return a field that should be an object; {} if it is missing or something else."""
     value = item.get(name) if isinstance(item, dict) else None
     return value if isinstance(value, dict) else {}
@@ -95,7 +97,7 @@ def list_field(item: Any, name: str, kind: type = dict) -> list[Any]:
 
 def dump_json(value: Any, pretty: bool = False) -> str:
     """Return JSON text, compact unless pretty."""
-    style: dict[str, Any] = {"indent": 2} if pretty else {"separators": (",", ":")}
+    style: Fields = {"indent": 2} if pretty else {"separators": (",", ":")}
     return json.dumps(value, ensure_ascii=False, allow_nan=False, **style)
 
 
@@ -195,7 +197,7 @@ TRUE_WORDS, FALSE_WORDS = ("true", "1", "yes", "on"), ("false", "0", "no", "off"
 
 # fmt: off
 # Parameters that every command takes, in the form of a COMMANDS table.
-COMMON_PARAMS: list[dict[str, Any]] = [
+COMMON_PARAMS: list[Fields] = [
     {"name": "timeout", "type": "float", "min": 0.1, "max": 600,
      "help": "seconds for the whole call, retries included (default: 30)"},
     {"name": "max_chars", "type": "int", "min": 0, "max": 10_000_000,
@@ -204,7 +206,7 @@ COMMON_PARAMS: list[dict[str, Any]] = [
     {"name": "verbose", "type": "bool", "help": "log each API operation on stderr"},
 ]
 # Options that only the command line has.
-OUTPUT_PARAMS: list[dict[str, Any]] = [
+OUTPUT_PARAMS: list[Fields] = [
     {"name": "params_json", "type": "str", "help": "parameters as JSON, @FILE or - (stdin)"},
     {"name": "format", "type": "str", "choices": ["json", "markdown"], "help": "default: json"},
     {"name": "output", "type": "str", "help": "write to this file and print a receipt"},
@@ -219,10 +221,10 @@ OUTPUT_PARAMS: list[dict[str, Any]] = [
 # fmt: on
 
 
-def check_params(command: str, spec: dict[str, Any], given: dict[str, Any]) -> dict[str, Any]:
+def check_params(command: str, spec: Fields, given: Fields) -> Fields:
     """Return checked parameters under their table names, defaults filled in; raises SearchError."""
     found = canonical_names(command, spec, given)
-    checked: dict[str, Any] = {}
+    checked: Fields = {}
     for parameter in [*spec["params"], *COMMON_PARAMS]:
         name = parameter["name"]
         if name in found:
@@ -235,7 +237,7 @@ def check_params(command: str, spec: dict[str, Any], given: dict[str, Any]) -> d
     return checked
 
 
-def canonical_names(command: str, spec: dict[str, Any], given: dict[str, Any]) -> dict[str, Any]:
+def canonical_names(command: str, spec: Fields, given: Fields) -> Fields:
     """Return the given parameters under their table names; aliases are matched.
 
     null counts as not given, and so do empty text and empty lists for optional parameters. Raises
@@ -245,7 +247,7 @@ def canonical_names(command: str, spec: dict[str, Any], given: dict[str, Any]) -
     for parameter in [*spec["params"], *COMMON_PARAMS]:
         names = (parameter["name"], *parameter.get("aliases", ()))
         table.update(dict.fromkeys(names, parameter))
-    found: dict[str, Any] = {}
+    found: Fields = {}
     for key, value in given.items():
         spelled = spelled_name(key)
         if spelled not in table:
@@ -271,7 +273,7 @@ def given_twice(name: str, first: Any, second: Any) -> SearchError:
     return SearchError("invalid_input", message, "Give it once.")
 
 
-def check_value(parameter: dict[str, Any], value: Any) -> Any:
+def check_value(parameter: Fields, value: Any) -> Any:
     """Return the value in its parameter's type: str, int, float, bool, since, list, csv or any.
 
     Numbers and booleans may come as text; csv takes a list or text with commas, list takes a list
@@ -297,7 +299,7 @@ def check_value(parameter: dict[str, Any], value: Any) -> Any:
     return check_text(parameter, value)
 
 
-def check_text(parameter: dict[str, Any], value: Any) -> str:
+def check_text(parameter: Fields, value: Any) -> str:
     """Return text that is not blank; if the table lists choices, one of them or a range of dates.
 
     Upper and lower case of a choice are mended; the table's "values" maps other spellings. Only
@@ -324,7 +326,7 @@ def check_text(parameter: dict[str, Any], value: Any) -> str:
     raise wrong_value(parameter, value, "one of " + ", ".join(choices))
 
 
-def check_number(parameter: dict[str, Any], value: Any) -> int | float:
+def check_number(parameter: Fields, value: Any) -> int | float:
     """Return an int or float within the table's bounds."""
     low, high, whole = parameter["min"], parameter["max"], parameter["type"] == "int"
     try:
@@ -337,7 +339,7 @@ def check_number(parameter: dict[str, Any], value: Any) -> int | float:
     return int(number) if whole else number
 
 
-def check_dates(parameter: dict[str, Any], text: str) -> str:
+def check_dates(parameter: Fields, text: str) -> str:
     """Return a range of dates that exist as YYYY-MM-DD..YYYY-MM-DD."""
     dates = re.fullmatch(r"(\d{4}-\d\d-\d\d)(?:\.\.|to)(\d{4}-\d\d-\d\d)", text)
     if not dates:
@@ -354,7 +356,7 @@ def check_dates(parameter: dict[str, Any], text: str) -> str:
     return f"{start}..{end}"
 
 
-def wrong_value(parameter: dict[str, Any], value: Any, allowed: str) -> SearchError:
+def wrong_value(parameter: Fields, value: Any, allowed: str) -> SearchError:
     """Return the error for a value that is not allowed, with the table's note as hint."""
     hint = parameter.get("note") or nearest(str(value), parameter.get("choices", ()), "value")
     message = f"{parameter['name']} must be {allowed}, not {quoted(value)}."
@@ -383,17 +385,14 @@ _NEVER_CUT = frozenset(
 
 
 def run_operation(
-    span: str,
-    spec: dict[str, Any],
-    given: dict[str, Any],
-    operation: Callable[[dict[str, Any]], Document],
+    span: str, spec: Fields, given: Fields, operation: Callable[[Fields], Document]
 ) -> Document:
     """Check the parameters, run the operation, and return its document; raise nothing but Ctrl-C.
 
     span is PROVIDER.COMMAND, as it appears in the log. operation(params) gets checked parameters
     and returns a document, or raises SearchError or DryRun.
     """
-    params: dict[str, Any] = {}
+    params: Fields = {}
     try:
         params = check_params(span.partition(".")[2], spec, given)
         document = operation(params)
@@ -422,12 +421,12 @@ def internal_error(error: Exception, verbose: bool) -> Document:
     return error_document(SearchError("internal", message, hint))
 
 
-def deadline_of(params: dict[str, Any], default: float = DEFAULT_TIMEOUT) -> float:
+def deadline_of(params: Fields, default: float = DEFAULT_TIMEOUT) -> float:
     """Return the deadline of a call on time.monotonic()'s clock."""
     return time.monotonic() + float(params.get("timeout", default))
 
 
-def log_operation(span: str, params: dict[str, Any], document: Document) -> None:
+def log_operation(span: str, params: Fields, document: Document) -> None:
     """Append one JSON line for an API operation to $WEB_SEARCH_LOG, and to stderr if verbose.
 
     Silent otherwise, because queries are private. A log that cannot be written costs no answer.
@@ -485,7 +484,7 @@ def fit_document(document: Document, max_chars: int, expendable: tuple[str, ...]
     drop_items([document], excess(), cut)  # whole documents of a batch, if that was not enough
 
 
-def truncation_of(document: Document) -> dict[str, Any]:
+def truncation_of(document: Document) -> Fields:
     """Return where a document says what was cut from it; a page only says that it was cut."""
     notes = document.setdefault("truncated", {})
     return notes if isinstance(notes, dict) else {}
@@ -525,7 +524,7 @@ def cuttable_texts(value: Any) -> list[tuple[Any, Any, str]]:
     return found
 
 
-def drop_items(documents: list[Document], excess: int, cut: dict[str, Any]) -> None:
+def drop_items(documents: list[Document], excess: int, cut: Fields) -> None:
     """Drop the last items of the longest lists until excess characters are gone; count them in cut.
 
     Of lists that are equally long, that of the last document is the first to lose an item.

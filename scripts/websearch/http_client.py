@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
+    from websearch.common import Fields
+
 # ===== shared block: http (edit websearch/http_client.py, then run `make sync`) ===================
 
 USER_AGENT = f"web-search-skill/{VERSION}"
@@ -183,7 +185,7 @@ def is_loopback(url: str) -> bool:
 
 
 def exchange(
-    request: dict[str, Any], deadline: float, find_error: Callable[[Response], SearchError | None]
+    request: Fields, deadline: float, find_error: Callable[[Response], SearchError | None]
 ) -> Response:
     """Send a request until it is answered, fails for good, or the deadline passes.
 
@@ -222,7 +224,7 @@ def pause_before_retry(error: SearchError, tries: int) -> float | None:
     return float(BACKOFF * 2 ** (tries - 1) * (0.5 + random()))
 
 
-def send_within(request: dict[str, Any], deadline: float) -> Response:
+def send_within(request: Fields, deadline: float) -> Response:
     """Send one request and return its answer, whatever its status, before the deadline.
 
     The request runs in a thread of its own: a socket timeout is per read, so a dripping server
@@ -259,7 +261,7 @@ def send_within(request: dict[str, Any], deadline: float) -> Response:
     raise transport_error(outcome[0], host) from None
 
 
-def send_once(request: dict[str, Any], deadline: float, sockets: list[Any]) -> Response:
+def send_once(request: Fields, deadline: float, sockets: list[Any]) -> Response:
     """Send one request over urllib.request, following no redirect; append its socket to sockets.
 
     The opener has no redirect handler, because urllib's hands the key to the new host, and no error
@@ -380,7 +382,7 @@ def transport_error(error: Exception, host: str) -> SearchError:
 def status_error(response: Response, provider: str) -> SearchError:
     """Return what an answer's status means, if the provider's own codes say nothing better."""
     status = response.status
-    details: dict[str, Any] = {"status": status}
+    details: Fields = {"status": status}
     message = f"{provider} answered {status}: {response.excerpt()}"
     if status in (401, 403):
         return SearchError("auth", message, "Check the key and its plan.", **details)
@@ -407,7 +409,7 @@ def retry_after(response: Response) -> float | None:
         return None
 
 
-def json_object(response: Response, clean: bool = True) -> dict[str, Any] | None:
+def json_object(response: Response, clean: bool = True) -> Fields | None:
     """Return an answer's JSON object, its texts cleaned if clean; None for any other answer."""
     try:
         data = clean_tree(response.json()) if clean else response.json()
@@ -416,7 +418,7 @@ def json_object(response: Response, clean: bool = True) -> dict[str, Any] | None
     return data if isinstance(data, dict) else None
 
 
-def json_answer(response: Response, provider: str, clean: bool = True) -> dict[str, Any]:
+def json_answer(response: Response, provider: str, clean: bool = True) -> Fields:
     """Return an answer's JSON object as json_object does; raises SearchError (provider)."""
     data = json_object(response, clean)
     if data is not None:
