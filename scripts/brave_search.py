@@ -89,8 +89,8 @@ CODES = {
 MARKED_ENDPOINTS = ("web", "news", "images", "videos", "places", "pois", "suggest")
 # Fields whose texts stay as they are: decoding &copy= in a URL would break it.
 VERBATIM_FIELDS = ("url", "id", "key", "src", "original", "altered", "callback_key")
-# Kind of result -> its fields in a document. NAME=PATH: where the answer has the field; of a NAME
-# that stands here several times, the last field that is there counts.
+# Kind of result -> its fields in a document. NAME=PATH: where the answer has the field; if a NAME
+# stands here several times, the last path that leads to a value counts.
 RESULT_FIELDS = {
     "web": "url title description age extra_snippets fetched_content_timestamp page_fetched",
     "faq": "question answer title url",
@@ -110,7 +110,7 @@ RESULT_FIELDS = {
                "snippets",
     "suggest": "query title description is_entity",
 }
-# Section of a web answer -> the list in the document, which is there even if it is empty.
+# Section of a web answer -> the list in the document; an empty list stays in the document.
 WEB_LISTS = {"web": "web_results", "faq": "faq_results", "discussions": "discussions_results",
              "news": "news_results", "videos": "video_results"}
 # Lists of a document, in the order in which Markdown shows them -> heading.
@@ -478,10 +478,7 @@ def answer_error(response: Response, endpoint: str, key_name: str) -> SearchErro
 
 def error_fields(response: Response) -> Fields:
     """Return Brave's error object, or {}. The API sends an object, its documentation has a list."""
-    try:
-        body = json_answer(response, "Brave")
-    except SearchError:
-        return {}
+    body = json_object(response) or {}
     return next(iter(objects(body.get("error") or body.get("errors"))), {})
 
 
@@ -545,9 +542,8 @@ def hours_and_distance(place: Fields) -> Fields:
             times.append(f"{span.get('opens') or '?'}-{span.get('closes') or '?'}")
             day = day or span.get("abbr_name") or ""
     hours = f"{day} {', '.join(times)}".strip()
-    distance = object_field(place, "distance")
-    known = distance.get("value") is not None
-    length = f"{distance['value']} {distance.get('units')}" if known else ""
+    distance = pick_fields(object_field(place, "distance"), "value", "units")
+    length = " ".join(map(str, distance.values())) if "value" in distance else ""
     return drop_empty({"hours_today": hours, "distance": length})
 
 
@@ -831,11 +827,6 @@ def run_command(command: str, params: Fields, report: ProgressCallback = None) -
     return run_operation(f"brave.{command}", COMMANDS[command], params, operation)
 
 
-def run_web_search(params: Fields, report: ProgressCallback = None) -> Document:
-    """Search the web; params and result as for run_command. Never raises."""
-    return run_command("web", params, report)
-
-
 def run_summarizer(params: Fields, report: ProgressCallback = None) -> Document:
     """Return the summary of a key, or of a query that is searched first. Never raises.
 
@@ -878,7 +869,8 @@ def poll_summary(wire: Fields, params: Fields, deadline: float, report: Progress
         if tries == attempts or time.monotonic() + pause >= deadline:
             break
         time.sleep(pause)
-    hint = f"Not complete after {tries} tries; raise max_attempts or poll_interval_ms."
+    too_low = "max_attempts or poll_interval_ms" if tries == attempts else "timeout"
+    hint = f"Not complete after {tries} tries; raise {too_low}."
     raise SearchError("timeout", NO_SUMMARY, hint, retryable=True)
 
 
@@ -944,19 +936,15 @@ def run_answers(params: Fields, report: ProgressCallback = None) -> Document:
     return run_operation("brave.answers", COMMANDS["answers"], params, operation)
 
 
-run_web = run_web_search
-run_context = functools.partial(run_command, "context")
-run_news = functools.partial(run_command, "news")
-run_images = functools.partial(run_command, "images")
-run_videos = functools.partial(run_command, "videos")
-run_rich = functools.partial(run_command, "rich")
-run_suggest = functools.partial(run_command, "suggest")
-run_spellcheck = functools.partial(run_command, "spellcheck")
 RUN: dict[str, Callable[..., Document]] = {
-    "web": run_web, "summarizer": run_summarizer, "context": run_context, "news": run_news,
-    "images": run_images, "videos": run_videos, "places": run_places, "rich": run_rich,
-    "suggest": run_suggest, "spellcheck": run_spellcheck, "answers": run_answers,
-}  # fmt: skip
+    **{command: functools.partial(run_command, command) for command in COMMANDS},
+    "summarizer": run_summarizer,
+    "places": run_places,
+    "answers": run_answers,
+}
+run_web_search = RUN["web"]
+# run_web, run_context, ...: what RUN holds, for other programs.
+globals().update({f"run_{command}": run for command, run in RUN.items()})
 
 # ===== documents -> Markdown, results =============================================================
 
@@ -1064,28 +1052,33 @@ def may_fall_back(kind: str) -> bool:
     return EXIT_CODES[kind] in (1, 3, 4) or kind in ("timeout", "network", "provider", "blocked")
 
 
-def drop_empty(fields: dict[str, Any]) -> dict[str, Any]:
+def drop_empty(fields: Fields) -> Fields:
     """Return the fields without None, "", [] and {}; 0 and False stay."""
     return {name: value for name, value in fields.items() if value not in (None, "", [], {})}
 
 
-def object_field(item: Any, name: str) -> dict[str, Any]:
+def object_field(item: Any, name: str) -> Fields:
     """Return a field that should be an object; {} if it is missing or something else."""
     value = item.get(name) if isinstance(item, dict) else None
     return value if isinstance(value, dict) else {}
 
 
+def list_field(item: Any, name: str, kind: type = dict) -> list[Any]:
+    """Return the entries of a list that have the wanted type; [] if the field is no list."""
+    value = item.get(name) if isinstance(item, dict) else None
+    return [one for one in value if type(one) is kind] if isinstance(value, list) else []
+
+
 def dump_json(value: Any, pretty: bool = False) -> str:
     """Return JSON text, compact unless pretty."""
-    style: dict[str, Any] = {"indent": 2} if pretty else {"separators": (",", ":")}
+    style: Fields = {"indent": 2} if pretty else {"separators": (",", ":")}
     return json.dumps(value, ensure_ascii=False, allow_nan=False, **style)
 
 
 # ----- text from outside
 
-# Patterns stay text: re compiles and caches them when they are first used, not on import.
+# A pattern stays text: re compiles and caches it when it is first used, not on import.
 _ANSI_ESCAPE = r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-_])"
-_HTML_MARK = r"(?i)</?(?:strong|b|em|i|u|mark|code|span|p|br)(?:\s[^<>]*)?/?>"
 # Controls except tab and newline are removed; a lone surrogate (no valid UTF-8) becomes U+FFFD.
 _CONTROLS: dict[int, str | None] = {
     **dict.fromkeys([*range(0x09), *range(0x0B, 0x20), *range(0x7F, 0xA0)]),
@@ -1095,8 +1088,6 @@ _CONTROLS: dict[int, str | None] = {
 # The joiners U+200C and U+200D stay: Persian, Hindi and emoji need them.
 _HIDING = (*range(0x202A, 0x202F), *range(0x2066, 0x206A), *range(0xE0000, 0xE0080))
 _UNTRUSTED = {**_CONTROLS, **dict.fromkeys((*_HIDING, 0x200B, 0x2060, 0xFEFF))}
-# "&amp;" is the last one, so that nothing is decoded twice.
-_ENTITIES = {"&lt;": "<", "&gt;": ">", "&quot;": '"', "&#39;": "'", "&#x27;": "'", "&amp;": "&"}
 
 
 def clean_text(text: str, model_answer: bool = False) -> str:
@@ -1118,19 +1109,6 @@ def clean_tree(value: Any, model_answer: bool = False) -> Any:
     return None if isinstance(value, float) and not abs(value) < float("inf") else value
 
 
-def plain_text(html: str) -> str:
-    """Return a title or snippet without highlighting tags, its entities decoded once."""
-    text = re.sub(_HTML_MARK, "", html) if "<" in html else html
-    if re.search(r"&(?!(?:amp|lt|gt|quot|#39|#x27);)#?\w+;", text):
-        from html import unescape  # 3 ms, for texts that hold more than the usual entities
-
-        text = unescape(text)
-    elif "&" in text:
-        for entity, character in _ENTITIES.items():
-            text = text.replace(entity, character)
-    return clean_text(text).strip()
-
-
 def shorten(text: str, limit: int) -> str:
     """Return the text within limit characters, ending in an ellipsis if it was cut."""
     return text if len(text) <= limit else text[: max(0, limit - 1)].rstrip() + "…"
@@ -1147,9 +1125,10 @@ def quoted(value: Any, limit: int = 80) -> str:
 
 
 def markdown_link(title: str, url: str) -> str:
-    """Return a Markdown link that no sign in the title and no parenthesis in the URL breaks."""
+    """Return a Markdown link; the title may hold any sign, the URL parentheses and white space."""
     label = re.sub(r"([\\\[\]`<])", r"\\\1", " ".join(title.split()))
-    return f"[{label}]({url.replace(' ', '%20').replace('(', '%28').replace(')', '%29')})"
+    target = "%20".join(url.split()).replace("(", "%28").replace(")", "%29")
+    return f"[{label}]({target})"
 
 
 def fence_untrusted(text: str) -> str:
@@ -1165,13 +1144,13 @@ def fence_untrusted(text: str) -> str:
 
 DEFAULT_TIMEOUT = 30.0  # seconds for a whole call, retries included
 DEFAULT_MAX_CHARS = 9_000  # agents cut output near 12,000 characters; this leaves room for theirs
-MAX_INPUT_CHARS = 1_000_000  # of a file or standard input; a longer one was given by mistake
+MAX_INPUT_BYTES = 1_000_000  # of a file or standard input; a longer one was given by mistake
 
 TRUE_WORDS, FALSE_WORDS = ("true", "1", "yes", "on"), ("false", "0", "no", "off")
 
 # fmt: off
 # Parameters that every command takes, in the form of a COMMANDS table.
-COMMON_PARAMS: list[dict[str, Any]] = [
+COMMON_PARAMS: list[Fields] = [
     {"name": "timeout", "type": "float", "min": 0.1, "max": 600,
      "help": "seconds for the whole call, retries included (default: 30)"},
     {"name": "max_chars", "type": "int", "min": 0, "max": 10_000_000,
@@ -1179,8 +1158,8 @@ COMMON_PARAMS: list[dict[str, Any]] = [
     {"name": "dry_run", "type": "bool", "help": "print the request without the key; send nothing"},
     {"name": "verbose", "type": "bool", "help": "log each API operation on stderr"},
 ]
-# Options of the command line alone.
-OUTPUT_PARAMS: list[dict[str, Any]] = [
+# Options that only the command line has.
+OUTPUT_PARAMS: list[Fields] = [
     {"name": "params_json", "type": "str", "help": "parameters as JSON, @FILE or - (stdin)"},
     {"name": "format", "type": "str", "choices": ["json", "markdown"], "help": "default: json"},
     {"name": "output", "type": "str", "help": "write to this file and print a receipt"},
@@ -1188,17 +1167,17 @@ OUTPUT_PARAMS: list[dict[str, Any]] = [
     {"name": "jsonl", "type": "bool", "batch": True,
      "help": "one document a line, each at once; there may be any number of them"},
     {"name": "ordered", "type": "bool", "batch": True,
-     "help": "jsonl in the order of the input, not in that in which they finish"},
+     "help": "jsonl in the order of the input, not as the answers come"},
     {"name": "skip_done", "type": "str", "batch": True,
      "help": "jsonl without what this file, the output of an earlier run, holds already"},
 ]
 # fmt: on
 
 
-def check_params(command: str, spec: dict[str, Any], given: dict[str, Any]) -> dict[str, Any]:
+def check_params(command: str, spec: Fields, given: Fields) -> Fields:
     """Return checked parameters under their table names, defaults filled in; raises SearchError."""
     found = canonical_names(command, spec, given)
-    checked: dict[str, Any] = {}
+    checked: Fields = {}
     for parameter in [*spec["params"], *COMMON_PARAMS]:
         name = parameter["name"]
         if name in found:
@@ -1211,7 +1190,7 @@ def check_params(command: str, spec: dict[str, Any], given: dict[str, Any]) -> d
     return checked
 
 
-def canonical_names(command: str, spec: dict[str, Any], given: dict[str, Any]) -> dict[str, Any]:
+def canonical_names(command: str, spec: Fields, given: Fields) -> Fields:
     """Return the given parameters under their table names; aliases are matched.
 
     null counts as not given, and so do empty text and empty lists for optional parameters. Raises
@@ -1221,7 +1200,7 @@ def canonical_names(command: str, spec: dict[str, Any], given: dict[str, Any]) -
     for parameter in [*spec["params"], *COMMON_PARAMS]:
         names = (parameter["name"], *parameter.get("aliases", ()))
         table.update(dict.fromkeys(names, parameter))
-    found: dict[str, Any] = {}
+    found: Fields = {}
     for key, value in given.items():
         spelled = spelled_name(key)
         if spelled not in table:
@@ -1247,13 +1226,15 @@ def given_twice(name: str, first: Any, second: Any) -> SearchError:
     return SearchError("invalid_input", message, "Give it once.")
 
 
-def check_value(parameter: dict[str, Any], value: Any) -> Any:
-    """Return the value in its parameter's type: str, int, float, bool, since, list or csv.
+def check_value(parameter: Fields, value: Any) -> Any:
+    """Return the value in its parameter's type: str, int, float, bool, since, list, csv or any.
 
     Numbers and booleans may come as text; csv takes a list or text with commas, list takes a list
-    or one text. Raises SearchError (invalid_input) that names what is allowed.
+    or one text; any is not checked. Raises SearchError (invalid_input) that names what is allowed.
     """
     kind = parameter["type"]
+    if kind == "any":
+        return value
     if kind in ("list", "csv"):
         items = value if isinstance(value, list) else [value]
         if kind == "csv":
@@ -1268,14 +1249,14 @@ def check_value(parameter: dict[str, Any], value: Any) -> Any:
         return word in TRUE_WORDS
     if kind in ("int", "float"):
         return check_number(parameter, value)
-    text = check_text(parameter, value)
-    return check_since(parameter, text) if kind == "since" else text
+    return check_text(parameter, value)
 
 
-def check_text(parameter: dict[str, Any], value: Any) -> str:
-    """Return text that is not blank and, if the table lists choices, one of them.
+def check_text(parameter: Fields, value: Any) -> str:
+    """Return text that is not blank; if the table lists choices, one of them or a range of dates.
 
-    Upper and lower case of a choice are mended; the table's "values" maps other spellings.
+    Upper and lower case of a choice are mended; the table's "values" maps other spellings. Only
+    the type since takes a range.
     """
     if not isinstance(value, (str, int, float)) or isinstance(value, bool):
         raise wrong_value(parameter, value, "text")
@@ -1288,15 +1269,17 @@ def check_text(parameter: dict[str, Any], value: Any) -> str:
     if not parameter.get("verbatim"):
         text = text.strip()
     choices = parameter.get("choices")
-    if not choices or parameter["type"] == "since":
+    if not choices:
         return text
     spellings = {choice.lower(): choice for choice in choices} | parameter.get("values", {})
-    if text.lower() not in spellings:
-        raise wrong_value(parameter, value, "one of " + ", ".join(choices))
-    return str(spellings[text.lower()])
+    if text.lower() in spellings:
+        return str(spellings[text.lower()])
+    if parameter["type"] == "since":
+        return check_dates(parameter, text)
+    raise wrong_value(parameter, value, "one of " + ", ".join(choices))
 
 
-def check_number(parameter: dict[str, Any], value: Any) -> int | float:
+def check_number(parameter: Fields, value: Any) -> int | float:
     """Return an int or float within the table's bounds."""
     low, high, whole = parameter["min"], parameter["max"], parameter["type"] == "int"
     try:
@@ -1309,15 +1292,11 @@ def check_number(parameter: dict[str, Any], value: Any) -> int | float:
     return int(number) if whole else number
 
 
-def check_since(parameter: dict[str, Any], text: str) -> str:
-    """Return a period word of the table, or a range of real dates as YYYY-MM-DD..YYYY-MM-DD."""
-    choices = parameter["choices"]
-    word = parameter.get("values", {}).get(text.lower(), text.lower())
-    if word in choices:
-        return str(word)
-    allowed = f"{', '.join(choices)} or YYYY-MM-DD..YYYY-MM-DD"
+def check_dates(parameter: Fields, text: str) -> str:
+    """Return a range of dates that exist as YYYY-MM-DD..YYYY-MM-DD."""
     dates = re.fullmatch(r"(\d{4}-\d\d-\d\d)(?:\.\.|to)(\d{4}-\d\d-\d\d)", text)
     if not dates:
+        allowed = f"{', '.join(parameter['choices'])} or YYYY-MM-DD..YYYY-MM-DD"
         raise wrong_value(parameter, text, allowed)
     from datetime import date
 
@@ -1330,7 +1309,7 @@ def check_since(parameter: dict[str, Any], text: str) -> str:
     return f"{start}..{end}"
 
 
-def wrong_value(parameter: dict[str, Any], value: Any, allowed: str) -> SearchError:
+def wrong_value(parameter: Fields, value: Any, allowed: str) -> SearchError:
     """Return the error for a value that is not allowed, with the table's note as hint."""
     hint = parameter.get("note") or nearest(str(value), parameter.get("choices", ()), "value")
     message = f"{parameter['name']} must be {allowed}, not {quoted(value)}."
@@ -1360,17 +1339,14 @@ _NEVER_CUT = frozenset(
 
 
 def run_operation(
-    span: str,
-    spec: dict[str, Any],
-    given: dict[str, Any],
-    operation: Callable[[dict[str, Any]], Document],
+    span: str, spec: Fields, given: Fields, operation: Callable[[Fields], Document]
 ) -> Document:
     """Check the parameters, run the operation, and return its document; raise nothing but Ctrl-C.
 
     span is PROVIDER.COMMAND, as it appears in the log. operation(params) gets checked parameters
     and returns a document, or raises SearchError or DryRun.
     """
-    params: dict[str, Any] = {}
+    params: Fields = {}
     try:
         params = check_params(span.partition(".")[2], spec, given)
         document = operation(params)
@@ -1388,26 +1364,23 @@ def run_operation(
 
 def internal_error(error: Exception, verbose: bool) -> Document:
     """Return the document for a defect of the script; the traceback goes to stderr if verbose."""
-    if verbose:
-        import traceback
+    import traceback
 
+    if verbose:
         traceback.print_exception(error)
-    place = error.__traceback__
-    while place and place.tb_next:
-        place = place.tb_next
-    file = os.path.basename(place.tb_frame.f_code.co_filename) if place else "?"
-    where = f"{file} line {place.tb_lineno}" if place else "an unknown line"
+    place = traceback.extract_tb(error.__traceback__)[-1]
+    where = f"{os.path.basename(place.filename)} line {place.lineno}"
     message = f"Internal error: {type(error).__name__} at {where}."
     hint = "This is a defect of the program: report it (verbose shows where it happened)."
     return error_document(SearchError("internal", message, hint))
 
 
-def deadline_of(params: dict[str, Any], default: float = DEFAULT_TIMEOUT) -> float:
+def deadline_of(params: Fields, default: float = DEFAULT_TIMEOUT) -> float:
     """Return the deadline of a call on time.monotonic()'s clock."""
     return time.monotonic() + float(params.get("timeout", default))
 
 
-def log_operation(span: str, params: dict[str, Any], document: Document) -> None:
+def log_operation(span: str, params: Fields, document: Document) -> None:
     """Append one JSON line for an API operation to $WEB_SEARCH_LOG, and to stderr if verbose.
 
     Silent otherwise, because queries are private. A log that cannot be written costs no answer.
@@ -1417,13 +1390,11 @@ def log_operation(span: str, params: dict[str, Any], document: Document) -> None
         return
     now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
     record = {"span": span, "time": now, **drop_empty({"query": params.get("query")})}
+    record["hasResults"] = document["ok"]
     if document["ok"]:
-        record |= {
-            "hasResults": True,
-            "resultLen": len(document.get("text") or dump_json(document)),
-        }
+        record["resultLen"] = len(document.get("text") or dump_json(document))
     else:
-        record |= {"hasResults": False, "error": document["error"]}
+        record["error"] = document["error"]
     line = dump_json(record) + "\n"
     if verbose:
         sys.stderr.write(line)
@@ -1467,7 +1438,7 @@ def fit_document(document: Document, max_chars: int, expendable: tuple[str, ...]
     drop_items([document], excess(), cut)  # whole documents of a batch, if that was not enough
 
 
-def truncation_of(document: Document) -> dict[str, Any]:
+def truncation_of(document: Document) -> Fields:
     """Return where a document says what was cut from it; a page only says that it was cut."""
     notes = document.setdefault("truncated", {})
     return notes if isinstance(notes, dict) else {}
@@ -1479,24 +1450,21 @@ def shorten_texts(documents: list[Document], excess: int) -> None:
     found = [one for one in found if len(one[3]) > SHORTEST_CUT]
     if excess <= 0 or not found:
         return
-    notes = NOTE_CHARS * len({id(document) for document, *_ in found})
-    limit = common_limit([len(text) for *_, text in found], excess + notes)
+    from bisect import bisect_left
+
+    excess += NOTE_CHARS * len({id(document) for document, *_ in found})
+
+    def saved(limit: int) -> int:
+        return sum(max(0, len(text) - limit) for *_, text in found)
+
+    # From the longest limit down to SHORTEST_CUT: the first one that saves enough, else the last.
+    limits = range(max(len(text) for *_, text in found), SHORTEST_CUT, -1)
+    place = bisect_left(limits, excess, key=saved)
+    limit = limits[place] if place < len(limits) else SHORTEST_CUT
     for document, holder, name, text in found:
         if len(text) > limit:
             holder[name] = shorten(text, limit)
             truncation_of(document)["texts_shortened_to"] = limit
-
-
-def common_limit(lengths: list[int], excess: int) -> int:
-    """Return the longest limit that saves excess characters; at least SHORTEST_CUT."""
-    low, high = SHORTEST_CUT, max(lengths)
-    while low < high:
-        middle = (low + high + 1) // 2
-        if sum(max(0, length - middle) for length in lengths) >= excess:
-            low = middle
-        else:
-            high = middle - 1
-    return low
 
 
 def cuttable_texts(value: Any) -> list[tuple[Any, Any, str]]:
@@ -1510,34 +1478,30 @@ def cuttable_texts(value: Any) -> list[tuple[Any, Any, str]]:
     return found
 
 
-def drop_items(documents: list[Document], excess: int, cut: dict[str, Any]) -> None:
+def drop_items(documents: list[Document], excess: int, cut: Fields) -> None:
     """Drop the last items of the longest lists until excess characters are gone; count them in cut.
 
     Of lists that are equally long, that of the last document is the first to lose an item.
     """
-    from heapq import heapify, heappop, heappush
-
     sizes = {
-        (-number, name): [len(dump_json(item)) + 1 for item in value]
+        (number, name): [len(dump_json(item)) + 1 for item in value]
         for number, document in enumerate(documents)
         for name, value in document.items()
         if isinstance(value, list) and value
     }
-    longest_first = [(-sum(items), *place) for place, items in sizes.items()]
-    heapify(longest_first)
+    totals = {place: sum(items) for place, items in sizes.items()}
     dropped = cut.setdefault("items_dropped", {}) if excess > 0 and sizes else {}
-    while excess > 0 and longest_first:
-        size, number, name = heappop(longest_first)
-        document = documents[-number]
+    while excess > 0 and totals:
+        number, name = place = max(totals, key=lambda one: (totals[one], one[0]))
         excess += 0 if name in dropped else NOTE_CHARS
         dropped[name] = dropped.get(name, 0) + 1
-        document[name].pop()
-        item = sizes[number, name].pop()
-        excess -= item
-        if document[name]:
-            heappush(longest_first, (size + item, number, name))
-        elif name != "results":
-            del document[name]
+        documents[number][name].pop()
+        item = sizes[place].pop()
+        excess, totals[place] = excess - item, totals[place] - item
+        if not sizes[place]:
+            del totals[place]
+            if name != "results":
+                del documents[number][name]
 
 
 def frame_markdown(document: Document, *blocks: str) -> str:
@@ -1563,7 +1527,8 @@ def error_markdown(document: Document) -> str:
     kind = details["kind"]
     head = "**Nothing found:**" if kind == "no_results" else f"**Error ({kind}):**"
     wait = details.get("retry_after")
-    again = f"Try again in {wait:.0f} s." if isinstance(wait, (int, float)) and wait > 0 else ""
+    is_known = isinstance(wait, (int, float)) and wait > 0
+    again = f"Try again in {max(1, round(wait))} s." if is_known else ""
     advice = f"{details.get('hint', '')} {again}".strip()
     return f"{head} {document['error']}\n\n{advice}".strip()
 
@@ -1579,13 +1544,13 @@ _WRITING = {"now": False, "signal": 0}
 
 
 class Stopped(BaseException):
-    """SIGINT or SIGTERM, the number in args[0]: the command ends with a document.
+    """Raised by SIGINT or SIGTERM, whose number is args[0]: the command ends with a document.
 
-    0: the reader of JSON Lines has gone, which is no error.
+    The number 0 says that nobody reads the JSON Lines any more, which is not an error.
     """
 
 
-def run_command_line(script: dict[str, Any], argv: list[str] | None) -> int:
+def run_command_line(script: Fields, argv: list[str] | None) -> int:
     """Run one command of a script and print its document; return the exit code.
 
     script: name (of the file), description (its docstring), commands (the COMMANDS table, the
@@ -1599,7 +1564,7 @@ def run_command_line(script: dict[str, Any], argv: list[str] | None) -> int:
     # The bytes of an argument are UTF-8, whatever the locale made of them.
     words = [os.fsencode(word).decode("utf-8", "surrogateescape") for word in given]
     flags = words[: words.index("--")] if "--" in words else words
-    options: dict[str, Any] = {}
+    options: Fields = {}
     if re.search(r"\0--format[=\0]markdown\0", "\0".join(["", *flags, ""])):
         options["format"] = "markdown"  # also for an error that is found while flags are parsed
     named = bool(words) and words[0] in script["commands"]
@@ -1629,6 +1594,9 @@ def run_command_line(script: dict[str, Any], argv: list[str] | None) -> int:
         return print_document(document, options, script["to_markdown"])
     except Stopped as stopped:  # what there is to print is printed
         return 128 + int(stopped.args[0])
+    except OSError as error:  # a full disk, for example: no document can be printed
+        sys.stderr.write(f"{script['name']}: stdout could not be written: {error.strerror}\n")
+        return EXIT_CODES["internal"]
 
 
 def open_closed_streams() -> None:
@@ -1643,7 +1611,7 @@ def open_closed_streams() -> None:
 
 
 def stop_on_signals() -> None:
-    """Let SIGINT and SIGTERM raise Stopped; one that comes while a line is written, after it."""
+    """Let SIGINT and SIGTERM raise Stopped, but not while a line of output is being written."""
     import signal
 
     def stop(number: int, _: Any) -> None:
@@ -1662,9 +1630,7 @@ def stop_on_signals() -> None:
 # ----- arguments
 
 
-def parse_arguments(
-    script: dict[str, Any], command: str, words: list[str], options: dict[str, Any]
-) -> dict[str, Any]:
+def parse_arguments(script: Fields, command: str, words: list[str], options: Fields) -> Fields:
     """Return the parameters given by flags, words and params_json; a flag wins over JSON.
 
     command: "" if none was named; then it is the default. Output options go into options. Raises
@@ -1677,11 +1643,11 @@ def parse_arguments(
     for parameter in OUTPUT_PARAMS:
         if parameter["name"] in values:
             options[parameter["name"]] = check_value(parameter, values.pop(parameter["name"]))
-    given: dict[str, Any] = {}
+    given: Fields = {}
     if "params_json" in options:
         given = read_params_json(options["params_json"])
         if rest and not named:
-            refuse_mistyped_command(script, rest[0], spec, given)
+            refuse_mistyped_command(script, rest[0], given)
         given = canonical_names(command, spec, given)
     take_words(script, command, rest, values, given)
     merged = {**given, **values}
@@ -1692,30 +1658,24 @@ def parse_arguments(
         raise SearchError("invalid_input", f"{command} needs {wanted or 'parameters'}.", hint)
     if "output" in options:
         merged.setdefault("max_chars", 0)  # a file costs no context
+        if options["output"] == "-":
+            del options["output"]
     return merged
 
 
-def refuse_mistyped_command(
-    script: dict[str, Any], word: str, spec: dict[str, Any], given: dict[str, Any]
-) -> None:
+def refuse_mistyped_command(script: Fields, word: str, given: Fields) -> None:
     """Raise SearchError if a word beside JSON is nearly a command: it would be searched for.
 
-    take_words names both if the JSON has a query, too. spec is that of the default command.
+    take_words names both if the JSON has a query, too.
     """
-    first = [one for one in spec["params"] if one.get("positional")][:1]
-    names = {name for one in first for name in (one["name"], *one.get("aliases", ()))}
     similar = nearest(word, script["commands"], "command") if " " not in word else ""
-    if similar and not names & {spelled_name(name) for name in given}:
+    if similar and not {"query", "q"} & {spelled_name(name) for name in given}:
         hint = f"{similar} To search for {quoted(word)}, put it into the JSON."
         raise SearchError("invalid_input", f"{quoted(word)} is no command.", hint)
 
 
 def take_words(
-    script: dict[str, Any],
-    command: str,
-    words: list[str],
-    values: dict[str, Any],
-    given: dict[str, Any],
+    script: Fields, command: str, words: list[str], values: Fields, given: Fields
 ) -> None:
     """Put the words that are no flags into values; given holds the parameters of the JSON.
 
@@ -1742,15 +1702,13 @@ def take_words(
         raise SearchError("invalid_input", f"{command} does not take {quoted(words[0])}.", hint)
 
 
-def parse_flags(
-    script: dict[str, Any], command: str, words: list[str]
-) -> tuple[dict[str, Any], list[str]]:
+def parse_flags(script: Fields, command: str, words: list[str]) -> tuple[Fields, list[str]]:
     """Return (values by parameter name, the other words); values stay text, the table checks them.
 
     argparse would add 5 ms of start-up to every call.
     """
     table = flag_table(script["commands"][command])
-    values: dict[str, Any] = {}
+    values: Fields = {}
     rest: list[str] = []
     while words:
         word = words.pop(0)
@@ -1777,7 +1735,7 @@ def parse_flags(
     return values, rest
 
 
-def flag_table(spec: dict[str, Any]) -> dict[str, dict[str, Any]]:
+def flag_table(spec: Fields) -> dict[str, Fields]:
     """Return the flags of a command: --count, -n, --no-spellcheck, ... -> parameter."""
     table = {}
     for parameter in [*spec["params"], *COMMON_PARAMS, *OUTPUT_PARAMS]:
@@ -1791,7 +1749,7 @@ def flag_table(spec: dict[str, Any]) -> dict[str, dict[str, Any]]:
     return table
 
 
-def unknown_flag(script: dict[str, Any], command: str, flag: str) -> SearchError:
+def unknown_flag(script: Fields, command: str, flag: str) -> SearchError:
     """Return the error for a flag that the command does not know."""
     spec = script["commands"][command]
     hint = spec.get("cannot", {}).get(spelled_name(flag), "")
@@ -1802,7 +1760,7 @@ def unknown_flag(script: dict[str, Any], command: str, flag: str) -> SearchError
     return SearchError("invalid_input", f"{command} has no flag {quoted(flag)}.", hint)
 
 
-def read_params_json(text: str) -> dict[str, Any]:
+def read_params_json(text: str) -> Fields:
     """Return the object given as --params-json: JSON text, @FILE, or - for standard input."""
     content = read_argument("@-" if text == "-" else text, "params_json")
     try:
@@ -1820,25 +1778,25 @@ def read_argument(value: str, name: str) -> str:
     """Return an argument's text; for @FILE, the content of the file (@- is standard input)."""
     if not value.startswith("@"):
         return value
-    path = os.path.expanduser(value[1:])
+    path = value[1:]
     try:
         with open(0 if path == "-" else file_name(path), "rb") as file:
-            data = file.read(MAX_INPUT_CHARS + 1)
+            data = file.read(MAX_INPUT_BYTES + 1)
     except (OSError, ValueError) as error:  # ValueError: a path with NUL
         message = f"{name}: {path!r} could not be read: {getattr(error, 'strerror', error)}."
         raise SearchError("invalid_input", message, "Name a readable file after the @.") from None
-    if len(data) > MAX_INPUT_CHARS:
-        message = f"{name}: {path!r} is over {MAX_INPUT_CHARS} bytes long."
+    if len(data) > MAX_INPUT_BYTES:
+        message = f"{name}: {path!r} is over {MAX_INPUT_BYTES} bytes long."
         raise SearchError("invalid_input", message, "Split it.")
     return data.decode("utf-8-sig", "replace")
 
 
 def file_name(path: str) -> bytes:
-    """Return a path as the system has it, in UTF-8: the locale may not know its letters."""
-    return path.encode("utf-8", "surrogateescape")
+    """Return a path, ~ expanded, in UTF-8: the locale may not know its letters."""
+    return os.path.expanduser(path).encode("utf-8", "surrogateescape")
 
 
-def help_text(script: dict[str, Any], command: str) -> str:
+def help_text(script: Fields, command: str) -> str:
     """Return a command's help; that of the default command is the script's."""
     commands = script["commands"]
     spec = commands[command]
@@ -1873,14 +1831,12 @@ def report_progress(text: str, done: int, total: int) -> None:
 # ----- output
 
 
-def print_document(
-    document: Document, options: dict[str, Any], to_markdown: Callable[..., str]
-) -> int:
+def print_document(document: Document, options: Fields, to_markdown: Callable[..., str]) -> int:
     """Print a document, or write it to --output and print a receipt; return its exit code."""
     kind = "" if document["ok"] else document["details"]["kind"]
     lines = bool(options.get("lines")) or ("lines" in options and document["ok"])
-    if lines:  # --jsonl: each item is a document of its own, printed already
-        text = "" if "output" not in options else "\n".join(options["lines"])
+    if lines:  # --jsonl: each item is a document of its own; without --output it is printed already
+        text = "\n".join(options["lines"]) if "output" in options else ""
         text = dump_json(document) if EXIT_CODES.get(kind, 0) >= 70 and not text else text
     elif options.get("format") == "markdown":
         try:
@@ -1891,23 +1847,12 @@ def print_document(
     else:
         text = dump_json(document, bool(options.get("pretty")) or sys.stdout.isatty())
     code = EXIT_CODES[kind] if kind else 0
-    if options.get("output", "-") != "-" and (document["ok"] or lines):
+    if "output" in options and (document["ok"] or lines):
         receipt = write_output(options["output"], text, document)
         text, code = dump_json(receipt), code if receipt["ok"] else EXIT_CODES["invalid_input"]
     if text:
         write_stdout(text)
     return code
-
-
-def emit_line(options: dict[str, Any], document: Document) -> None:
-    """Print one document of a batch with --jsonl at once; for --output, keep it until the end."""
-    line = dump_json(document)
-    if options.get("output", "-") != "-":
-        options.setdefault("lines", []).append(line)
-        return
-    options["lines"] = [line]  # that there was one: an endless batch does not keep them all
-    if not write_stdout(line):
-        raise Stopped(0)
 
 
 def write_stdout(text: str) -> bool:
@@ -1923,7 +1868,8 @@ def write_stdout(text: str) -> bool:
         # Without this the interpreter complains on stderr when it flushes stdout at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         reader_is_there = False
-    _WRITING["now"] = False
+    finally:
+        _WRITING["now"] = False
     if _WRITING["signal"]:
         raise Stopped(_WRITING["signal"])
     return reader_is_there
@@ -1935,7 +1881,7 @@ def write_output(path: str, text: str, document: Document) -> Document:
     If that fails, the error document carries the result: what was paid for is not lost.
     """
     data = (text + "\n").encode("utf-8", "replace")
-    target = os.path.realpath(file_name(os.path.expanduser(path)))
+    target = os.path.realpath(file_name(path))
     # A device such as /dev/null is written to: a rename would replace it by a file.
     device = os.path.exists(target) and not os.path.isfile(target)
     written = target if device else target + f".{os.getpid()}.part".encode()
@@ -2018,7 +1964,7 @@ class Response:
     """An HTTP answer: status, headers (lower-case names), body (decompressed bytes).
 
     cut: whether the body was longer than the request's max_body and ends there. key: the key that
-    the request carried; text() and json() show none of it if the answer quotes it.
+    the request carried; text() and json() replace it where the answer quotes it.
     """
 
     def __init__(
@@ -2063,11 +2009,11 @@ def warn_once(text: str) -> None:
 
 
 def read_secrets() -> dict[str, str]:
-    """Return the NAME: value lines of secrets.yaml; {} if there is no such file."""
+    """Return the NAME: value lines of secrets.yaml; {} if the file cannot be read."""
     path = secrets_path()
     try:
         with open(path, encoding="utf-8-sig", errors="replace") as file:
-            lines = file.read(MAX_INPUT_CHARS).splitlines()
+            lines = file.read(MAX_INPUT_BYTES).splitlines()
             mode = os.fstat(file.fileno()).st_mode
             if os.name == "posix" and mode & 0o077 and mode & 0o170000 == 0o100000:  # a file
                 warn_once(f"others can read {path}; run: chmod 600 {path}")
@@ -2095,17 +2041,18 @@ def configured_key(*names: str) -> tuple[str, str]:
     return "", ""
 
 
-def find_key(*names: str) -> tuple[str, str]:
-    """Return (name, key) of the first name that is set; raises SearchError (auth) if none is.
+def find_key(*names: str, message: str = "", **details: Any) -> tuple[str, str]:
+    """Return (name, key) of the first name that is set, or raise SearchError (auth).
 
-    The error names the variable and the file, never a key.
+    The error names the variable and the file, never a key; message and details are what else it
+    says.
     """
     name, key = configured_key(*names)
     if key:
         return name, key
     where = f"a line {names[0]}: ... in {secrets_path()}"
     hint = f"Set the environment variable {names[0]}, or {where}."
-    raise SearchError("auth", f"{names[0]} is not set", hint)
+    raise SearchError("auth", message or f"{names[0]} is not set", hint, **details)
 
 
 def base_url(variable: str, default: str) -> str:
@@ -2120,9 +2067,9 @@ def base_url(variable: str, default: str) -> str:
 
 
 def scheme_of(address: str) -> str:
-    """Return the scheme of a server's address; "" if it is invalid or more than an address.
+    """Return the scheme of a server's address; "" if the address is invalid.
 
-    Credentials, a query and a fragment are more.
+    An address with credentials, a query or a fragment is invalid, too.
     """
     from urllib.parse import urlsplit
 
@@ -2150,7 +2097,7 @@ def is_loopback(url: str) -> bool:
 
 
 def exchange(
-    request: dict[str, Any], deadline: float, find_error: Callable[[Response], SearchError | None]
+    request: Fields, deadline: float, find_error: Callable[[Response], SearchError | None]
 ) -> Response:
     """Send a request until it is answered, fails for good, or the deadline passes.
 
@@ -2179,7 +2126,7 @@ def exchange(
 
 
 def pause_before_retry(error: SearchError, tries: int) -> float | None:
-    """Return the seconds to wait before the next try, with jitter; None if there is none."""
+    """Return the seconds to wait before the next try, with jitter; None to give up."""
     if not error.retryable or (tries >= FAULT_TRIES and error.retry_after is None):
         return None
     from random import random  # parallel callers must not come back all at once
@@ -2189,7 +2136,7 @@ def pause_before_retry(error: SearchError, tries: int) -> float | None:
     return float(BACKOFF * 2 ** (tries - 1) * (0.5 + random()))
 
 
-def send_within(request: dict[str, Any], deadline: float) -> Response:
+def send_within(request: Fields, deadline: float) -> Response:
     """Send one request and return its answer, whatever its status, before the deadline.
 
     The request runs in a thread of its own: a socket timeout is per read, so a dripping server
@@ -2226,7 +2173,7 @@ def send_within(request: dict[str, Any], deadline: float) -> Response:
     raise transport_error(outcome[0], host) from None
 
 
-def send_once(request: dict[str, Any], deadline: float, sockets: list[Any]) -> Response:
+def send_once(request: Fields, deadline: float, sockets: list[Any]) -> Response:
     """Send one request over urllib.request, following no redirect; append its socket to sockets.
 
     The opener has no redirect handler, because urllib's hands the key to the new host, and no error
@@ -2321,7 +2268,7 @@ def tls_context() -> Any:
 
 
 def transport_error(error: Exception, host: str) -> SearchError:
-    """Return what a failed exchange means, told by its class: the text may quote key and URL."""
+    """Return what a failed exchange means; never its own words, which may quote key and URL."""
     import socket
     import ssl
 
@@ -2347,7 +2294,7 @@ def transport_error(error: Exception, host: str) -> SearchError:
 def status_error(response: Response, provider: str) -> SearchError:
     """Return what an answer's status means, if the provider's own codes say nothing better."""
     status = response.status
-    details: dict[str, Any] = {"status": status}
+    details: Fields = {"status": status}
     message = f"{provider} answered {status}: {response.excerpt()}"
     if status in (401, 403):
         return SearchError("auth", message, "Check the key and its plan.", **details)
@@ -2370,23 +2317,52 @@ def retry_after(response: Response) -> float | None:
 
     try:
         return max(0.0, parsedate_to_datetime(value).timestamp() - time.time())
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return None
 
 
-def json_answer(response: Response, provider: str, clean: bool = True) -> dict[str, Any]:
-    """Return an answer's JSON object, its texts cleaned if clean; raises SearchError (provider)."""
+def json_object(response: Response, clean: bool = True) -> Fields | None:
+    """Return an answer's JSON object, its texts cleaned if clean; None for any other answer."""
     try:
         data = clean_tree(response.json()) if clean else response.json()
     except (ValueError, RecursionError):
-        data = None
-    if isinstance(data, dict):
+        return None
+    return data if isinstance(data, dict) else None
+
+
+def json_answer(response: Response, provider: str, clean: bool = True) -> Fields:
+    """Return an answer's JSON object as json_object does; raises SearchError (provider)."""
+    data = json_object(response, clean)
+    if data is not None:
         return data
     message = f"{provider}'s answer is no JSON object: {response.excerpt()}"
     raise SearchError("provider", message, "Try again later.", status=response.status)
 
 
 # ===== end of shared block: http ==================================================================
+
+
+# ===== shared block: marked text (edit websearch/common.py, then run `make sync`) =================
+
+_HTML_MARK = r"(?i)</?(?:strong|b|em|i|u|mark|code|span|p|br)(?:\s[^<>]*)?/?>"
+# "&amp;" is the last one, so that nothing is decoded twice.
+_ENTITIES = {"&lt;": "<", "&gt;": ">", "&quot;": '"', "&#39;": "'", "&#x27;": "'", "&amp;": "&"}
+
+
+def plain_text(html: str) -> str:
+    """Return a title or snippet without highlighting tags, its entities decoded once."""
+    text = re.sub(_HTML_MARK, "", html) if "<" in html else html
+    if re.search(r"&(?!(?:amp|lt|gt|quot|#39|#x27);)#?\w+;", text):
+        from html import unescape  # 3 ms, for texts that hold more than the usual entities
+
+        text = unescape(text)
+    elif "&" in text:
+        for entity, character in _ENTITIES.items():
+            text = text.replace(entity, character)
+    return clean_text(text).strip()
+
+
+# ===== end of shared block: marked text ===========================================================
 
 
 if __name__ == "__main__":

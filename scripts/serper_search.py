@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     Fields = dict[str, Any]  # a JSON object: parameters, an answer, a result
     Document = dict[str, Any]  # what every run_* returns: ok, and results or error and details
     ProgressCallback = Callable[[str, int, int], None] | None  # text, done, total
+    Emit = Callable[[int, Document], None] | None  # gets the number of a query and its document
 
 API_ADDRESS = "https://google.serper.dev"  # SERPER_BASE_URL overrides it; each command has a path
 SCRAPE_ADDRESS = "https://scrape.serper.dev"  # SERPER_SCRAPE_BASE_URL overrides it; no path
@@ -406,10 +407,7 @@ def answer_error(response: Response) -> SearchError | None:
     """Return the error that an answer means, told by Serper's message; None for a good one."""
     if response.status == 200:
         return None
-    try:
-        text = error_text(json_answer(response, "Serper"))
-    except SearchError:  # Serper's front server answers with HTML
-        text = ""
+    text = error_text(json_object(response))  # Serper's front server answers with HTML
     if error := known_error(text, response.status):
         return error
     error = status_error(response, "Serper")
@@ -462,12 +460,6 @@ def pick(item: Fields, *names: str) -> Fields:
     return drop_empty({snake_case(name): item.get(name) for name in names})
 
 
-def objects_of(answer: Fields, name: str) -> list[Fields]:
-    """Return the objects of a list in an answer; [] if it is missing or something else."""
-    items = answer.get(name)
-    return [item for item in items if isinstance(item, dict)] if isinstance(items, list) else []
-
-
 def trim_item(command: str, item: Fields) -> Fields:
     """Return the useful fields of a result under the documents' names."""
     trimmed = pick(item, *ANSWERS[command]["fields"].split())
@@ -485,7 +477,7 @@ def merged_items(command: str, answers: list[Fields]) -> list[Fields]:
     items: list[Fields] = []
     seen: set[str] = set()
     for answer in answers:
-        for item in objects_of(answer, ANSWERS[command]["list"]):
+        for item in list_field(answer, ANSWERS[command]["list"]):
             known = drop_empty({name: item.get(name) for name in identity})
             if not known or dump_json(known) not in seen:
                 items.append(item)
@@ -494,10 +486,7 @@ def merged_items(command: str, answers: list[Fields]) -> list[Fields]:
 
 
 def results_document(
-    command: str,
-    params: Fields,
-    answers: list[Fields],
-    failure: SearchError | None = None,
+    command: str, params: Fields, answers: list[Fields], failure: SearchError | None = None
 ) -> Document:
     """Return the document of a list of results; an empty list is an error of kind no_results.
 
@@ -550,8 +539,8 @@ def search_extras(answer: Fields) -> Fields:
     """Return the answer box, knowledge graph, questions, stories and searches of a first page."""
     box, graph = object_field(answer, "answerBox"), object_field(answer, "knowledgeGraph")
     about = ("title", "type", "website", "description", "descriptionSource", "descriptionLink")
-    questions, stories = objects_of(answer, "peopleAlsoAsk"), objects_of(answer, "topStories")
-    queries = [item.get("query") for item in objects_of(answer, "relatedSearches")]
+    questions, stories = list_field(answer, "peopleAlsoAsk"), list_field(answer, "topStories")
+    queries = [item.get("query") for item in list_field(answer, "relatedSearches")]
     return {
         "answer_box": pick(box, *box),
         "knowledge_graph": pick(graph, *about, "attributes"),
@@ -663,11 +652,7 @@ def fetch_result_pages(
 # ----- batch: many queries, few requests
 
 
-def run_batch(
-    params: Fields,
-    report: ProgressCallback = None,
-    emit: Callable[[int, Document], None] | None = None,
-) -> Document:
+def run_batch(params: Fields, report: ProgressCallback = None, emit: Emit = None) -> Document:
     """Return the documents of many queries in "results", in their order. Never raises.
 
     params["queries"] are the queries, as text or as JSON objects in text. emit(number, document) is
@@ -818,21 +803,12 @@ def batch_document(documents: list[Document]) -> Document:
     return {**batch_outcome(results), "provider": "serper", "results": results, **drop_empty(costs)}
 
 
-run_search = functools.partial(run_command, "search")
-run_news = functools.partial(run_command, "news")
-run_images = functools.partial(run_command, "images")
-run_videos = functools.partial(run_command, "videos")
-run_places = functools.partial(run_command, "places")
-run_maps = functools.partial(run_command, "maps")
-run_reviews = functools.partial(run_command, "reviews")
-run_shopping = functools.partial(run_command, "shopping")
-run_lens = functools.partial(run_command, "lens")
-run_scholar = functools.partial(run_command, "scholar")
-run_patents = functools.partial(run_command, "patents")
-run_autocomplete = functools.partial(run_command, "autocomplete")
-run_scrape = functools.partial(run_command, "scrape")
-run_account = functools.partial(run_command, "account")
-RUN: dict[str, Callable[..., Document]] = {name: globals()[f"run_{name}"] for name in COMMANDS}
+RUN: dict[str, Callable[..., Document]] = {
+    **{command: functools.partial(run_command, command) for command in COMMANDS},
+    "batch": run_batch,
+}
+# run_search, run_news, ...: what RUN holds, for other programs.
+globals().update({f"run_{command}": run for command, run in RUN.items()})
 
 # ===== documents -> Markdown and plain results ====================================================
 
@@ -926,20 +902,9 @@ def extras_markdown(document: Document) -> list[str]:
 
 def main(argv: list[str] | None = None) -> int:
     """Run the command line; return the exit code."""
-
-    def run_batch_file(params: Fields, report: ProgressCallback, options: Fields) -> Document:
-        if wants_lines(options):
-            return run_stream(run_batch, params, report, options)
-        return run_batch(read_queries(params, NO_QUERIES), report)
-
-    script = {
-        "name": "serper_search.py",
-        "description": __doc__,
-        "commands": COMMANDS,
-        "run": {**RUN, "batch": run_batch_file},
-        "to_markdown": to_markdown,
-    }
-    return run_command_line(script, argv)
+    run = {**RUN, "batch": functools.partial(run_with_input, run_batch, NO_QUERIES)}
+    script = {"name": "serper_search.py", "description": __doc__, "commands": COMMANDS, "run": run}
+    return run_command_line({**script, "to_markdown": to_markdown}, argv)
 
 
 # ===== shared blocks ==============================================================================
@@ -992,28 +957,33 @@ def may_fall_back(kind: str) -> bool:
     return EXIT_CODES[kind] in (1, 3, 4) or kind in ("timeout", "network", "provider", "blocked")
 
 
-def drop_empty(fields: dict[str, Any]) -> dict[str, Any]:
+def drop_empty(fields: Fields) -> Fields:
     """Return the fields without None, "", [] and {}; 0 and False stay."""
     return {name: value for name, value in fields.items() if value not in (None, "", [], {})}
 
 
-def object_field(item: Any, name: str) -> dict[str, Any]:
+def object_field(item: Any, name: str) -> Fields:
     """Return a field that should be an object; {} if it is missing or something else."""
     value = item.get(name) if isinstance(item, dict) else None
     return value if isinstance(value, dict) else {}
 
 
+def list_field(item: Any, name: str, kind: type = dict) -> list[Any]:
+    """Return the entries of a list that have the wanted type; [] if the field is no list."""
+    value = item.get(name) if isinstance(item, dict) else None
+    return [one for one in value if type(one) is kind] if isinstance(value, list) else []
+
+
 def dump_json(value: Any, pretty: bool = False) -> str:
     """Return JSON text, compact unless pretty."""
-    style: dict[str, Any] = {"indent": 2} if pretty else {"separators": (",", ":")}
+    style: Fields = {"indent": 2} if pretty else {"separators": (",", ":")}
     return json.dumps(value, ensure_ascii=False, allow_nan=False, **style)
 
 
 # ----- text from outside
 
-# Patterns stay text: re compiles and caches them when they are first used, not on import.
+# A pattern stays text: re compiles and caches it when it is first used, not on import.
 _ANSI_ESCAPE = r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-_])"
-_HTML_MARK = r"(?i)</?(?:strong|b|em|i|u|mark|code|span|p|br)(?:\s[^<>]*)?/?>"
 # Controls except tab and newline are removed; a lone surrogate (no valid UTF-8) becomes U+FFFD.
 _CONTROLS: dict[int, str | None] = {
     **dict.fromkeys([*range(0x09), *range(0x0B, 0x20), *range(0x7F, 0xA0)]),
@@ -1023,8 +993,6 @@ _CONTROLS: dict[int, str | None] = {
 # The joiners U+200C and U+200D stay: Persian, Hindi and emoji need them.
 _HIDING = (*range(0x202A, 0x202F), *range(0x2066, 0x206A), *range(0xE0000, 0xE0080))
 _UNTRUSTED = {**_CONTROLS, **dict.fromkeys((*_HIDING, 0x200B, 0x2060, 0xFEFF))}
-# "&amp;" is the last one, so that nothing is decoded twice.
-_ENTITIES = {"&lt;": "<", "&gt;": ">", "&quot;": '"', "&#39;": "'", "&#x27;": "'", "&amp;": "&"}
 
 
 def clean_text(text: str, model_answer: bool = False) -> str:
@@ -1046,19 +1014,6 @@ def clean_tree(value: Any, model_answer: bool = False) -> Any:
     return None if isinstance(value, float) and not abs(value) < float("inf") else value
 
 
-def plain_text(html: str) -> str:
-    """Return a title or snippet without highlighting tags, its entities decoded once."""
-    text = re.sub(_HTML_MARK, "", html) if "<" in html else html
-    if re.search(r"&(?!(?:amp|lt|gt|quot|#39|#x27);)#?\w+;", text):
-        from html import unescape  # 3 ms, for texts that hold more than the usual entities
-
-        text = unescape(text)
-    elif "&" in text:
-        for entity, character in _ENTITIES.items():
-            text = text.replace(entity, character)
-    return clean_text(text).strip()
-
-
 def shorten(text: str, limit: int) -> str:
     """Return the text within limit characters, ending in an ellipsis if it was cut."""
     return text if len(text) <= limit else text[: max(0, limit - 1)].rstrip() + "…"
@@ -1075,9 +1030,10 @@ def quoted(value: Any, limit: int = 80) -> str:
 
 
 def markdown_link(title: str, url: str) -> str:
-    """Return a Markdown link that no sign in the title and no parenthesis in the URL breaks."""
+    """Return a Markdown link; the title may hold any sign, the URL parentheses and white space."""
     label = re.sub(r"([\\\[\]`<])", r"\\\1", " ".join(title.split()))
-    return f"[{label}]({url.replace(' ', '%20').replace('(', '%28').replace(')', '%29')})"
+    target = "%20".join(url.split()).replace("(", "%28").replace(")", "%29")
+    return f"[{label}]({target})"
 
 
 def fence_untrusted(text: str) -> str:
@@ -1093,13 +1049,13 @@ def fence_untrusted(text: str) -> str:
 
 DEFAULT_TIMEOUT = 30.0  # seconds for a whole call, retries included
 DEFAULT_MAX_CHARS = 9_000  # agents cut output near 12,000 characters; this leaves room for theirs
-MAX_INPUT_CHARS = 1_000_000  # of a file or standard input; a longer one was given by mistake
+MAX_INPUT_BYTES = 1_000_000  # of a file or standard input; a longer one was given by mistake
 
 TRUE_WORDS, FALSE_WORDS = ("true", "1", "yes", "on"), ("false", "0", "no", "off")
 
 # fmt: off
 # Parameters that every command takes, in the form of a COMMANDS table.
-COMMON_PARAMS: list[dict[str, Any]] = [
+COMMON_PARAMS: list[Fields] = [
     {"name": "timeout", "type": "float", "min": 0.1, "max": 600,
      "help": "seconds for the whole call, retries included (default: 30)"},
     {"name": "max_chars", "type": "int", "min": 0, "max": 10_000_000,
@@ -1107,8 +1063,8 @@ COMMON_PARAMS: list[dict[str, Any]] = [
     {"name": "dry_run", "type": "bool", "help": "print the request without the key; send nothing"},
     {"name": "verbose", "type": "bool", "help": "log each API operation on stderr"},
 ]
-# Options of the command line alone.
-OUTPUT_PARAMS: list[dict[str, Any]] = [
+# Options that only the command line has.
+OUTPUT_PARAMS: list[Fields] = [
     {"name": "params_json", "type": "str", "help": "parameters as JSON, @FILE or - (stdin)"},
     {"name": "format", "type": "str", "choices": ["json", "markdown"], "help": "default: json"},
     {"name": "output", "type": "str", "help": "write to this file and print a receipt"},
@@ -1116,17 +1072,17 @@ OUTPUT_PARAMS: list[dict[str, Any]] = [
     {"name": "jsonl", "type": "bool", "batch": True,
      "help": "one document a line, each at once; there may be any number of them"},
     {"name": "ordered", "type": "bool", "batch": True,
-     "help": "jsonl in the order of the input, not in that in which they finish"},
+     "help": "jsonl in the order of the input, not as the answers come"},
     {"name": "skip_done", "type": "str", "batch": True,
      "help": "jsonl without what this file, the output of an earlier run, holds already"},
 ]
 # fmt: on
 
 
-def check_params(command: str, spec: dict[str, Any], given: dict[str, Any]) -> dict[str, Any]:
+def check_params(command: str, spec: Fields, given: Fields) -> Fields:
     """Return checked parameters under their table names, defaults filled in; raises SearchError."""
     found = canonical_names(command, spec, given)
-    checked: dict[str, Any] = {}
+    checked: Fields = {}
     for parameter in [*spec["params"], *COMMON_PARAMS]:
         name = parameter["name"]
         if name in found:
@@ -1139,7 +1095,7 @@ def check_params(command: str, spec: dict[str, Any], given: dict[str, Any]) -> d
     return checked
 
 
-def canonical_names(command: str, spec: dict[str, Any], given: dict[str, Any]) -> dict[str, Any]:
+def canonical_names(command: str, spec: Fields, given: Fields) -> Fields:
     """Return the given parameters under their table names; aliases are matched.
 
     null counts as not given, and so do empty text and empty lists for optional parameters. Raises
@@ -1149,7 +1105,7 @@ def canonical_names(command: str, spec: dict[str, Any], given: dict[str, Any]) -
     for parameter in [*spec["params"], *COMMON_PARAMS]:
         names = (parameter["name"], *parameter.get("aliases", ()))
         table.update(dict.fromkeys(names, parameter))
-    found: dict[str, Any] = {}
+    found: Fields = {}
     for key, value in given.items():
         spelled = spelled_name(key)
         if spelled not in table:
@@ -1175,13 +1131,15 @@ def given_twice(name: str, first: Any, second: Any) -> SearchError:
     return SearchError("invalid_input", message, "Give it once.")
 
 
-def check_value(parameter: dict[str, Any], value: Any) -> Any:
-    """Return the value in its parameter's type: str, int, float, bool, since, list or csv.
+def check_value(parameter: Fields, value: Any) -> Any:
+    """Return the value in its parameter's type: str, int, float, bool, since, list, csv or any.
 
     Numbers and booleans may come as text; csv takes a list or text with commas, list takes a list
-    or one text. Raises SearchError (invalid_input) that names what is allowed.
+    or one text; any is not checked. Raises SearchError (invalid_input) that names what is allowed.
     """
     kind = parameter["type"]
+    if kind == "any":
+        return value
     if kind in ("list", "csv"):
         items = value if isinstance(value, list) else [value]
         if kind == "csv":
@@ -1196,14 +1154,14 @@ def check_value(parameter: dict[str, Any], value: Any) -> Any:
         return word in TRUE_WORDS
     if kind in ("int", "float"):
         return check_number(parameter, value)
-    text = check_text(parameter, value)
-    return check_since(parameter, text) if kind == "since" else text
+    return check_text(parameter, value)
 
 
-def check_text(parameter: dict[str, Any], value: Any) -> str:
-    """Return text that is not blank and, if the table lists choices, one of them.
+def check_text(parameter: Fields, value: Any) -> str:
+    """Return text that is not blank; if the table lists choices, one of them or a range of dates.
 
-    Upper and lower case of a choice are mended; the table's "values" maps other spellings.
+    Upper and lower case of a choice are mended; the table's "values" maps other spellings. Only
+    the type since takes a range.
     """
     if not isinstance(value, (str, int, float)) or isinstance(value, bool):
         raise wrong_value(parameter, value, "text")
@@ -1216,15 +1174,17 @@ def check_text(parameter: dict[str, Any], value: Any) -> str:
     if not parameter.get("verbatim"):
         text = text.strip()
     choices = parameter.get("choices")
-    if not choices or parameter["type"] == "since":
+    if not choices:
         return text
     spellings = {choice.lower(): choice for choice in choices} | parameter.get("values", {})
-    if text.lower() not in spellings:
-        raise wrong_value(parameter, value, "one of " + ", ".join(choices))
-    return str(spellings[text.lower()])
+    if text.lower() in spellings:
+        return str(spellings[text.lower()])
+    if parameter["type"] == "since":
+        return check_dates(parameter, text)
+    raise wrong_value(parameter, value, "one of " + ", ".join(choices))
 
 
-def check_number(parameter: dict[str, Any], value: Any) -> int | float:
+def check_number(parameter: Fields, value: Any) -> int | float:
     """Return an int or float within the table's bounds."""
     low, high, whole = parameter["min"], parameter["max"], parameter["type"] == "int"
     try:
@@ -1237,15 +1197,11 @@ def check_number(parameter: dict[str, Any], value: Any) -> int | float:
     return int(number) if whole else number
 
 
-def check_since(parameter: dict[str, Any], text: str) -> str:
-    """Return a period word of the table, or a range of real dates as YYYY-MM-DD..YYYY-MM-DD."""
-    choices = parameter["choices"]
-    word = parameter.get("values", {}).get(text.lower(), text.lower())
-    if word in choices:
-        return str(word)
-    allowed = f"{', '.join(choices)} or YYYY-MM-DD..YYYY-MM-DD"
+def check_dates(parameter: Fields, text: str) -> str:
+    """Return a range of dates that exist as YYYY-MM-DD..YYYY-MM-DD."""
     dates = re.fullmatch(r"(\d{4}-\d\d-\d\d)(?:\.\.|to)(\d{4}-\d\d-\d\d)", text)
     if not dates:
+        allowed = f"{', '.join(parameter['choices'])} or YYYY-MM-DD..YYYY-MM-DD"
         raise wrong_value(parameter, text, allowed)
     from datetime import date
 
@@ -1258,7 +1214,7 @@ def check_since(parameter: dict[str, Any], text: str) -> str:
     return f"{start}..{end}"
 
 
-def wrong_value(parameter: dict[str, Any], value: Any, allowed: str) -> SearchError:
+def wrong_value(parameter: Fields, value: Any, allowed: str) -> SearchError:
     """Return the error for a value that is not allowed, with the table's note as hint."""
     hint = parameter.get("note") or nearest(str(value), parameter.get("choices", ()), "value")
     message = f"{parameter['name']} must be {allowed}, not {quoted(value)}."
@@ -1288,17 +1244,14 @@ _NEVER_CUT = frozenset(
 
 
 def run_operation(
-    span: str,
-    spec: dict[str, Any],
-    given: dict[str, Any],
-    operation: Callable[[dict[str, Any]], Document],
+    span: str, spec: Fields, given: Fields, operation: Callable[[Fields], Document]
 ) -> Document:
     """Check the parameters, run the operation, and return its document; raise nothing but Ctrl-C.
 
     span is PROVIDER.COMMAND, as it appears in the log. operation(params) gets checked parameters
     and returns a document, or raises SearchError or DryRun.
     """
-    params: dict[str, Any] = {}
+    params: Fields = {}
     try:
         params = check_params(span.partition(".")[2], spec, given)
         document = operation(params)
@@ -1316,26 +1269,23 @@ def run_operation(
 
 def internal_error(error: Exception, verbose: bool) -> Document:
     """Return the document for a defect of the script; the traceback goes to stderr if verbose."""
-    if verbose:
-        import traceback
+    import traceback
 
+    if verbose:
         traceback.print_exception(error)
-    place = error.__traceback__
-    while place and place.tb_next:
-        place = place.tb_next
-    file = os.path.basename(place.tb_frame.f_code.co_filename) if place else "?"
-    where = f"{file} line {place.tb_lineno}" if place else "an unknown line"
+    place = traceback.extract_tb(error.__traceback__)[-1]
+    where = f"{os.path.basename(place.filename)} line {place.lineno}"
     message = f"Internal error: {type(error).__name__} at {where}."
     hint = "This is a defect of the program: report it (verbose shows where it happened)."
     return error_document(SearchError("internal", message, hint))
 
 
-def deadline_of(params: dict[str, Any], default: float = DEFAULT_TIMEOUT) -> float:
+def deadline_of(params: Fields, default: float = DEFAULT_TIMEOUT) -> float:
     """Return the deadline of a call on time.monotonic()'s clock."""
     return time.monotonic() + float(params.get("timeout", default))
 
 
-def log_operation(span: str, params: dict[str, Any], document: Document) -> None:
+def log_operation(span: str, params: Fields, document: Document) -> None:
     """Append one JSON line for an API operation to $WEB_SEARCH_LOG, and to stderr if verbose.
 
     Silent otherwise, because queries are private. A log that cannot be written costs no answer.
@@ -1345,13 +1295,11 @@ def log_operation(span: str, params: dict[str, Any], document: Document) -> None
         return
     now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
     record = {"span": span, "time": now, **drop_empty({"query": params.get("query")})}
+    record["hasResults"] = document["ok"]
     if document["ok"]:
-        record |= {
-            "hasResults": True,
-            "resultLen": len(document.get("text") or dump_json(document)),
-        }
+        record["resultLen"] = len(document.get("text") or dump_json(document))
     else:
-        record |= {"hasResults": False, "error": document["error"]}
+        record["error"] = document["error"]
     line = dump_json(record) + "\n"
     if verbose:
         sys.stderr.write(line)
@@ -1395,7 +1343,7 @@ def fit_document(document: Document, max_chars: int, expendable: tuple[str, ...]
     drop_items([document], excess(), cut)  # whole documents of a batch, if that was not enough
 
 
-def truncation_of(document: Document) -> dict[str, Any]:
+def truncation_of(document: Document) -> Fields:
     """Return where a document says what was cut from it; a page only says that it was cut."""
     notes = document.setdefault("truncated", {})
     return notes if isinstance(notes, dict) else {}
@@ -1407,24 +1355,21 @@ def shorten_texts(documents: list[Document], excess: int) -> None:
     found = [one for one in found if len(one[3]) > SHORTEST_CUT]
     if excess <= 0 or not found:
         return
-    notes = NOTE_CHARS * len({id(document) for document, *_ in found})
-    limit = common_limit([len(text) for *_, text in found], excess + notes)
+    from bisect import bisect_left
+
+    excess += NOTE_CHARS * len({id(document) for document, *_ in found})
+
+    def saved(limit: int) -> int:
+        return sum(max(0, len(text) - limit) for *_, text in found)
+
+    # From the longest limit down to SHORTEST_CUT: the first one that saves enough, else the last.
+    limits = range(max(len(text) for *_, text in found), SHORTEST_CUT, -1)
+    place = bisect_left(limits, excess, key=saved)
+    limit = limits[place] if place < len(limits) else SHORTEST_CUT
     for document, holder, name, text in found:
         if len(text) > limit:
             holder[name] = shorten(text, limit)
             truncation_of(document)["texts_shortened_to"] = limit
-
-
-def common_limit(lengths: list[int], excess: int) -> int:
-    """Return the longest limit that saves excess characters; at least SHORTEST_CUT."""
-    low, high = SHORTEST_CUT, max(lengths)
-    while low < high:
-        middle = (low + high + 1) // 2
-        if sum(max(0, length - middle) for length in lengths) >= excess:
-            low = middle
-        else:
-            high = middle - 1
-    return low
 
 
 def cuttable_texts(value: Any) -> list[tuple[Any, Any, str]]:
@@ -1438,34 +1383,30 @@ def cuttable_texts(value: Any) -> list[tuple[Any, Any, str]]:
     return found
 
 
-def drop_items(documents: list[Document], excess: int, cut: dict[str, Any]) -> None:
+def drop_items(documents: list[Document], excess: int, cut: Fields) -> None:
     """Drop the last items of the longest lists until excess characters are gone; count them in cut.
 
     Of lists that are equally long, that of the last document is the first to lose an item.
     """
-    from heapq import heapify, heappop, heappush
-
     sizes = {
-        (-number, name): [len(dump_json(item)) + 1 for item in value]
+        (number, name): [len(dump_json(item)) + 1 for item in value]
         for number, document in enumerate(documents)
         for name, value in document.items()
         if isinstance(value, list) and value
     }
-    longest_first = [(-sum(items), *place) for place, items in sizes.items()]
-    heapify(longest_first)
+    totals = {place: sum(items) for place, items in sizes.items()}
     dropped = cut.setdefault("items_dropped", {}) if excess > 0 and sizes else {}
-    while excess > 0 and longest_first:
-        size, number, name = heappop(longest_first)
-        document = documents[-number]
+    while excess > 0 and totals:
+        number, name = place = max(totals, key=lambda one: (totals[one], one[0]))
         excess += 0 if name in dropped else NOTE_CHARS
         dropped[name] = dropped.get(name, 0) + 1
-        document[name].pop()
-        item = sizes[number, name].pop()
-        excess -= item
-        if document[name]:
-            heappush(longest_first, (size + item, number, name))
-        elif name != "results":
-            del document[name]
+        documents[number][name].pop()
+        item = sizes[place].pop()
+        excess, totals[place] = excess - item, totals[place] - item
+        if not sizes[place]:
+            del totals[place]
+            if name != "results":
+                del documents[number][name]
 
 
 def frame_markdown(document: Document, *blocks: str) -> str:
@@ -1491,7 +1432,8 @@ def error_markdown(document: Document) -> str:
     kind = details["kind"]
     head = "**Nothing found:**" if kind == "no_results" else f"**Error ({kind}):**"
     wait = details.get("retry_after")
-    again = f"Try again in {wait:.0f} s." if isinstance(wait, (int, float)) and wait > 0 else ""
+    is_known = isinstance(wait, (int, float)) and wait > 0
+    again = f"Try again in {max(1, round(wait))} s." if is_known else ""
     advice = f"{details.get('hint', '')} {again}".strip()
     return f"{head} {document['error']}\n\n{advice}".strip()
 
@@ -1507,13 +1449,13 @@ _WRITING = {"now": False, "signal": 0}
 
 
 class Stopped(BaseException):
-    """SIGINT or SIGTERM, the number in args[0]: the command ends with a document.
+    """Raised by SIGINT or SIGTERM, whose number is args[0]: the command ends with a document.
 
-    0: the reader of JSON Lines has gone, which is no error.
+    The number 0 says that nobody reads the JSON Lines any more, which is not an error.
     """
 
 
-def run_command_line(script: dict[str, Any], argv: list[str] | None) -> int:
+def run_command_line(script: Fields, argv: list[str] | None) -> int:
     """Run one command of a script and print its document; return the exit code.
 
     script: name (of the file), description (its docstring), commands (the COMMANDS table, the
@@ -1527,7 +1469,7 @@ def run_command_line(script: dict[str, Any], argv: list[str] | None) -> int:
     # The bytes of an argument are UTF-8, whatever the locale made of them.
     words = [os.fsencode(word).decode("utf-8", "surrogateescape") for word in given]
     flags = words[: words.index("--")] if "--" in words else words
-    options: dict[str, Any] = {}
+    options: Fields = {}
     if re.search(r"\0--format[=\0]markdown\0", "\0".join(["", *flags, ""])):
         options["format"] = "markdown"  # also for an error that is found while flags are parsed
     named = bool(words) and words[0] in script["commands"]
@@ -1557,6 +1499,9 @@ def run_command_line(script: dict[str, Any], argv: list[str] | None) -> int:
         return print_document(document, options, script["to_markdown"])
     except Stopped as stopped:  # what there is to print is printed
         return 128 + int(stopped.args[0])
+    except OSError as error:  # a full disk, for example: no document can be printed
+        sys.stderr.write(f"{script['name']}: stdout could not be written: {error.strerror}\n")
+        return EXIT_CODES["internal"]
 
 
 def open_closed_streams() -> None:
@@ -1571,7 +1516,7 @@ def open_closed_streams() -> None:
 
 
 def stop_on_signals() -> None:
-    """Let SIGINT and SIGTERM raise Stopped; one that comes while a line is written, after it."""
+    """Let SIGINT and SIGTERM raise Stopped, but not while a line of output is being written."""
     import signal
 
     def stop(number: int, _: Any) -> None:
@@ -1590,9 +1535,7 @@ def stop_on_signals() -> None:
 # ----- arguments
 
 
-def parse_arguments(
-    script: dict[str, Any], command: str, words: list[str], options: dict[str, Any]
-) -> dict[str, Any]:
+def parse_arguments(script: Fields, command: str, words: list[str], options: Fields) -> Fields:
     """Return the parameters given by flags, words and params_json; a flag wins over JSON.
 
     command: "" if none was named; then it is the default. Output options go into options. Raises
@@ -1605,11 +1548,11 @@ def parse_arguments(
     for parameter in OUTPUT_PARAMS:
         if parameter["name"] in values:
             options[parameter["name"]] = check_value(parameter, values.pop(parameter["name"]))
-    given: dict[str, Any] = {}
+    given: Fields = {}
     if "params_json" in options:
         given = read_params_json(options["params_json"])
         if rest and not named:
-            refuse_mistyped_command(script, rest[0], spec, given)
+            refuse_mistyped_command(script, rest[0], given)
         given = canonical_names(command, spec, given)
     take_words(script, command, rest, values, given)
     merged = {**given, **values}
@@ -1620,30 +1563,24 @@ def parse_arguments(
         raise SearchError("invalid_input", f"{command} needs {wanted or 'parameters'}.", hint)
     if "output" in options:
         merged.setdefault("max_chars", 0)  # a file costs no context
+        if options["output"] == "-":
+            del options["output"]
     return merged
 
 
-def refuse_mistyped_command(
-    script: dict[str, Any], word: str, spec: dict[str, Any], given: dict[str, Any]
-) -> None:
+def refuse_mistyped_command(script: Fields, word: str, given: Fields) -> None:
     """Raise SearchError if a word beside JSON is nearly a command: it would be searched for.
 
-    take_words names both if the JSON has a query, too. spec is that of the default command.
+    take_words names both if the JSON has a query, too.
     """
-    first = [one for one in spec["params"] if one.get("positional")][:1]
-    names = {name for one in first for name in (one["name"], *one.get("aliases", ()))}
     similar = nearest(word, script["commands"], "command") if " " not in word else ""
-    if similar and not names & {spelled_name(name) for name in given}:
+    if similar and not {"query", "q"} & {spelled_name(name) for name in given}:
         hint = f"{similar} To search for {quoted(word)}, put it into the JSON."
         raise SearchError("invalid_input", f"{quoted(word)} is no command.", hint)
 
 
 def take_words(
-    script: dict[str, Any],
-    command: str,
-    words: list[str],
-    values: dict[str, Any],
-    given: dict[str, Any],
+    script: Fields, command: str, words: list[str], values: Fields, given: Fields
 ) -> None:
     """Put the words that are no flags into values; given holds the parameters of the JSON.
 
@@ -1670,15 +1607,13 @@ def take_words(
         raise SearchError("invalid_input", f"{command} does not take {quoted(words[0])}.", hint)
 
 
-def parse_flags(
-    script: dict[str, Any], command: str, words: list[str]
-) -> tuple[dict[str, Any], list[str]]:
+def parse_flags(script: Fields, command: str, words: list[str]) -> tuple[Fields, list[str]]:
     """Return (values by parameter name, the other words); values stay text, the table checks them.
 
     argparse would add 5 ms of start-up to every call.
     """
     table = flag_table(script["commands"][command])
-    values: dict[str, Any] = {}
+    values: Fields = {}
     rest: list[str] = []
     while words:
         word = words.pop(0)
@@ -1705,7 +1640,7 @@ def parse_flags(
     return values, rest
 
 
-def flag_table(spec: dict[str, Any]) -> dict[str, dict[str, Any]]:
+def flag_table(spec: Fields) -> dict[str, Fields]:
     """Return the flags of a command: --count, -n, --no-spellcheck, ... -> parameter."""
     table = {}
     for parameter in [*spec["params"], *COMMON_PARAMS, *OUTPUT_PARAMS]:
@@ -1719,7 +1654,7 @@ def flag_table(spec: dict[str, Any]) -> dict[str, dict[str, Any]]:
     return table
 
 
-def unknown_flag(script: dict[str, Any], command: str, flag: str) -> SearchError:
+def unknown_flag(script: Fields, command: str, flag: str) -> SearchError:
     """Return the error for a flag that the command does not know."""
     spec = script["commands"][command]
     hint = spec.get("cannot", {}).get(spelled_name(flag), "")
@@ -1730,7 +1665,7 @@ def unknown_flag(script: dict[str, Any], command: str, flag: str) -> SearchError
     return SearchError("invalid_input", f"{command} has no flag {quoted(flag)}.", hint)
 
 
-def read_params_json(text: str) -> dict[str, Any]:
+def read_params_json(text: str) -> Fields:
     """Return the object given as --params-json: JSON text, @FILE, or - for standard input."""
     content = read_argument("@-" if text == "-" else text, "params_json")
     try:
@@ -1748,25 +1683,25 @@ def read_argument(value: str, name: str) -> str:
     """Return an argument's text; for @FILE, the content of the file (@- is standard input)."""
     if not value.startswith("@"):
         return value
-    path = os.path.expanduser(value[1:])
+    path = value[1:]
     try:
         with open(0 if path == "-" else file_name(path), "rb") as file:
-            data = file.read(MAX_INPUT_CHARS + 1)
+            data = file.read(MAX_INPUT_BYTES + 1)
     except (OSError, ValueError) as error:  # ValueError: a path with NUL
         message = f"{name}: {path!r} could not be read: {getattr(error, 'strerror', error)}."
         raise SearchError("invalid_input", message, "Name a readable file after the @.") from None
-    if len(data) > MAX_INPUT_CHARS:
-        message = f"{name}: {path!r} is over {MAX_INPUT_CHARS} bytes long."
+    if len(data) > MAX_INPUT_BYTES:
+        message = f"{name}: {path!r} is over {MAX_INPUT_BYTES} bytes long."
         raise SearchError("invalid_input", message, "Split it.")
     return data.decode("utf-8-sig", "replace")
 
 
 def file_name(path: str) -> bytes:
-    """Return a path as the system has it, in UTF-8: the locale may not know its letters."""
-    return path.encode("utf-8", "surrogateescape")
+    """Return a path, ~ expanded, in UTF-8: the locale may not know its letters."""
+    return os.path.expanduser(path).encode("utf-8", "surrogateescape")
 
 
-def help_text(script: dict[str, Any], command: str) -> str:
+def help_text(script: Fields, command: str) -> str:
     """Return a command's help; that of the default command is the script's."""
     commands = script["commands"]
     spec = commands[command]
@@ -1801,14 +1736,12 @@ def report_progress(text: str, done: int, total: int) -> None:
 # ----- output
 
 
-def print_document(
-    document: Document, options: dict[str, Any], to_markdown: Callable[..., str]
-) -> int:
+def print_document(document: Document, options: Fields, to_markdown: Callable[..., str]) -> int:
     """Print a document, or write it to --output and print a receipt; return its exit code."""
     kind = "" if document["ok"] else document["details"]["kind"]
     lines = bool(options.get("lines")) or ("lines" in options and document["ok"])
-    if lines:  # --jsonl: each item is a document of its own, printed already
-        text = "" if "output" not in options else "\n".join(options["lines"])
+    if lines:  # --jsonl: each item is a document of its own; without --output it is printed already
+        text = "\n".join(options["lines"]) if "output" in options else ""
         text = dump_json(document) if EXIT_CODES.get(kind, 0) >= 70 and not text else text
     elif options.get("format") == "markdown":
         try:
@@ -1819,23 +1752,12 @@ def print_document(
     else:
         text = dump_json(document, bool(options.get("pretty")) or sys.stdout.isatty())
     code = EXIT_CODES[kind] if kind else 0
-    if options.get("output", "-") != "-" and (document["ok"] or lines):
+    if "output" in options and (document["ok"] or lines):
         receipt = write_output(options["output"], text, document)
         text, code = dump_json(receipt), code if receipt["ok"] else EXIT_CODES["invalid_input"]
     if text:
         write_stdout(text)
     return code
-
-
-def emit_line(options: dict[str, Any], document: Document) -> None:
-    """Print one document of a batch with --jsonl at once; for --output, keep it until the end."""
-    line = dump_json(document)
-    if options.get("output", "-") != "-":
-        options.setdefault("lines", []).append(line)
-        return
-    options["lines"] = [line]  # that there was one: an endless batch does not keep them all
-    if not write_stdout(line):
-        raise Stopped(0)
 
 
 def write_stdout(text: str) -> bool:
@@ -1851,7 +1773,8 @@ def write_stdout(text: str) -> bool:
         # Without this the interpreter complains on stderr when it flushes stdout at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         reader_is_there = False
-    _WRITING["now"] = False
+    finally:
+        _WRITING["now"] = False
     if _WRITING["signal"]:
         raise Stopped(_WRITING["signal"])
     return reader_is_there
@@ -1863,7 +1786,7 @@ def write_output(path: str, text: str, document: Document) -> Document:
     If that fails, the error document carries the result: what was paid for is not lost.
     """
     data = (text + "\n").encode("utf-8", "replace")
-    target = os.path.realpath(file_name(os.path.expanduser(path)))
+    target = os.path.realpath(file_name(path))
     # A device such as /dev/null is written to: a rename would replace it by a file.
     device = os.path.exists(target) and not os.path.isfile(target)
     written = target if device else target + f".{os.getpid()}.part".encode()
@@ -1946,7 +1869,7 @@ class Response:
     """An HTTP answer: status, headers (lower-case names), body (decompressed bytes).
 
     cut: whether the body was longer than the request's max_body and ends there. key: the key that
-    the request carried; text() and json() show none of it if the answer quotes it.
+    the request carried; text() and json() replace it where the answer quotes it.
     """
 
     def __init__(
@@ -1991,11 +1914,11 @@ def warn_once(text: str) -> None:
 
 
 def read_secrets() -> dict[str, str]:
-    """Return the NAME: value lines of secrets.yaml; {} if there is no such file."""
+    """Return the NAME: value lines of secrets.yaml; {} if the file cannot be read."""
     path = secrets_path()
     try:
         with open(path, encoding="utf-8-sig", errors="replace") as file:
-            lines = file.read(MAX_INPUT_CHARS).splitlines()
+            lines = file.read(MAX_INPUT_BYTES).splitlines()
             mode = os.fstat(file.fileno()).st_mode
             if os.name == "posix" and mode & 0o077 and mode & 0o170000 == 0o100000:  # a file
                 warn_once(f"others can read {path}; run: chmod 600 {path}")
@@ -2023,17 +1946,18 @@ def configured_key(*names: str) -> tuple[str, str]:
     return "", ""
 
 
-def find_key(*names: str) -> tuple[str, str]:
-    """Return (name, key) of the first name that is set; raises SearchError (auth) if none is.
+def find_key(*names: str, message: str = "", **details: Any) -> tuple[str, str]:
+    """Return (name, key) of the first name that is set, or raise SearchError (auth).
 
-    The error names the variable and the file, never a key.
+    The error names the variable and the file, never a key; message and details are what else it
+    says.
     """
     name, key = configured_key(*names)
     if key:
         return name, key
     where = f"a line {names[0]}: ... in {secrets_path()}"
     hint = f"Set the environment variable {names[0]}, or {where}."
-    raise SearchError("auth", f"{names[0]} is not set", hint)
+    raise SearchError("auth", message or f"{names[0]} is not set", hint, **details)
 
 
 def base_url(variable: str, default: str) -> str:
@@ -2048,9 +1972,9 @@ def base_url(variable: str, default: str) -> str:
 
 
 def scheme_of(address: str) -> str:
-    """Return the scheme of a server's address; "" if it is invalid or more than an address.
+    """Return the scheme of a server's address; "" if the address is invalid.
 
-    Credentials, a query and a fragment are more.
+    An address with credentials, a query or a fragment is invalid, too.
     """
     from urllib.parse import urlsplit
 
@@ -2078,7 +2002,7 @@ def is_loopback(url: str) -> bool:
 
 
 def exchange(
-    request: dict[str, Any], deadline: float, find_error: Callable[[Response], SearchError | None]
+    request: Fields, deadline: float, find_error: Callable[[Response], SearchError | None]
 ) -> Response:
     """Send a request until it is answered, fails for good, or the deadline passes.
 
@@ -2107,7 +2031,7 @@ def exchange(
 
 
 def pause_before_retry(error: SearchError, tries: int) -> float | None:
-    """Return the seconds to wait before the next try, with jitter; None if there is none."""
+    """Return the seconds to wait before the next try, with jitter; None to give up."""
     if not error.retryable or (tries >= FAULT_TRIES and error.retry_after is None):
         return None
     from random import random  # parallel callers must not come back all at once
@@ -2117,7 +2041,7 @@ def pause_before_retry(error: SearchError, tries: int) -> float | None:
     return float(BACKOFF * 2 ** (tries - 1) * (0.5 + random()))
 
 
-def send_within(request: dict[str, Any], deadline: float) -> Response:
+def send_within(request: Fields, deadline: float) -> Response:
     """Send one request and return its answer, whatever its status, before the deadline.
 
     The request runs in a thread of its own: a socket timeout is per read, so a dripping server
@@ -2154,7 +2078,7 @@ def send_within(request: dict[str, Any], deadline: float) -> Response:
     raise transport_error(outcome[0], host) from None
 
 
-def send_once(request: dict[str, Any], deadline: float, sockets: list[Any]) -> Response:
+def send_once(request: Fields, deadline: float, sockets: list[Any]) -> Response:
     """Send one request over urllib.request, following no redirect; append its socket to sockets.
 
     The opener has no redirect handler, because urllib's hands the key to the new host, and no error
@@ -2249,7 +2173,7 @@ def tls_context() -> Any:
 
 
 def transport_error(error: Exception, host: str) -> SearchError:
-    """Return what a failed exchange means, told by its class: the text may quote key and URL."""
+    """Return what a failed exchange means; never its own words, which may quote key and URL."""
     import socket
     import ssl
 
@@ -2275,7 +2199,7 @@ def transport_error(error: Exception, host: str) -> SearchError:
 def status_error(response: Response, provider: str) -> SearchError:
     """Return what an answer's status means, if the provider's own codes say nothing better."""
     status = response.status
-    details: dict[str, Any] = {"status": status}
+    details: Fields = {"status": status}
     message = f"{provider} answered {status}: {response.excerpt()}"
     if status in (401, 403):
         return SearchError("auth", message, "Check the key and its plan.", **details)
@@ -2298,17 +2222,23 @@ def retry_after(response: Response) -> float | None:
 
     try:
         return max(0.0, parsedate_to_datetime(value).timestamp() - time.time())
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return None
 
 
-def json_answer(response: Response, provider: str, clean: bool = True) -> dict[str, Any]:
-    """Return an answer's JSON object, its texts cleaned if clean; raises SearchError (provider)."""
+def json_object(response: Response, clean: bool = True) -> Fields | None:
+    """Return an answer's JSON object, its texts cleaned if clean; None for any other answer."""
     try:
         data = clean_tree(response.json()) if clean else response.json()
     except (ValueError, RecursionError):
-        data = None
-    if isinstance(data, dict):
+        return None
+    return data if isinstance(data, dict) else None
+
+
+def json_answer(response: Response, provider: str, clean: bool = True) -> Fields:
+    """Return an answer's JSON object as json_object does; raises SearchError (provider)."""
+    data = json_object(response, clean)
+    if data is not None:
         return data
     message = f"{provider}'s answer is no JSON object: {response.excerpt()}"
     raise SearchError("provider", message, "Try again later.", status=response.status)
@@ -2339,7 +2269,7 @@ def site_filter(name: str, site: str) -> str:
     return place
 
 
-def query_with_sites(query: str, params: dict[str, Any]) -> str:
+def query_with_sites(query: str, params: Fields) -> str:
     """Return a query with the site filters of params as operators, as Google writes them."""
     sites = ["site:" + site_filter("site", site) for site in params.get("site", [])]
     wanted = f"({' OR '.join(sites)})" if len(sites) > 1 else "".join(sites)
@@ -2380,7 +2310,7 @@ def google_period(since: str) -> str:
 # ===== shared block: batch (edit websearch/batch.py, then run `make sync`) ========================
 
 
-def read_queries(params: dict[str, Any], hint: str) -> dict[str, Any]:
+def read_queries(params: Fields, hint: str) -> Fields:
     """Return the parameters of a batch with the queries of its input file added to "queries".
 
     The file holds a query or a JSON object a line, or one JSON array of them. Only the command line
@@ -2415,7 +2345,7 @@ def queries_in(text: str) -> list[str]:
     return [item if isinstance(item, str) else dump_json(item) for item in items]
 
 
-def refuse_input(params: dict[str, Any]) -> None:
+def refuse_input(params: Fields) -> None:
     """Raise SearchError (invalid_input) if a batch that is not the command line's names a file."""
     if "input" in params:
         message = "input is read on the command line only."
@@ -2436,25 +2366,26 @@ STREAM_PAUSE = 0.05  # seconds without a further query after which those that ar
 MAX_LINE = 100_000  # bytes of a line of input; a longer one is cut, which makes it a bad one
 
 
-def wants_lines(options: dict[str, Any]) -> bool:
+def wants_lines(options: Fields) -> bool:
     """Return whether the output options ask for JSON Lines: each of these three does."""
     return any(options.get(name) for name in ("jsonl", "ordered", "skip_done"))
 
 
-def run_stream(
+def run_with_input(
     run: Callable[..., Document],
-    params: dict[str, Any],
+    hint: str,
+    params: Fields,
     report: ProgressCallback,
-    options: dict[str, Any],
+    options: Fields,
 ) -> Document:
-    """Answer any number of queries by run_batch, as JSON Lines that name their input.
+    """Run a batch for the command line: run is its run_batch, hint as for read_queries.
 
-    They are read and answered in pieces, so memory is bounded. Once the key is refused or the
-    quota is used up, no more are asked. Returns ok, or the first error if nothing worked. Raises
-    SearchError for an input that cannot be read.
+    With JSON Lines, which name their input, the queries are read and answered in pieces, so memory
+    is bounded. Once the key is refused or the quota is used up, no more are asked. Returns ok, or
+    the first error if nothing worked. Raises SearchError for an input that cannot be read.
     """
-    if "input" not in params and "queries" not in params:
-        return run(params, report)
+    if not wants_lines(options) or not {"input", "queries"} & params.keys():
+        return run(read_queries(params, hint), report)
     done = done_inputs(options, "input")
     writer = LineWriter(options)
     start = 0
@@ -2480,7 +2411,7 @@ class LineWriter:
     outcome: ok if one of them is, else the first error.
     """
 
-    def __init__(self, options: dict[str, Any]) -> None:
+    def __init__(self, options: Fields) -> None:
         self.options, self.ordered = options, bool(options.get("ordered"))
         self.held: dict[int, Document] = {}
         self.printed = 0
@@ -2496,11 +2427,20 @@ class LineWriter:
             if document["ok"] or not self.printed:
                 self.outcome = batch_outcome([document])
             self.printed += 1
-            emit_line(self.options, document)
+            self.print_line(dump_json(document))
         return self.printed - before
 
+    def print_line(self, line: str) -> None:
+        """Print a line at once; for --output, keep it until the end."""
+        if "output" in self.options:
+            self.options["lines"].append(line)
+            return
+        self.options["lines"] = [line]  # says that there are lines, without keeping all of them
+        if not write_stdout(line):
+            raise Stopped(0)
 
-def query_pieces(params: dict[str, Any]) -> Iterator[list[str]]:
+
+def query_pieces(params: Fields) -> Iterator[list[str]]:
     """Yield the queries of a batch and of its input in lists of up to STREAM_PIECE, as they come.
 
     Raises SearchError if the input cannot be read.
@@ -2547,13 +2487,13 @@ def input_lines(path: str) -> Iterator[str]:
     name = path.removeprefix("@")
     hint = "Name a file with a line for each, or - for standard input."
     try:
-        with open(0 if name == "-" else file_name(os.path.expanduser(name)), "rb") as file:
+        with open(0 if name == "-" else file_name(name), "rb") as file:
             first = True
             while data := file.readline(MAX_LINE):
                 if first and re.match(rb'(?:\xef\xbb\xbf)?\s*\[\s*(?:["{]|$)', data):
-                    data += file.read(MAX_INPUT_CHARS)
-                    if len(data) > MAX_INPUT_CHARS:
-                        message = f"input: {path!r} is a JSON array over {MAX_INPUT_CHARS} bytes."
+                    data += file.read(MAX_INPUT_BYTES)
+                    if len(data) > MAX_INPUT_BYTES:
+                        message = f"input: {path!r} is a JSON array over {MAX_INPUT_BYTES} bytes."
                         raise SearchError("invalid_input", message, hint)
                 elif len(data) == MAX_LINE:
                     while (rest := file.readline(MAX_LINE)) and not rest.endswith(b"\n"):
@@ -2565,16 +2505,16 @@ def input_lines(path: str) -> Iterator[str]:
         raise SearchError("invalid_input", message, hint) from None
 
 
-def done_inputs(options: dict[str, Any], field: str) -> set[int]:
+def done_inputs(options: Fields, field: str) -> set[int]:
     """Return the hashes of the inputs that need not be asked again, by the file of skip_done.
 
-    field: that of a document which holds its input. Those are done that have an answer, or an error
-    that the same call would bring again. A file that does not exist holds none. A newline is
+    field: the field of a document that holds its input. An input is done if it has an answer, or
+    an error that the same call would meet again; a missing file holds no inputs. A newline is
     printed if standard output is a file that may end in half a line. Raises SearchError.
     """
     done: set[int] = set()
     path = options.get("skip_done", "")
-    name = file_name(os.path.expanduser(path))
+    name = file_name(path)
     line = b""
     try:
         if not os.path.exists(name):

@@ -10,20 +10,20 @@ import os
 import re
 import sys
 
-from websearch.command_line import emit_line, file_name, read_argument, write_stdout
-from websearch.common import EXIT_CODES, MAX_INPUT_CHARS, SearchError, dump_json, object_field
+from websearch.command_line import Stopped, file_name, read_argument, write_stdout
+from websearch.common import EXIT_CODES, MAX_INPUT_BYTES, SearchError, dump_json, object_field
 
 TYPE_CHECKING = False  # typing.TYPE_CHECKING without its import, which costs 5 ms
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from typing import Any
 
-    from websearch.common import Document, ProgressCallback
+    from websearch.common import Document, Fields, ProgressCallback
 
 # ===== shared block: batch (edit websearch/batch.py, then run `make sync`) ========================
 
 
-def read_queries(params: dict[str, Any], hint: str) -> dict[str, Any]:
+def read_queries(params: Fields, hint: str) -> Fields:
     """Return the parameters of a batch with the queries of its input file added to "queries".
 
     The file holds a query or a JSON object a line, or one JSON array of them. Only the command line
@@ -58,7 +58,7 @@ def queries_in(text: str) -> list[str]:
     return [item if isinstance(item, str) else dump_json(item) for item in items]
 
 
-def refuse_input(params: dict[str, Any]) -> None:
+def refuse_input(params: Fields) -> None:
     """Raise SearchError (invalid_input) if a batch that is not the command line's names a file."""
     if "input" in params:
         message = "input is read on the command line only."
@@ -79,25 +79,26 @@ STREAM_PAUSE = 0.05  # seconds without a further query after which those that ar
 MAX_LINE = 100_000  # bytes of a line of input; a longer one is cut, which makes it a bad one
 
 
-def wants_lines(options: dict[str, Any]) -> bool:
+def wants_lines(options: Fields) -> bool:
     """Return whether the output options ask for JSON Lines: each of these three does."""
     return any(options.get(name) for name in ("jsonl", "ordered", "skip_done"))
 
 
-def run_stream(
+def run_with_input(
     run: Callable[..., Document],
-    params: dict[str, Any],
+    hint: str,
+    params: Fields,
     report: ProgressCallback,
-    options: dict[str, Any],
+    options: Fields,
 ) -> Document:
-    """Answer any number of queries by run_batch, as JSON Lines that name their input.
+    """Run a batch for the command line: run is its run_batch, hint as for read_queries.
 
-    They are read and answered in pieces, so memory is bounded. Once the key is refused or the
-    quota is used up, no more are asked. Returns ok, or the first error if nothing worked. Raises
-    SearchError for an input that cannot be read.
+    With JSON Lines, which name their input, the queries are read and answered in pieces, so memory
+    is bounded. Once the key is refused or the quota is used up, no more are asked. Returns ok, or
+    the first error if nothing worked. Raises SearchError for an input that cannot be read.
     """
-    if "input" not in params and "queries" not in params:
-        return run(params, report)
+    if not wants_lines(options) or not {"input", "queries"} & params.keys():
+        return run(read_queries(params, hint), report)
     done = done_inputs(options, "input")
     writer = LineWriter(options)
     start = 0
@@ -123,7 +124,7 @@ class LineWriter:
     outcome: ok if one of them is, else the first error.
     """
 
-    def __init__(self, options: dict[str, Any]) -> None:
+    def __init__(self, options: Fields) -> None:
         self.options, self.ordered = options, bool(options.get("ordered"))
         self.held: dict[int, Document] = {}
         self.printed = 0
@@ -139,11 +140,20 @@ class LineWriter:
             if document["ok"] or not self.printed:
                 self.outcome = batch_outcome([document])
             self.printed += 1
-            emit_line(self.options, document)
+            self.print_line(dump_json(document))
         return self.printed - before
 
+    def print_line(self, line: str) -> None:
+        """Print a line at once; for --output, keep it until the end."""
+        if "output" in self.options:
+            self.options["lines"].append(line)
+            return
+        self.options["lines"] = [line]  # says that there are lines, without keeping all of them
+        if not write_stdout(line):
+            raise Stopped(0)
 
-def query_pieces(params: dict[str, Any]) -> Iterator[list[str]]:
+
+def query_pieces(params: Fields) -> Iterator[list[str]]:
     """Yield the queries of a batch and of its input in lists of up to STREAM_PIECE, as they come.
 
     Raises SearchError if the input cannot be read.
@@ -190,13 +200,13 @@ def input_lines(path: str) -> Iterator[str]:
     name = path.removeprefix("@")
     hint = "Name a file with a line for each, or - for standard input."
     try:
-        with open(0 if name == "-" else file_name(os.path.expanduser(name)), "rb") as file:
+        with open(0 if name == "-" else file_name(name), "rb") as file:
             first = True
             while data := file.readline(MAX_LINE):
                 if first and re.match(rb'(?:\xef\xbb\xbf)?\s*\[\s*(?:["{]|$)', data):
-                    data += file.read(MAX_INPUT_CHARS)
-                    if len(data) > MAX_INPUT_CHARS:
-                        message = f"input: {path!r} is a JSON array over {MAX_INPUT_CHARS} bytes."
+                    data += file.read(MAX_INPUT_BYTES)
+                    if len(data) > MAX_INPUT_BYTES:
+                        message = f"input: {path!r} is a JSON array over {MAX_INPUT_BYTES} bytes."
                         raise SearchError("invalid_input", message, hint)
                 elif len(data) == MAX_LINE:
                     while (rest := file.readline(MAX_LINE)) and not rest.endswith(b"\n"):
@@ -208,16 +218,16 @@ def input_lines(path: str) -> Iterator[str]:
         raise SearchError("invalid_input", message, hint) from None
 
 
-def done_inputs(options: dict[str, Any], field: str) -> set[int]:
+def done_inputs(options: Fields, field: str) -> set[int]:
     """Return the hashes of the inputs that need not be asked again, by the file of skip_done.
 
-    field: that of a document which holds its input. Those are done that have an answer, or an error
-    that the same call would bring again. A file that does not exist holds none. A newline is
+    field: the field of a document that holds its input. An input is done if it has an answer, or
+    an error that the same call would meet again; a missing file holds no inputs. A newline is
     printed if standard output is a file that may end in half a line. Raises SearchError.
     """
     done: set[int] = set()
     path = options.get("skip_done", "")
-    name = file_name(os.path.expanduser(path))
+    name = file_name(path)
     line = b""
     try:
         if not os.path.exists(name):

@@ -13,7 +13,7 @@ import sys
 from websearch.common import (
     COMMON_PARAMS,
     EXIT_CODES,
-    MAX_INPUT_CHARS,
+    MAX_INPUT_BYTES,
     OUTPUT_PARAMS,
     VERSION,
     SearchError,
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-    from websearch.common import Document
+    from websearch.common import Document, Fields
 
 # ===== shared block: command line (edit websearch/command_line.py, then run `make sync`) ==========
 
@@ -44,13 +44,13 @@ _WRITING = {"now": False, "signal": 0}
 
 
 class Stopped(BaseException):
-    """SIGINT or SIGTERM, the number in args[0]: the command ends with a document.
+    """Raised by SIGINT or SIGTERM, whose number is args[0]: the command ends with a document.
 
-    0: the reader of JSON Lines has gone, which is no error.
+    The number 0 says that nobody reads the JSON Lines any more, which is not an error.
     """
 
 
-def run_command_line(script: dict[str, Any], argv: list[str] | None) -> int:
+def run_command_line(script: Fields, argv: list[str] | None) -> int:
     """Run one command of a script and print its document; return the exit code.
 
     script: name (of the file), description (its docstring), commands (the COMMANDS table, the
@@ -64,7 +64,7 @@ def run_command_line(script: dict[str, Any], argv: list[str] | None) -> int:
     # The bytes of an argument are UTF-8, whatever the locale made of them.
     words = [os.fsencode(word).decode("utf-8", "surrogateescape") for word in given]
     flags = words[: words.index("--")] if "--" in words else words
-    options: dict[str, Any] = {}
+    options: Fields = {}
     if re.search(r"\0--format[=\0]markdown\0", "\0".join(["", *flags, ""])):
         options["format"] = "markdown"  # also for an error that is found while flags are parsed
     named = bool(words) and words[0] in script["commands"]
@@ -94,6 +94,9 @@ def run_command_line(script: dict[str, Any], argv: list[str] | None) -> int:
         return print_document(document, options, script["to_markdown"])
     except Stopped as stopped:  # what there is to print is printed
         return 128 + int(stopped.args[0])
+    except OSError as error:  # a full disk, for example: no document can be printed
+        sys.stderr.write(f"{script['name']}: stdout could not be written: {error.strerror}\n")
+        return EXIT_CODES["internal"]
 
 
 def open_closed_streams() -> None:
@@ -108,7 +111,7 @@ def open_closed_streams() -> None:
 
 
 def stop_on_signals() -> None:
-    """Let SIGINT and SIGTERM raise Stopped; one that comes while a line is written, after it."""
+    """Let SIGINT and SIGTERM raise Stopped, but not while a line of output is being written."""
     import signal
 
     def stop(number: int, _: Any) -> None:
@@ -127,9 +130,7 @@ def stop_on_signals() -> None:
 # ----- arguments
 
 
-def parse_arguments(
-    script: dict[str, Any], command: str, words: list[str], options: dict[str, Any]
-) -> dict[str, Any]:
+def parse_arguments(script: Fields, command: str, words: list[str], options: Fields) -> Fields:
     """Return the parameters given by flags, words and params_json; a flag wins over JSON.
 
     command: "" if none was named; then it is the default. Output options go into options. Raises
@@ -142,11 +143,11 @@ def parse_arguments(
     for parameter in OUTPUT_PARAMS:
         if parameter["name"] in values:
             options[parameter["name"]] = check_value(parameter, values.pop(parameter["name"]))
-    given: dict[str, Any] = {}
+    given: Fields = {}
     if "params_json" in options:
         given = read_params_json(options["params_json"])
         if rest and not named:
-            refuse_mistyped_command(script, rest[0], spec, given)
+            refuse_mistyped_command(script, rest[0], given)
         given = canonical_names(command, spec, given)
     take_words(script, command, rest, values, given)
     merged = {**given, **values}
@@ -157,30 +158,24 @@ def parse_arguments(
         raise SearchError("invalid_input", f"{command} needs {wanted or 'parameters'}.", hint)
     if "output" in options:
         merged.setdefault("max_chars", 0)  # a file costs no context
+        if options["output"] == "-":
+            del options["output"]
     return merged
 
 
-def refuse_mistyped_command(
-    script: dict[str, Any], word: str, spec: dict[str, Any], given: dict[str, Any]
-) -> None:
+def refuse_mistyped_command(script: Fields, word: str, given: Fields) -> None:
     """Raise SearchError if a word beside JSON is nearly a command: it would be searched for.
 
-    take_words names both if the JSON has a query, too. spec is that of the default command.
+    take_words names both if the JSON has a query, too.
     """
-    first = [one for one in spec["params"] if one.get("positional")][:1]
-    names = {name for one in first for name in (one["name"], *one.get("aliases", ()))}
     similar = nearest(word, script["commands"], "command") if " " not in word else ""
-    if similar and not names & {spelled_name(name) for name in given}:
+    if similar and not {"query", "q"} & {spelled_name(name) for name in given}:
         hint = f"{similar} To search for {quoted(word)}, put it into the JSON."
         raise SearchError("invalid_input", f"{quoted(word)} is no command.", hint)
 
 
 def take_words(
-    script: dict[str, Any],
-    command: str,
-    words: list[str],
-    values: dict[str, Any],
-    given: dict[str, Any],
+    script: Fields, command: str, words: list[str], values: Fields, given: Fields
 ) -> None:
     """Put the words that are no flags into values; given holds the parameters of the JSON.
 
@@ -207,15 +202,13 @@ def take_words(
         raise SearchError("invalid_input", f"{command} does not take {quoted(words[0])}.", hint)
 
 
-def parse_flags(
-    script: dict[str, Any], command: str, words: list[str]
-) -> tuple[dict[str, Any], list[str]]:
+def parse_flags(script: Fields, command: str, words: list[str]) -> tuple[Fields, list[str]]:
     """Return (values by parameter name, the other words); values stay text, the table checks them.
 
     argparse would add 5 ms of start-up to every call.
     """
     table = flag_table(script["commands"][command])
-    values: dict[str, Any] = {}
+    values: Fields = {}
     rest: list[str] = []
     while words:
         word = words.pop(0)
@@ -242,7 +235,7 @@ def parse_flags(
     return values, rest
 
 
-def flag_table(spec: dict[str, Any]) -> dict[str, dict[str, Any]]:
+def flag_table(spec: Fields) -> dict[str, Fields]:
     """Return the flags of a command: --count, -n, --no-spellcheck, ... -> parameter."""
     table = {}
     for parameter in [*spec["params"], *COMMON_PARAMS, *OUTPUT_PARAMS]:
@@ -256,7 +249,7 @@ def flag_table(spec: dict[str, Any]) -> dict[str, dict[str, Any]]:
     return table
 
 
-def unknown_flag(script: dict[str, Any], command: str, flag: str) -> SearchError:
+def unknown_flag(script: Fields, command: str, flag: str) -> SearchError:
     """Return the error for a flag that the command does not know."""
     spec = script["commands"][command]
     hint = spec.get("cannot", {}).get(spelled_name(flag), "")
@@ -267,7 +260,7 @@ def unknown_flag(script: dict[str, Any], command: str, flag: str) -> SearchError
     return SearchError("invalid_input", f"{command} has no flag {quoted(flag)}.", hint)
 
 
-def read_params_json(text: str) -> dict[str, Any]:
+def read_params_json(text: str) -> Fields:
     """Return the object given as --params-json: JSON text, @FILE, or - for standard input."""
     content = read_argument("@-" if text == "-" else text, "params_json")
     try:
@@ -285,25 +278,25 @@ def read_argument(value: str, name: str) -> str:
     """Return an argument's text; for @FILE, the content of the file (@- is standard input)."""
     if not value.startswith("@"):
         return value
-    path = os.path.expanduser(value[1:])
+    path = value[1:]
     try:
         with open(0 if path == "-" else file_name(path), "rb") as file:
-            data = file.read(MAX_INPUT_CHARS + 1)
+            data = file.read(MAX_INPUT_BYTES + 1)
     except (OSError, ValueError) as error:  # ValueError: a path with NUL
         message = f"{name}: {path!r} could not be read: {getattr(error, 'strerror', error)}."
         raise SearchError("invalid_input", message, "Name a readable file after the @.") from None
-    if len(data) > MAX_INPUT_CHARS:
-        message = f"{name}: {path!r} is over {MAX_INPUT_CHARS} bytes long."
+    if len(data) > MAX_INPUT_BYTES:
+        message = f"{name}: {path!r} is over {MAX_INPUT_BYTES} bytes long."
         raise SearchError("invalid_input", message, "Split it.")
     return data.decode("utf-8-sig", "replace")
 
 
 def file_name(path: str) -> bytes:
-    """Return a path as the system has it, in UTF-8: the locale may not know its letters."""
-    return path.encode("utf-8", "surrogateescape")
+    """Return a path, ~ expanded, in UTF-8: the locale may not know its letters."""
+    return os.path.expanduser(path).encode("utf-8", "surrogateescape")
 
 
-def help_text(script: dict[str, Any], command: str) -> str:
+def help_text(script: Fields, command: str) -> str:
     """Return a command's help; that of the default command is the script's."""
     commands = script["commands"]
     spec = commands[command]
@@ -338,14 +331,12 @@ def report_progress(text: str, done: int, total: int) -> None:
 # ----- output
 
 
-def print_document(
-    document: Document, options: dict[str, Any], to_markdown: Callable[..., str]
-) -> int:
+def print_document(document: Document, options: Fields, to_markdown: Callable[..., str]) -> int:
     """Print a document, or write it to --output and print a receipt; return its exit code."""
     kind = "" if document["ok"] else document["details"]["kind"]
     lines = bool(options.get("lines")) or ("lines" in options and document["ok"])
-    if lines:  # --jsonl: each item is a document of its own, printed already
-        text = "" if "output" not in options else "\n".join(options["lines"])
+    if lines:  # --jsonl: each item is a document of its own; without --output it is printed already
+        text = "\n".join(options["lines"]) if "output" in options else ""
         text = dump_json(document) if EXIT_CODES.get(kind, 0) >= 70 and not text else text
     elif options.get("format") == "markdown":
         try:
@@ -356,23 +347,12 @@ def print_document(
     else:
         text = dump_json(document, bool(options.get("pretty")) or sys.stdout.isatty())
     code = EXIT_CODES[kind] if kind else 0
-    if options.get("output", "-") != "-" and (document["ok"] or lines):
+    if "output" in options and (document["ok"] or lines):
         receipt = write_output(options["output"], text, document)
         text, code = dump_json(receipt), code if receipt["ok"] else EXIT_CODES["invalid_input"]
     if text:
         write_stdout(text)
     return code
-
-
-def emit_line(options: dict[str, Any], document: Document) -> None:
-    """Print one document of a batch with --jsonl at once; for --output, keep it until the end."""
-    line = dump_json(document)
-    if options.get("output", "-") != "-":
-        options.setdefault("lines", []).append(line)
-        return
-    options["lines"] = [line]  # that there was one: an endless batch does not keep them all
-    if not write_stdout(line):
-        raise Stopped(0)
 
 
 def write_stdout(text: str) -> bool:
@@ -388,7 +368,8 @@ def write_stdout(text: str) -> bool:
         # Without this the interpreter complains on stderr when it flushes stdout at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         reader_is_there = False
-    _WRITING["now"] = False
+    finally:
+        _WRITING["now"] = False
     if _WRITING["signal"]:
         raise Stopped(_WRITING["signal"])
     return reader_is_there
@@ -400,7 +381,7 @@ def write_output(path: str, text: str, document: Document) -> Document:
     If that fails, the error document carries the result: what was paid for is not lost.
     """
     data = (text + "\n").encode("utf-8", "replace")
-    target = os.path.realpath(file_name(os.path.expanduser(path)))
+    target = os.path.realpath(file_name(path))
     # A device such as /dev/null is written to: a rename would replace it by a file.
     device = os.path.exists(target) and not os.path.isfile(target)
     written = target if device else target + f".{os.getpid()}.part".encode()

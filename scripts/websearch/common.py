@@ -8,7 +8,8 @@ compiles a single file anew at every start, so a block holds only what the singl
 only the package needs stands outside of the blocks.
 
 A file that carries the blocks imports functools, json, os, re, sys and time, and declares Any,
-Callable, Iterator (block batch), Document and ProgressCallback for the type checker as below.
+Callable, Iterator (block batch), Fields, Document and ProgressCallback for the type checker as
+below.
 Heavier modules are imported where they are first used.
 """
 
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
+    Fields = dict[str, Any]  # a JSON object: parameters, an answer, a result
     Document = dict[str, Any]  # what every run_* returns: ok, and results or error and details
     ProgressCallback = Callable[[str, int, int], None] | None  # text, done, total
 
@@ -76,28 +78,33 @@ def may_fall_back(kind: str) -> bool:
     return EXIT_CODES[kind] in (1, 3, 4) or kind in ("timeout", "network", "provider", "blocked")
 
 
-def drop_empty(fields: dict[str, Any]) -> dict[str, Any]:
+def drop_empty(fields: Fields) -> Fields:
     """Return the fields without None, "", [] and {}; 0 and False stay."""
     return {name: value for name, value in fields.items() if value not in (None, "", [], {})}
 
 
-def object_field(item: Any, name: str) -> dict[str, Any]:
+def object_field(item: Any, name: str) -> Fields:
     """Return a field that should be an object; {} if it is missing or something else."""
     value = item.get(name) if isinstance(item, dict) else None
     return value if isinstance(value, dict) else {}
 
 
+def list_field(item: Any, name: str, kind: type = dict) -> list[Any]:
+    """Return the entries of a list that have the wanted type; [] if the field is no list."""
+    value = item.get(name) if isinstance(item, dict) else None
+    return [one for one in value if type(one) is kind] if isinstance(value, list) else []
+
+
 def dump_json(value: Any, pretty: bool = False) -> str:
     """Return JSON text, compact unless pretty."""
-    style: dict[str, Any] = {"indent": 2} if pretty else {"separators": (",", ":")}
+    style: Fields = {"indent": 2} if pretty else {"separators": (",", ":")}
     return json.dumps(value, ensure_ascii=False, allow_nan=False, **style)
 
 
 # ----- text from outside
 
-# Patterns stay text: re compiles and caches them when they are first used, not on import.
+# A pattern stays text: re compiles and caches it when it is first used, not on import.
 _ANSI_ESCAPE = r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-_])"
-_HTML_MARK = r"(?i)</?(?:strong|b|em|i|u|mark|code|span|p|br)(?:\s[^<>]*)?/?>"
 # Controls except tab and newline are removed; a lone surrogate (no valid UTF-8) becomes U+FFFD.
 _CONTROLS: dict[int, str | None] = {
     **dict.fromkeys([*range(0x09), *range(0x0B, 0x20), *range(0x7F, 0xA0)]),
@@ -107,8 +114,6 @@ _CONTROLS: dict[int, str | None] = {
 # The joiners U+200C and U+200D stay: Persian, Hindi and emoji need them.
 _HIDING = (*range(0x202A, 0x202F), *range(0x2066, 0x206A), *range(0xE0000, 0xE0080))
 _UNTRUSTED = {**_CONTROLS, **dict.fromkeys((*_HIDING, 0x200B, 0x2060, 0xFEFF))}
-# "&amp;" is the last one, so that nothing is decoded twice.
-_ENTITIES = {"&lt;": "<", "&gt;": ">", "&quot;": '"', "&#39;": "'", "&#x27;": "'", "&amp;": "&"}
 
 
 def clean_text(text: str, model_answer: bool = False) -> str:
@@ -130,19 +135,6 @@ def clean_tree(value: Any, model_answer: bool = False) -> Any:
     return None if isinstance(value, float) and not abs(value) < float("inf") else value
 
 
-def plain_text(html: str) -> str:
-    """Return a title or snippet without highlighting tags, its entities decoded once."""
-    text = re.sub(_HTML_MARK, "", html) if "<" in html else html
-    if re.search(r"&(?!(?:amp|lt|gt|quot|#39|#x27);)#?\w+;", text):
-        from html import unescape  # 3 ms, for texts that hold more than the usual entities
-
-        text = unescape(text)
-    elif "&" in text:
-        for entity, character in _ENTITIES.items():
-            text = text.replace(entity, character)
-    return clean_text(text).strip()
-
-
 def shorten(text: str, limit: int) -> str:
     """Return the text within limit characters, ending in an ellipsis if it was cut."""
     return text if len(text) <= limit else text[: max(0, limit - 1)].rstrip() + "…"
@@ -159,9 +151,10 @@ def quoted(value: Any, limit: int = 80) -> str:
 
 
 def markdown_link(title: str, url: str) -> str:
-    """Return a Markdown link that no sign in the title and no parenthesis in the URL breaks."""
+    """Return a Markdown link; the title may hold any sign, the URL parentheses and white space."""
     label = re.sub(r"([\\\[\]`<])", r"\\\1", " ".join(title.split()))
-    return f"[{label}]({url.replace(' ', '%20').replace('(', '%28').replace(')', '%29')})"
+    target = "%20".join(url.split()).replace("(", "%28").replace(")", "%29")
+    return f"[{label}]({target})"
 
 
 def fence_untrusted(text: str) -> str:
@@ -172,17 +165,39 @@ def fence_untrusted(text: str) -> str:
 
 # ===== end of shared block: core ==================================================================
 
+# ===== shared block: marked text (edit websearch/common.py, then run `make sync`) =================
+
+_HTML_MARK = r"(?i)</?(?:strong|b|em|i|u|mark|code|span|p|br)(?:\s[^<>]*)?/?>"
+# "&amp;" is the last one, so that nothing is decoded twice.
+_ENTITIES = {"&lt;": "<", "&gt;": ">", "&quot;": '"', "&#39;": "'", "&#x27;": "'", "&amp;": "&"}
+
+
+def plain_text(html: str) -> str:
+    """Return a title or snippet without highlighting tags, its entities decoded once."""
+    text = re.sub(_HTML_MARK, "", html) if "<" in html else html
+    if re.search(r"&(?!(?:amp|lt|gt|quot|#39|#x27);)#?\w+;", text):
+        from html import unescape  # 3 ms, for texts that hold more than the usual entities
+
+        text = unescape(text)
+    elif "&" in text:
+        for entity, character in _ENTITIES.items():
+            text = text.replace(entity, character)
+    return clean_text(text).strip()
+
+
+# ===== end of shared block: marked text ===========================================================
+
 # ===== shared block: parameters (edit websearch/common.py, then run `make sync`) ==================
 
 DEFAULT_TIMEOUT = 30.0  # seconds for a whole call, retries included
 DEFAULT_MAX_CHARS = 9_000  # agents cut output near 12,000 characters; this leaves room for theirs
-MAX_INPUT_CHARS = 1_000_000  # of a file or standard input; a longer one was given by mistake
+MAX_INPUT_BYTES = 1_000_000  # of a file or standard input; a longer one was given by mistake
 
 TRUE_WORDS, FALSE_WORDS = ("true", "1", "yes", "on"), ("false", "0", "no", "off")
 
 # fmt: off
 # Parameters that every command takes, in the form of a COMMANDS table.
-COMMON_PARAMS: list[dict[str, Any]] = [
+COMMON_PARAMS: list[Fields] = [
     {"name": "timeout", "type": "float", "min": 0.1, "max": 600,
      "help": "seconds for the whole call, retries included (default: 30)"},
     {"name": "max_chars", "type": "int", "min": 0, "max": 10_000_000,
@@ -190,8 +205,8 @@ COMMON_PARAMS: list[dict[str, Any]] = [
     {"name": "dry_run", "type": "bool", "help": "print the request without the key; send nothing"},
     {"name": "verbose", "type": "bool", "help": "log each API operation on stderr"},
 ]
-# Options of the command line alone.
-OUTPUT_PARAMS: list[dict[str, Any]] = [
+# Options that only the command line has.
+OUTPUT_PARAMS: list[Fields] = [
     {"name": "params_json", "type": "str", "help": "parameters as JSON, @FILE or - (stdin)"},
     {"name": "format", "type": "str", "choices": ["json", "markdown"], "help": "default: json"},
     {"name": "output", "type": "str", "help": "write to this file and print a receipt"},
@@ -199,17 +214,17 @@ OUTPUT_PARAMS: list[dict[str, Any]] = [
     {"name": "jsonl", "type": "bool", "batch": True,
      "help": "one document a line, each at once; there may be any number of them"},
     {"name": "ordered", "type": "bool", "batch": True,
-     "help": "jsonl in the order of the input, not in that in which they finish"},
+     "help": "jsonl in the order of the input, not as the answers come"},
     {"name": "skip_done", "type": "str", "batch": True,
      "help": "jsonl without what this file, the output of an earlier run, holds already"},
 ]
 # fmt: on
 
 
-def check_params(command: str, spec: dict[str, Any], given: dict[str, Any]) -> dict[str, Any]:
+def check_params(command: str, spec: Fields, given: Fields) -> Fields:
     """Return checked parameters under their table names, defaults filled in; raises SearchError."""
     found = canonical_names(command, spec, given)
-    checked: dict[str, Any] = {}
+    checked: Fields = {}
     for parameter in [*spec["params"], *COMMON_PARAMS]:
         name = parameter["name"]
         if name in found:
@@ -222,7 +237,7 @@ def check_params(command: str, spec: dict[str, Any], given: dict[str, Any]) -> d
     return checked
 
 
-def canonical_names(command: str, spec: dict[str, Any], given: dict[str, Any]) -> dict[str, Any]:
+def canonical_names(command: str, spec: Fields, given: Fields) -> Fields:
     """Return the given parameters under their table names; aliases are matched.
 
     null counts as not given, and so do empty text and empty lists for optional parameters. Raises
@@ -232,7 +247,7 @@ def canonical_names(command: str, spec: dict[str, Any], given: dict[str, Any]) -
     for parameter in [*spec["params"], *COMMON_PARAMS]:
         names = (parameter["name"], *parameter.get("aliases", ()))
         table.update(dict.fromkeys(names, parameter))
-    found: dict[str, Any] = {}
+    found: Fields = {}
     for key, value in given.items():
         spelled = spelled_name(key)
         if spelled not in table:
@@ -258,13 +273,15 @@ def given_twice(name: str, first: Any, second: Any) -> SearchError:
     return SearchError("invalid_input", message, "Give it once.")
 
 
-def check_value(parameter: dict[str, Any], value: Any) -> Any:
-    """Return the value in its parameter's type: str, int, float, bool, since, list or csv.
+def check_value(parameter: Fields, value: Any) -> Any:
+    """Return the value in its parameter's type: str, int, float, bool, since, list, csv or any.
 
     Numbers and booleans may come as text; csv takes a list or text with commas, list takes a list
-    or one text. Raises SearchError (invalid_input) that names what is allowed.
+    or one text; any is not checked. Raises SearchError (invalid_input) that names what is allowed.
     """
     kind = parameter["type"]
+    if kind == "any":
+        return value
     if kind in ("list", "csv"):
         items = value if isinstance(value, list) else [value]
         if kind == "csv":
@@ -279,14 +296,14 @@ def check_value(parameter: dict[str, Any], value: Any) -> Any:
         return word in TRUE_WORDS
     if kind in ("int", "float"):
         return check_number(parameter, value)
-    text = check_text(parameter, value)
-    return check_since(parameter, text) if kind == "since" else text
+    return check_text(parameter, value)
 
 
-def check_text(parameter: dict[str, Any], value: Any) -> str:
-    """Return text that is not blank and, if the table lists choices, one of them.
+def check_text(parameter: Fields, value: Any) -> str:
+    """Return text that is not blank; if the table lists choices, one of them or a range of dates.
 
-    Upper and lower case of a choice are mended; the table's "values" maps other spellings.
+    Upper and lower case of a choice are mended; the table's "values" maps other spellings. Only
+    the type since takes a range.
     """
     if not isinstance(value, (str, int, float)) or isinstance(value, bool):
         raise wrong_value(parameter, value, "text")
@@ -299,15 +316,17 @@ def check_text(parameter: dict[str, Any], value: Any) -> str:
     if not parameter.get("verbatim"):
         text = text.strip()
     choices = parameter.get("choices")
-    if not choices or parameter["type"] == "since":
+    if not choices:
         return text
     spellings = {choice.lower(): choice for choice in choices} | parameter.get("values", {})
-    if text.lower() not in spellings:
-        raise wrong_value(parameter, value, "one of " + ", ".join(choices))
-    return str(spellings[text.lower()])
+    if text.lower() in spellings:
+        return str(spellings[text.lower()])
+    if parameter["type"] == "since":
+        return check_dates(parameter, text)
+    raise wrong_value(parameter, value, "one of " + ", ".join(choices))
 
 
-def check_number(parameter: dict[str, Any], value: Any) -> int | float:
+def check_number(parameter: Fields, value: Any) -> int | float:
     """Return an int or float within the table's bounds."""
     low, high, whole = parameter["min"], parameter["max"], parameter["type"] == "int"
     try:
@@ -320,15 +339,11 @@ def check_number(parameter: dict[str, Any], value: Any) -> int | float:
     return int(number) if whole else number
 
 
-def check_since(parameter: dict[str, Any], text: str) -> str:
-    """Return a period word of the table, or a range of real dates as YYYY-MM-DD..YYYY-MM-DD."""
-    choices = parameter["choices"]
-    word = parameter.get("values", {}).get(text.lower(), text.lower())
-    if word in choices:
-        return str(word)
-    allowed = f"{', '.join(choices)} or YYYY-MM-DD..YYYY-MM-DD"
+def check_dates(parameter: Fields, text: str) -> str:
+    """Return a range of dates that exist as YYYY-MM-DD..YYYY-MM-DD."""
     dates = re.fullmatch(r"(\d{4}-\d\d-\d\d)(?:\.\.|to)(\d{4}-\d\d-\d\d)", text)
     if not dates:
+        allowed = f"{', '.join(parameter['choices'])} or YYYY-MM-DD..YYYY-MM-DD"
         raise wrong_value(parameter, text, allowed)
     from datetime import date
 
@@ -341,7 +356,7 @@ def check_since(parameter: dict[str, Any], text: str) -> str:
     return f"{start}..{end}"
 
 
-def wrong_value(parameter: dict[str, Any], value: Any, allowed: str) -> SearchError:
+def wrong_value(parameter: Fields, value: Any, allowed: str) -> SearchError:
     """Return the error for a value that is not allowed, with the table's note as hint."""
     hint = parameter.get("note") or nearest(str(value), parameter.get("choices", ()), "value")
     message = f"{parameter['name']} must be {allowed}, not {quoted(value)}."
@@ -370,17 +385,14 @@ _NEVER_CUT = frozenset(
 
 
 def run_operation(
-    span: str,
-    spec: dict[str, Any],
-    given: dict[str, Any],
-    operation: Callable[[dict[str, Any]], Document],
+    span: str, spec: Fields, given: Fields, operation: Callable[[Fields], Document]
 ) -> Document:
     """Check the parameters, run the operation, and return its document; raise nothing but Ctrl-C.
 
     span is PROVIDER.COMMAND, as it appears in the log. operation(params) gets checked parameters
     and returns a document, or raises SearchError or DryRun.
     """
-    params: dict[str, Any] = {}
+    params: Fields = {}
     try:
         params = check_params(span.partition(".")[2], spec, given)
         document = operation(params)
@@ -398,26 +410,23 @@ def run_operation(
 
 def internal_error(error: Exception, verbose: bool) -> Document:
     """Return the document for a defect of the script; the traceback goes to stderr if verbose."""
-    if verbose:
-        import traceback
+    import traceback
 
+    if verbose:
         traceback.print_exception(error)
-    place = error.__traceback__
-    while place and place.tb_next:
-        place = place.tb_next
-    file = os.path.basename(place.tb_frame.f_code.co_filename) if place else "?"
-    where = f"{file} line {place.tb_lineno}" if place else "an unknown line"
+    place = traceback.extract_tb(error.__traceback__)[-1]
+    where = f"{os.path.basename(place.filename)} line {place.lineno}"
     message = f"Internal error: {type(error).__name__} at {where}."
     hint = "This is a defect of the program: report it (verbose shows where it happened)."
     return error_document(SearchError("internal", message, hint))
 
 
-def deadline_of(params: dict[str, Any], default: float = DEFAULT_TIMEOUT) -> float:
+def deadline_of(params: Fields, default: float = DEFAULT_TIMEOUT) -> float:
     """Return the deadline of a call on time.monotonic()'s clock."""
     return time.monotonic() + float(params.get("timeout", default))
 
 
-def log_operation(span: str, params: dict[str, Any], document: Document) -> None:
+def log_operation(span: str, params: Fields, document: Document) -> None:
     """Append one JSON line for an API operation to $WEB_SEARCH_LOG, and to stderr if verbose.
 
     Silent otherwise, because queries are private. A log that cannot be written costs no answer.
@@ -427,13 +436,11 @@ def log_operation(span: str, params: dict[str, Any], document: Document) -> None
         return
     now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
     record = {"span": span, "time": now, **drop_empty({"query": params.get("query")})}
+    record["hasResults"] = document["ok"]
     if document["ok"]:
-        record |= {
-            "hasResults": True,
-            "resultLen": len(document.get("text") or dump_json(document)),
-        }
+        record["resultLen"] = len(document.get("text") or dump_json(document))
     else:
-        record |= {"hasResults": False, "error": document["error"]}
+        record["error"] = document["error"]
     line = dump_json(record) + "\n"
     if verbose:
         sys.stderr.write(line)
@@ -477,7 +484,7 @@ def fit_document(document: Document, max_chars: int, expendable: tuple[str, ...]
     drop_items([document], excess(), cut)  # whole documents of a batch, if that was not enough
 
 
-def truncation_of(document: Document) -> dict[str, Any]:
+def truncation_of(document: Document) -> Fields:
     """Return where a document says what was cut from it; a page only says that it was cut."""
     notes = document.setdefault("truncated", {})
     return notes if isinstance(notes, dict) else {}
@@ -489,24 +496,21 @@ def shorten_texts(documents: list[Document], excess: int) -> None:
     found = [one for one in found if len(one[3]) > SHORTEST_CUT]
     if excess <= 0 or not found:
         return
-    notes = NOTE_CHARS * len({id(document) for document, *_ in found})
-    limit = common_limit([len(text) for *_, text in found], excess + notes)
+    from bisect import bisect_left
+
+    excess += NOTE_CHARS * len({id(document) for document, *_ in found})
+
+    def saved(limit: int) -> int:
+        return sum(max(0, len(text) - limit) for *_, text in found)
+
+    # From the longest limit down to SHORTEST_CUT: the first one that saves enough, else the last.
+    limits = range(max(len(text) for *_, text in found), SHORTEST_CUT, -1)
+    place = bisect_left(limits, excess, key=saved)
+    limit = limits[place] if place < len(limits) else SHORTEST_CUT
     for document, holder, name, text in found:
         if len(text) > limit:
             holder[name] = shorten(text, limit)
             truncation_of(document)["texts_shortened_to"] = limit
-
-
-def common_limit(lengths: list[int], excess: int) -> int:
-    """Return the longest limit that saves excess characters; at least SHORTEST_CUT."""
-    low, high = SHORTEST_CUT, max(lengths)
-    while low < high:
-        middle = (low + high + 1) // 2
-        if sum(max(0, length - middle) for length in lengths) >= excess:
-            low = middle
-        else:
-            high = middle - 1
-    return low
 
 
 def cuttable_texts(value: Any) -> list[tuple[Any, Any, str]]:
@@ -520,34 +524,30 @@ def cuttable_texts(value: Any) -> list[tuple[Any, Any, str]]:
     return found
 
 
-def drop_items(documents: list[Document], excess: int, cut: dict[str, Any]) -> None:
+def drop_items(documents: list[Document], excess: int, cut: Fields) -> None:
     """Drop the last items of the longest lists until excess characters are gone; count them in cut.
 
     Of lists that are equally long, that of the last document is the first to lose an item.
     """
-    from heapq import heapify, heappop, heappush
-
     sizes = {
-        (-number, name): [len(dump_json(item)) + 1 for item in value]
+        (number, name): [len(dump_json(item)) + 1 for item in value]
         for number, document in enumerate(documents)
         for name, value in document.items()
         if isinstance(value, list) and value
     }
-    longest_first = [(-sum(items), *place) for place, items in sizes.items()]
-    heapify(longest_first)
+    totals = {place: sum(items) for place, items in sizes.items()}
     dropped = cut.setdefault("items_dropped", {}) if excess > 0 and sizes else {}
-    while excess > 0 and longest_first:
-        size, number, name = heappop(longest_first)
-        document = documents[-number]
+    while excess > 0 and totals:
+        number, name = place = max(totals, key=lambda one: (totals[one], one[0]))
         excess += 0 if name in dropped else NOTE_CHARS
         dropped[name] = dropped.get(name, 0) + 1
-        document[name].pop()
-        item = sizes[number, name].pop()
-        excess -= item
-        if document[name]:
-            heappush(longest_first, (size + item, number, name))
-        elif name != "results":
-            del document[name]
+        documents[number][name].pop()
+        item = sizes[place].pop()
+        excess, totals[place] = excess - item, totals[place] - item
+        if not sizes[place]:
+            del totals[place]
+            if name != "results":
+                del documents[number][name]
 
 
 def frame_markdown(document: Document, *blocks: str) -> str:
@@ -573,7 +573,8 @@ def error_markdown(document: Document) -> str:
     kind = details["kind"]
     head = "**Nothing found:**" if kind == "no_results" else f"**Error ({kind}):**"
     wait = details.get("retry_after")
-    again = f"Try again in {wait:.0f} s." if isinstance(wait, (int, float)) and wait > 0 else ""
+    is_known = isinstance(wait, (int, float)) and wait > 0
+    again = f"Try again in {max(1, round(wait))} s." if is_known else ""
     advice = f"{details.get('hint', '')} {again}".strip()
     return f"{head} {document['error']}\n\n{advice}".strip()
 

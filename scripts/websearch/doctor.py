@@ -103,7 +103,7 @@ def check_secrets_file() -> list[Check]:
     name, path = "secrets file", http_client.secrets_path()
     try:
         with open(path, encoding="utf-8-sig", errors="replace") as file:
-            text = file.read(common.MAX_INPUT_CHARS)
+            text = file.read(common.MAX_INPUT_BYTES)
             mode = os.fstat(file.fileno()).st_mode & 0o777
     except (FileNotFoundError, NotADirectoryError):
         if os.environ.get("WEB_SEARCH_SECRETS"):

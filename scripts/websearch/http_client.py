@@ -13,7 +13,7 @@ import sys
 import time
 
 from websearch.common import (
-    MAX_INPUT_CHARS,
+    MAX_INPUT_BYTES,
     VERSION,
     SearchError,
     clean_tree,
@@ -26,6 +26,8 @@ TYPE_CHECKING = False  # typing.TYPE_CHECKING without its import, which costs 5 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
+
+    from websearch.common import Fields
 
 # ===== shared block: http (edit websearch/http_client.py, then run `make sync`) ===================
 
@@ -50,7 +52,7 @@ class Response:
     """An HTTP answer: status, headers (lower-case names), body (decompressed bytes).
 
     cut: whether the body was longer than the request's max_body and ends there. key: the key that
-    the request carried; text() and json() show none of it if the answer quotes it.
+    the request carried; text() and json() replace it where the answer quotes it.
     """
 
     def __init__(
@@ -95,11 +97,11 @@ def warn_once(text: str) -> None:
 
 
 def read_secrets() -> dict[str, str]:
-    """Return the NAME: value lines of secrets.yaml; {} if there is no such file."""
+    """Return the NAME: value lines of secrets.yaml; {} if the file cannot be read."""
     path = secrets_path()
     try:
         with open(path, encoding="utf-8-sig", errors="replace") as file:
-            lines = file.read(MAX_INPUT_CHARS).splitlines()
+            lines = file.read(MAX_INPUT_BYTES).splitlines()
             mode = os.fstat(file.fileno()).st_mode
             if os.name == "posix" and mode & 0o077 and mode & 0o170000 == 0o100000:  # a file
                 warn_once(f"others can read {path}; run: chmod 600 {path}")
@@ -127,17 +129,18 @@ def configured_key(*names: str) -> tuple[str, str]:
     return "", ""
 
 
-def find_key(*names: str) -> tuple[str, str]:
-    """Return (name, key) of the first name that is set; raises SearchError (auth) if none is.
+def find_key(*names: str, message: str = "", **details: Any) -> tuple[str, str]:
+    """Return (name, key) of the first name that is set, or raise SearchError (auth).
 
-    The error names the variable and the file, never a key.
+    The error names the variable and the file, never a key; message and details are what else it
+    says.
     """
     name, key = configured_key(*names)
     if key:
         return name, key
     where = f"a line {names[0]}: ... in {secrets_path()}"
     hint = f"Set the environment variable {names[0]}, or {where}."
-    raise SearchError("auth", f"{names[0]} is not set", hint)
+    raise SearchError("auth", message or f"{names[0]} is not set", hint, **details)
 
 
 def base_url(variable: str, default: str) -> str:
@@ -152,9 +155,9 @@ def base_url(variable: str, default: str) -> str:
 
 
 def scheme_of(address: str) -> str:
-    """Return the scheme of a server's address; "" if it is invalid or more than an address.
+    """Return the scheme of a server's address; "" if the address is invalid.
 
-    Credentials, a query and a fragment are more.
+    An address with credentials, a query or a fragment is invalid, too.
     """
     from urllib.parse import urlsplit
 
@@ -182,7 +185,7 @@ def is_loopback(url: str) -> bool:
 
 
 def exchange(
-    request: dict[str, Any], deadline: float, find_error: Callable[[Response], SearchError | None]
+    request: Fields, deadline: float, find_error: Callable[[Response], SearchError | None]
 ) -> Response:
     """Send a request until it is answered, fails for good, or the deadline passes.
 
@@ -211,7 +214,7 @@ def exchange(
 
 
 def pause_before_retry(error: SearchError, tries: int) -> float | None:
-    """Return the seconds to wait before the next try, with jitter; None if there is none."""
+    """Return the seconds to wait before the next try, with jitter; None to give up."""
     if not error.retryable or (tries >= FAULT_TRIES and error.retry_after is None):
         return None
     from random import random  # parallel callers must not come back all at once
@@ -221,7 +224,7 @@ def pause_before_retry(error: SearchError, tries: int) -> float | None:
     return float(BACKOFF * 2 ** (tries - 1) * (0.5 + random()))
 
 
-def send_within(request: dict[str, Any], deadline: float) -> Response:
+def send_within(request: Fields, deadline: float) -> Response:
     """Send one request and return its answer, whatever its status, before the deadline.
 
     The request runs in a thread of its own: a socket timeout is per read, so a dripping server
@@ -258,7 +261,7 @@ def send_within(request: dict[str, Any], deadline: float) -> Response:
     raise transport_error(outcome[0], host) from None
 
 
-def send_once(request: dict[str, Any], deadline: float, sockets: list[Any]) -> Response:
+def send_once(request: Fields, deadline: float, sockets: list[Any]) -> Response:
     """Send one request over urllib.request, following no redirect; append its socket to sockets.
 
     The opener has no redirect handler, because urllib's hands the key to the new host, and no error
@@ -353,7 +356,7 @@ def tls_context() -> Any:
 
 
 def transport_error(error: Exception, host: str) -> SearchError:
-    """Return what a failed exchange means, told by its class: the text may quote key and URL."""
+    """Return what a failed exchange means; never its own words, which may quote key and URL."""
     import socket
     import ssl
 
@@ -379,7 +382,7 @@ def transport_error(error: Exception, host: str) -> SearchError:
 def status_error(response: Response, provider: str) -> SearchError:
     """Return what an answer's status means, if the provider's own codes say nothing better."""
     status = response.status
-    details: dict[str, Any] = {"status": status}
+    details: Fields = {"status": status}
     message = f"{provider} answered {status}: {response.excerpt()}"
     if status in (401, 403):
         return SearchError("auth", message, "Check the key and its plan.", **details)
@@ -402,17 +405,23 @@ def retry_after(response: Response) -> float | None:
 
     try:
         return max(0.0, parsedate_to_datetime(value).timestamp() - time.time())
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return None
 
 
-def json_answer(response: Response, provider: str, clean: bool = True) -> dict[str, Any]:
-    """Return an answer's JSON object, its texts cleaned if clean; raises SearchError (provider)."""
+def json_object(response: Response, clean: bool = True) -> Fields | None:
+    """Return an answer's JSON object, its texts cleaned if clean; None for any other answer."""
     try:
         data = clean_tree(response.json()) if clean else response.json()
     except (ValueError, RecursionError):
-        data = None
-    if isinstance(data, dict):
+        return None
+    return data if isinstance(data, dict) else None
+
+
+def json_answer(response: Response, provider: str, clean: bool = True) -> Fields:
+    """Return an answer's JSON object as json_object does; raises SearchError (provider)."""
+    data = json_object(response, clean)
+    if data is not None:
         return data
     message = f"{provider}'s answer is no JSON object: {response.excerpt()}"
     raise SearchError("provider", message, "Try again later.", status=response.status)

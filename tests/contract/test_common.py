@@ -182,6 +182,8 @@ class Texts(unittest.TestCase):
         link = common.markdown_link("a [b]\nc", "https://e.org/x_(y) z")
         self.assertEqual(link, "[a \\[b\\] c](https://e.org/x_%28y%29%20z)")
         self.assertEqual(common.markdown_link("a\\", "https://e.org"), "[a\\\\](https://e.org)")
+        link = common.markdown_link("a", "https://e.org/\n# b\tc")
+        self.assertEqual(link, "[a](https://e.org/%20#%20b%20c)")
 
     def test_a_fence_has_a_mark_of_its_own_each_time(self) -> None:
         first, second = common.fence_untrusted("text"), common.fence_untrusted("text")
@@ -295,7 +297,7 @@ class Waiting(unittest.TestCase):
                     http_client.Response(429, {"retry-after": value}, b"")
                 )
                 self.assertTrue(low <= waited <= high, waited)
-        for value in ("", "soon", "-5", "1.5"):
+        for value in ("", "soon", "-5", "1.5", "Mon, 01 Jan 99999999999 00:00:00 GMT"):
             with self.subTest(value):
                 response = http_client.Response(429, {"retry-after": value}, b"")
                 self.assertIsNone(http_client.retry_after(response))

@@ -407,6 +407,20 @@ class OneDocument(FakeServerCase):
         os.close(writing)
         self.assertEqual((run.returncode, run.stderr), (0, b""))
 
+    @unittest.skipUnless(Path("/dev/full").exists(), "Linux's device that is always full")
+    def test_a_full_disk_is_one_line_on_stderr(self) -> None:
+        for words in (["--dry-run", "python"], ["--help"]):
+            with self.subTest(words), Path("/dev/full").open("wb") as full:
+                run = subprocess.run(
+                    [sys.executable, str(SCRIPTS / self.script), *words],
+                    stdout=full,
+                    stderr=subprocess.PIPE,
+                    env=clean_environment(),
+                    check=False,
+                )
+                line = b"brave_search.py: stdout could not be written: No space left on device\n"
+                self.assertEqual((run.returncode, run.stderr), (70, line))
+
     def test_text_is_utf_8_whatever_the_locale(self) -> None:
         environment = {
             **self.environment,

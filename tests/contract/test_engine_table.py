@@ -23,7 +23,7 @@ from websearch.engines.wikipedia import read_answer
 __all__ = ["first_request", "read_answer"]
 
 
-def first_request(params, warnings):
+def first_request(params):
     """Return the GET of a search."""
     from websearch.engines import engine_address
     from websearch.engines.result_pages import get_request

@@ -593,6 +593,12 @@ class OtherDocumentTest(DocumentCase):
             found = self.ask("places", answer, location="x")["results"][0]
             self.assertEqual(found.get("hours_today"), text)
 
+    def test_a_distance_without_its_unit_or_number_names_no_none(self) -> None:
+        for given, text in (({"value": 0}, "0"), ({"value": None, "units": "km"}, None)):
+            answer = {"results": [{**PLACE, "distance": given}]}
+            found = self.ask("places", answer, location="x")["results"][0]
+            self.assertEqual(found.get("distance"), text)
+
     def test_ids_of_broken_shapes_cost_no_place_and_no_description(self) -> None:
         for broken in (None, "", 0, [], ["a"], {}, {"a": 1}, True):
             answer = {"results": [{**PLACE, "id": broken, "title": "A"}, PLACE]}

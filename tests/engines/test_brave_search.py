@@ -1012,7 +1012,7 @@ class SummarizerTest(FakeServerCase):
             self.assertEqual(found["error"], brave.NO_SUMMARY)
             self.assertEqual(found["details"]["kind"], "timeout")
             self.assertIs(found["details"]["retryable"], True)
-            self.assertIn(f"after {attempts} tries", found["details"]["hint"])
+            self.assertIn(f"after {attempts} tries; raise max_att", found["details"]["hint"])
             self.assertEqual(len(self.polls()), attempts)
 
     def test_the_deadline_ends_it_before_the_attempts_are_used_up(self) -> None:
@@ -1022,6 +1022,7 @@ class SummarizerTest(FakeServerCase):
         found = brave.run_summarizer(given)
         self.assertLess(time.monotonic() - started, 0.6 + SLACK)
         self.assertEqual(found["details"]["kind"], "timeout")
+        self.assertIn("raise timeout", found["details"]["hint"])
         self.assertLessEqual(len(self.polls()), 6)
 
     def test_an_empty_summary_is_no_result(self) -> None:

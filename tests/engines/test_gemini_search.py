@@ -256,7 +256,11 @@ class ErrorHandling(GeminiCase):
         self.set_environment(GEMINI_API_KEY=f"hang--{CANARY}" + CANARY)
         document = gemini.search("python", timeout=0.3)
         self.assertRegex(document["error"], r"timed out after 0\.3 s\. Try increasing timeout")
-        self.assertIn("timeout, for example to 60", document["details"]["hint"])
+        self.assertIn("timeout, for example to 60 seconds", document["details"]["hint"])
+        late = gemini.SearchError("timeout", "late", retryable=True)
+        with mock.patch.object(gemini, "exchange", side_effect=late):
+            document = gemini.search("python", timeout=500)
+        self.assertIn("timeout, for example to 600 seconds", document["details"]["hint"])
 
 
 class ApiKeyConfiguration(GeminiCase):

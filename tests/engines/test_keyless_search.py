@@ -469,7 +469,7 @@ class ResultsTest(KeylessCase):
         }
         for engine, parts in table.items():
             params = {"engine": engine, "query": "guide", "count": 10}
-            request = engines.load_module(engine).first_request(params, [])
+            request = engines.load_module(engine).first_request(params)
             text = pacing.send_within(request, time.monotonic() + 10).text()
             for part in parts:
                 self.assertIn(part, text)

@@ -8,12 +8,14 @@ from __future__ import annotations
 import itertools
 import re
 import tempfile
+import time
 import unittest
 import urllib.error
 import urllib.request
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 from tests.fake_server import stackexchange as fake_stackexchange
 from tests.fake_server.server import FakeServer
@@ -424,6 +426,32 @@ class Callers(OpenSourceCase):
             run = self.search("github", "sourdough bread")
             self.assertFalse(run.document["ok"])
             self.assertNotIn(CANARY, run.stdout.decode() + run.stderr)
+
+    def test_a_refusal_with_errors_of_a_broken_shape_still_says_why(self) -> None:
+        server = CannedServer()
+        self.addCleanup(server.close)
+        self.use_folder(GITHUB_BASE_URL=server.url)
+        server.status = 422
+        for errors in (5, "no", {"message": "x"}, [5, None, {"message": 5}]):
+            server.body = {"message": "Validation Failed", "errors": errors}
+            document = self.search("github", "sourdough bread").document
+            with self.subTest(errors):
+                self.assertEqual(document["details"]["kind"], "invalid_input")
+                self.assertIn("Validation Failed", document["error"])
+
+    def test_ctrl_c_while_it_waits_leaves_a_serial_source_to_others(self) -> None:
+        self.use_folder(GLSI_RATE_LIMIT="100ms")  # arXiv's own interval holds, 3.1 s
+        first = pacing.PacedEngine("arxiv", time.monotonic() + 30, [])
+        first.take_turn()
+        self.assertGreater(pacing.present_state("arxiv")["busy_until"], time.time())
+        first.end_turn()
+        second = pacing.PacedEngine("arxiv", time.monotonic() + 30, [])
+        with (
+            mock.patch.object(pacing.time, "sleep", side_effect=KeyboardInterrupt),
+            self.assertRaises(KeyboardInterrupt),
+        ):
+            second.take_turn()
+        self.assertEqual(pacing.present_state("arxiv")["busy_until"], 0.0)
 
     def test_a_contact_counts_where_it_is_told_and_nowhere_else(self) -> None:
         folder = tempfile.TemporaryDirectory()

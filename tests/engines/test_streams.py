@@ -67,12 +67,12 @@ class Streams(StreamCase):
     def test_each_line_names_its_input(self) -> None:
         lines = ["guide", "sourdough", "guide"]
         for script in BATCHES:
-            for words in ([], ["--ordered"]):
+            for words in ([], ["--ordered"], ["--output", "-"]):
                 with self.subTest(script, words=words):
                     found = self.answers(script, ["", *lines, " "], *words)
                     self.assertEqual(sorted(one["input"] for one in found), sorted(lines))
                     self.assertTrue(all(one["input"] == one["query"] for one in found))
-                    if words:
+                    if words == ["--ordered"]:
                         self.assertEqual([one["input"] for one in found], lines)
 
     def test_a_bad_line_is_an_error_of_its_own(self) -> None:

@@ -266,10 +266,12 @@ class BatchesEnded(KillCase):
     def test_by_ctrl_c_while_the_reader_is_slow_still_print_whole_lines(self) -> None:
         # Lines longer than what a pipe takes in one piece (4,096 bytes) are cut by a signal.
         code = (
-            "import sys; sys.path.insert(0, sys.argv[1]); from websearch import command_line\n"
+            "import sys; sys.path.insert(0, sys.argv[1])\n"
+            "from websearch import batch, command_line\n"
             "def run(params, report, options):\n"
+            "    writer = batch.LineWriter(options)\n"
             "    document = {'ok': True, 'text': 'x' * int(sys.argv[2])}\n"
-            "    while True: command_line.emit_line(options, document)\n"
+            "    while True: writer.emit(0, document)\n"
             "commands = {'batch': {'help': '', 'batch': True, 'params': []}}\n"
             "script = {'name': 'x', 'description': '', 'commands': commands, 'to_markdown': str}\n"
             "sys.exit(command_line.run_command_line(script | {'run': {'batch': run}}, ['--jsonl']))"

@@ -19,7 +19,7 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent.parent.parent
 # Shared block -> the module of the package that it stands in.
 SHARED = {
-    **dict.fromkeys(("core", "parameters", "documents"), "common.py"),
+    **dict.fromkeys(("core", "marked text", "parameters", "documents"), "common.py"),
     "command line": "command_line.py",
     "http": "http_client.py",
     "filters": "engines/filters.py",
@@ -27,18 +27,11 @@ SHARED = {
 }
 MAIN_GUARD = 'if __name__ == "__main__":\n'
 # Standalone script -> the blocks that it carries.
+BASIC_BLOCKS = ("core", "parameters", "documents", "command line", "http")
 STANDALONE = {
-    "brave_search.py": ("core", "parameters", "documents", "command line", "http"),
-    "gemini_search.py": ("core", "parameters", "documents", "command line", "http", "batch"),
-    "serper_search.py": (
-        "core",
-        "parameters",
-        "documents",
-        "command line",
-        "http",
-        "filters",
-        "batch",
-    ),
+    "brave_search.py": (*BASIC_BLOCKS, "marked text"),
+    "gemini_search.py": (*BASIC_BLOCKS, "batch"),
+    "serper_search.py": (*BASIC_BLOCKS, "filters", "batch"),
 }
 TOOL_MARK = "// ===== google_search.ts carries a copy of what stands above"
 LONG_LIST = 12  # choices

@@ -7,13 +7,14 @@ the tables in references/. To add an engine, write its module and one entry here
 An engine with a script of its own names the function that searches. Every other engine is a module
 of this package with these functions, which keyless.py runs within the engine's pace:
 
-- first_request(params, warnings) -> request (method, url, headers; what the next page needs)
+- first_request(params) -> request (method, url, headers; what the next page needs)
 - read_answer(request, response) -> result page; raises SearchError
 - next_request(params, request, result_page, number) -> request, or None if there is no more; only
   if the results come in several pages
 
 A request may hold others: otherwise (sent if this one is answered with 403), if_empty (sent if this
-one finds nothing), also (sent in any case, for results of another kind).
+one finds nothing), also (sent in any case, for results of another kind); and a warning, which the
+document then holds.
 """
 
 from __future__ import annotations
@@ -42,21 +43,21 @@ USE_ANOTHER = "Leave it out, or use another engine."
 # title      its name in messages
 # module     the module that searches; function and given: for engines with a script of their own,
 #            the function and the parameters that it always gets
-# keys       variables of its key, the first that is set; key_site: where a key is had
+# keys       variables of its key, the first that is set; key_site: where to get one
 # address    (variable, default address); own_server: the address is the user's own server,
 #            without which it cannot be asked
 # paid       each request costs money: it is never asked in the place of an engine without a key
 # stored     "always", or "if allowed": its terms forbid storing results (WEB_SEARCH_STORE)
 # sources    what it finds: web, code, discussions, papers, reference; except for web this is the
 #            focus that asks it
-# stands_in  it answers a question of no focus if the engines of `auto` do not
+# stands_in  it answers a question without a focus if the engines of `auto` do not
 # auto       whether `auto` asks it by itself if it is configured
 # interval   seconds between two requests, if its own limit asks for more than GLSI_RATE_LIMIT;
 #            burst: requests that may come at once; faster: (variable, interval if that is set)
 # serial     it takes one request at a time
 # page_interval  seconds between two requests that read pages of the source, if these do not have to
 #            wait for the pace of its searches; pages_apart: they have a limit of their own
-# filters    filter -> the values it takes, or None for every value; absent: it cannot
+# filters    filter -> the values it takes, or None for every value; it lacks those not named here
 # instead    filter -> what to do instead
 # max_query  characters of a query, operators included: an engine cuts a longer one or refuses it
 # max_count  results of one call
@@ -177,7 +178,7 @@ READ_HOSTS: dict[str, dict[str, Any]] = {
     "wayback": {
         "title": "The Internet Archive", "address": ("WAYBACK_BASE_URL", "https://web.archive.org"),
         "sources": (),
-        # Thirty look-ups a minute, of which its clients are asked to stay at four fifths.
+        # It takes thirty look-ups a minute, and asks its clients to stay below four fifths of that.
         "interval": 2.7, "burst": 2,
     },
 }  # fmt: skip
@@ -186,7 +187,7 @@ SPELLINGS = {  # what people write
     "hn": "hackernews",
 }  # fmt: skip
 # What a question is about. The engines whose sources hold that word are asked beside the general
-# engine, which is what the parameter engine says.
+# engine, which the parameter engine names.
 FOCUSES = ("general", "code", "papers", "discussions", "reference")
 WITHOUT_GENERAL_ENGINE = ("papers",)  # result pages for people hold few papers
 # Where the general engine looks for discussions, beside the sources that are asked themselves.
@@ -309,7 +310,7 @@ def focus_sources(focus: str) -> list[str]:
 
 
 def stand_ins() -> list[str]:
-    """Return the engines that answer a question of no focus if those of `auto` do not."""
+    """Return the engines that answer a question without a focus if those of `auto` do not."""
     return [name for name, entry in ENGINES.items() if entry.get("stands_in")]
 
 

@@ -36,7 +36,7 @@ _MOMENT = "%Y%m%d%H%M"
 # ===== requests ===================================================================================
 
 
-def first_request(params: dict[str, Any], warnings: list[str]) -> dict[str, Any]:
+def first_request(params: dict[str, Any]) -> dict[str, Any]:
     """Return the GET of a search, with a second one as "if_empty".
 
     The second one has fewer words, if there are many: an empty answer may be a fault of arXiv's,
@@ -81,7 +81,7 @@ def search_term(word: str) -> str:
 def read_answer(request: dict[str, Any], response: Response) -> dict[str, Any]:
     """Return the result page that an answer is. Raises SearchError."""
     results = map(paper_result, feed_entries(response))
-    return {"results": [result for result in results if result]}
+    return {"results": [*filter(None, results)]}
 
 
 def feed_entries(response: Response) -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 
-from websearch.common import object_field
+from websearch.common import list_field, object_field
 from websearch.engines.open_sources import (
     api_request,
     bad_query,
@@ -32,7 +32,7 @@ FIELDS = "DOI,URL,title,container-title,author,issued,abstract,type"
 PAUSE_AFTER_LIMIT = 5.0  # seconds, if a refusal names none: the limit is one of each second
 
 
-def first_request(params: dict[str, Any], warnings: list[str]) -> dict[str, Any]:
+def first_request(params: dict[str, Any]) -> dict[str, Any]:
     """Return the GET of a search. Raises SearchError (invalid_input)."""
     dates = ""
     if "since" in params:
@@ -54,8 +54,8 @@ def read_answer(request: dict[str, Any], response: Response) -> dict[str, Any]:
     answer = good_answer(NAME, response)
     works = listed_items(NAME, object_field(answer, "message"), "items")
     # Components are figures and tables of works, which have a DOI of their own.
-    results = [work_result(work) for work in works if work.get("type") != "component"]
-    return {"results": [result for result in results if result]}
+    results = (work_result(work) for work in works if work.get("type") != "component")
+    return {"results": [*filter(None, results)]}
 
 
 def api_error(response: Response) -> SearchError:
@@ -71,13 +71,12 @@ def api_error(response: Response) -> SearchError:
 def work_result(work: dict[str, Any]) -> dict[str, Any]:
     """Return a work as a result."""
     facts = [first_text(work.get("container-title")), text_of_html(work.get("abstract"))]
-    authors = work.get("author") if isinstance(work.get("author"), list) else []
     return source_result(
         first_text(work.get("title")) or first_text(work.get("container-title")),
         work.get("URL"),
         facts,
         date=issue_date(object_field(work, "issued").get("date-parts")),
-        author=named_authors([author_name(one) for one in authors or []]),
+        author=named_authors([author_name(one) for one in list_field(work, "author")]),
     )
 
 
@@ -86,10 +85,8 @@ def first_text(texts: Any) -> str:
     return text_of_html(texts[0]) if isinstance(texts, list) and texts else ""
 
 
-def author_name(author: Any) -> str:
+def author_name(author: dict[str, Any]) -> str:
     """Return a person's given and family name, or an institution's name."""
-    if not isinstance(author, dict):
-        return ""
     names = [text_of_html(author.get(name)) for name in ("given", "family", "name")]
     return " ".join(name for name in names if name)
 

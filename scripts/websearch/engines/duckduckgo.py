@@ -52,7 +52,7 @@ REGION_LANGUAGES = {
 # ===== requests ===================================================================================
 
 
-def first_request(params: dict[str, Any], warnings: list[str]) -> dict[str, Any]:
+def first_request(params: dict[str, Any]) -> dict[str, Any]:
     """Return the POST of the search form. Raises SearchError (invalid_input)."""
     form = {"q": form_query(params), "b": "", "kl": region(params)}
     period, safe = PERIODS.get(params.get("since", "")), SAFE.get(params.get("safe", ""))
@@ -140,7 +140,7 @@ def parse_result_page(html: str) -> dict[str, Any]:
     ]
     empty = with_class(nodes, "no-results", "result--no-result") is not None
     return {
-        "results": [result for result in results if result],
+        "results": [*filter(None, results)],
         "is_empty": empty,
         "signal": challenge_signal(nodes) or wall_signal(nodes, empty),
         "next_form": next_form(nodes),
@@ -179,10 +179,10 @@ def result_target(href: str) -> str:
 
 
 def next_form(nodes: list[Node]) -> dict[str, str]:
-    """Return the fields of the form that leads to the next page; {} if there is none.
+    """Return the fields of the form that leads to the next page; {} on the last page.
 
-    Of the forms with a token (vqd), of which one may lead back, it is that with the highest
-    offset (s).
+    Several forms may have a token (vqd), and one of them may lead back: the form with the highest
+    offset (s) counts.
     """
     best: dict[str, str] = {}
     fields: dict[str, str] = {}

@@ -11,7 +11,7 @@ from websearch.common import SearchError, quoted
 
 TYPE_CHECKING = False  # typing.TYPE_CHECKING without its import, which costs 5 ms
 if TYPE_CHECKING:
-    from typing import Any
+    from websearch.common import Fields
 
 # ===== shared block: filters (edit websearch/engines/filters.py, then run `make sync`) ============
 
@@ -35,7 +35,7 @@ def site_filter(name: str, site: str) -> str:
     return place
 
 
-def query_with_sites(query: str, params: dict[str, Any]) -> str:
+def query_with_sites(query: str, params: Fields) -> str:
     """Return a query with the site filters of params as operators, as Google writes them."""
     sites = ["site:" + site_filter("site", site) for site in params.get("site", [])]
     wanted = f"({' OR '.join(sites)})" if len(sites) > 1 else "".join(sites)

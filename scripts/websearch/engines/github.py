@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import time
 
-from websearch.common import SearchError, object_field, quoted
+from websearch.common import SearchError, drop_empty, list_field, object_field, quoted
 from websearch.engines.filters import site_filter
 from websearch.engines.open_sources import (
     FEWER_WORDS,
@@ -23,7 +23,7 @@ from websearch.engines.open_sources import (
     utc_time,
 )
 from websearch.engines.result_pages import header_signal, within_limit
-from websearch.http_client import configured_key
+from websearch.http_client import configured_key, json_object
 
 TYPE_CHECKING = False  # typing.TYPE_CHECKING without its import, which costs 5 ms
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ _MOMENT = "%Y-%m-%dT%H:%M:%SZ"
 # ===== requests ===================================================================================
 
 
-def first_request(params: dict[str, Any], warnings: list[str]) -> dict[str, Any]:
+def first_request(params: dict[str, Any]) -> dict[str, Any]:
     """Return the GET of a search.
 
     For issues, a search with fewer words is its "if_empty", and one for repositories its "also".
@@ -117,13 +117,8 @@ def read_answer(request: dict[str, Any], response: Response) -> dict[str, Any]:
         raise SearchError("provider", message, "Ask in fewer words.", status=200, retryable=True)
     is_repositories = REPOSITORIES in request["url"]
     results = map(repository_result if is_repositories else issue_result, items)
-    result_page: dict[str, Any] = {
-        "results": [result for result in results if result],
-        "is_beside": is_repositories,
-    }
-    if quota := search_quota(response):
-        result_page["quota"] = quota
-    return result_page
+    result_page = {"results": [*filter(None, results)], "is_beside": is_repositories}
+    return result_page | drop_empty({"quota": search_quota(response)})
 
 
 def search_quota(response: Response) -> dict[str, Any]:
@@ -138,22 +133,14 @@ def search_quota(response: Response) -> dict[str, Any]:
 def api_error(response: Response) -> SearchError:
     """Return what an error of the API means."""
     quota = search_quota(response)
-    if (
-        response.status in (403, 429)
-        and quota.get("remaining") == 0
-        and not header_signal(response)
-    ):
+    is_spent = response.status in (403, 429) and quota.get("remaining") == 0
+    if is_spent and not header_signal(response):
         return too_fast(NAME, response.status, quota["seconds"])
-    try:
-        answer = response.json()
-    except (ValueError, RecursionError):
-        answer = None
-    if response.status == 422 and isinstance(answer, dict):
-        errors = answer.get("errors")
-        details = [object_field({"e": one}, "e").get("message") for one in errors or []]
-        reason = next((one for one in details if isinstance(one, str)), answer.get("message"))
+    if response.status == 422 and (answer := json_object(response)):
+        reasons = [one.get("message") for one in (*list_field(answer, "errors"), answer)]
+        reason = next((one for one in reasons if isinstance(one, str)), "no reason given")
         hint = "Check the qualifiers: a repository may be private, renamed or misspelt."
-        return bad_query(NAME, response, str(reason), hint)
+        return bad_query(NAME, response, reason, hint)
     error = refusal(NAME, response)
     if response.status == 401:
         error.details["hint"] = f"Correct {TOKEN}, or unset it: the search works without it."
@@ -174,11 +161,10 @@ def issue_result(item: dict[str, Any]) -> dict[str, Any]:
 
 def matched_fragment(item: dict[str, Any]) -> str:
     """Return the piece of an item's text that holds the words of the query, or ""."""
-    matches = item.get("text_matches")
     fragments = [
         raw_text(match.get("fragment"))
-        for match in (matches if isinstance(matches, list) else [])
-        if isinstance(match, dict) and match.get("property") == "body"
+        for match in list_field(item, "text_matches")
+        if match.get("property") == "body"
     ]
     return next(filter(None, fragments), "")
 

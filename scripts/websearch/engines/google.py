@@ -53,7 +53,7 @@ NOTHING_FOUND = "did not match any documents"  # the page is asked for in Englis
 # ===== requests ===================================================================================
 
 
-def first_request(params: dict[str, Any], warnings: list[str]) -> dict[str, Any]:
+def first_request(params: dict[str, Any]) -> dict[str, Any]:
     """Return the GET of the first result page. Raises SearchError (invalid_input).
 
     The page is asked for in English (hl), because its word for "nothing found" is looked for.
@@ -103,7 +103,7 @@ def parse_result_page(html: str) -> dict[str, Any]:
     texts = (child for node in nodes for child in node.children if isinstance(child, str))
     empty = any(NOTHING_FOUND in text for text in texts)
     return {
-        "results": [result for result in results if result],
+        "results": [*filter(None, results)],
         "is_empty": empty,
         "signal": google_signal(nodes) or wall_signal(nodes, empty),
     }

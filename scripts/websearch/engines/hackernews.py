@@ -28,7 +28,7 @@ NAME = "hackernews"
 ITEM = "https://news.ycombinator.com/item?id="
 
 
-def first_request(params: dict[str, Any], warnings: list[str]) -> dict[str, Any]:
+def first_request(params: dict[str, Any]) -> dict[str, Any]:
     """Return the GET of a search, with that of a search with fewer words as "if_empty"."""
     dates = ""
     if "since" in params:
@@ -52,7 +52,7 @@ def read_answer(request: dict[str, Any], response: Response) -> dict[str, Any]:
     """Return the result page that an answer is. Raises SearchError."""
     answer = good_answer(NAME, response)
     results = map(hit_result, listed_items(NAME, answer, "hits"))
-    return {"results": [result for result in results if result]}
+    return {"results": [*filter(None, results)]}
 
 
 def hit_result(hit: dict[str, Any]) -> dict[str, Any]:

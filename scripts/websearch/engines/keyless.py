@@ -78,10 +78,10 @@ def run_search(params: dict[str, Any], report: ProgressCallback = None) -> Docum
     """
 
     def operation(params: dict[str, Any]) -> Document:
-        warnings: list[str] = []
         name = params["engine"]
         check_filters(name, params)
-        request = load_module(name).first_request(params, warnings)
+        request = load_module(name).first_request(params)
+        warnings = [request["warning"]] if "warning" in request else []
         if params.get("dry_run"):
             raise DryRun(shown_request(request))
         engine = PacedEngine(name, deadline_of(params), warnings, report)

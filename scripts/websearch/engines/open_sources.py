@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import time
 
-from websearch.common import SearchError, clean_text, drop_empty, shorten
+from websearch.common import SearchError, clean_text, drop_empty, list_field, shorten
 from websearch.engines import ENGINES, engine_address
 from websearch.engines.pacing import spoken
 from websearch.engines.result_pages import (
@@ -133,7 +133,7 @@ def source_result(title: str, url: Any, facts: list[str], **fields: Any) -> dict
 
 
 def counted(number: Any, noun: str) -> str:
-    """Return a number with its noun: 1 point, 3 answers; "" if it is no number."""
+    """Return a number with its noun: 1 point, 3 answers; "" for anything else."""
     if not isinstance(number, int) or isinstance(number, bool):
         return ""
     return f"{number} {noun}{'' if number == 1 else 's'}"
@@ -147,9 +147,8 @@ def named_authors(names: list[str]) -> str:
 
 def listed_items(engine: str, answer: dict[str, Any], name: str) -> list[dict[str, Any]]:
     """Return the objects of an answer's list; raises SearchError (provider) if it has no list."""
-    items = answer.get(name)
-    if isinstance(items, list):
-        return [item for item in items if isinstance(item, dict)]
+    if isinstance(answer.get(name), list):
+        return list_field(answer, name)
     message = f"{ENGINES[engine]['title']}'s answer holds no list of results ({name})."
     raise SearchError("provider", message, "Try again later.", status=200)
 

@@ -86,8 +86,8 @@ def reserve_slot(
 ) -> float:
     """Take the next slot of an engine; return the seconds until then.
 
-    pace: see pace_of. left: until the caller's deadline. Raises SearchError: blocked
-    while the engine rests, rate_limit if the wait is longer than what is left; nothing is taken.
+    pace: see pace_of. left: until the caller's deadline. Raises SearchError: blocked while the
+    engine rests, rate_limit if the wait is longer than what is left; then no slot is taken.
     """
     check_rest(state, now, engine)
     slot = max(now, next_slot(state, pace))
@@ -189,9 +189,10 @@ def request_interval() -> float:
 def pace_of(engine: str) -> tuple[float, int]:
     """Return an engine's pace: seconds between two requests, and how many may come at once.
 
-    In any minute there are at most 60 / seconds + that many requests.
-    GLSI_RATE_LIMIT, or the engine's own interval where that is longer. At another address (a
-    mirror, a test server) GLSI_RATE_LIMIT=0s lifts that, too. Raises SearchError (invalid_input).
+    The seconds are those of GLSI_RATE_LIMIT, or the engine's own interval if that is longer. In any
+    minute there are at most 60 / seconds + that many requests. At another address (a mirror, a test
+    server) GLSI_RATE_LIMIT=0s lifts the engine's own interval, too. Raises SearchError
+    (invalid_input).
     """
     entry, general = entry_of(engine), request_interval()
     own: float = entry.get("interval", 0.0)
@@ -276,24 +277,36 @@ def changed(state: dict[str, Any], change: StateChange) -> Any:
 
 def change_row(path: str, key: str, change: StateChange) -> Any:
     """Apply change to a row of the database in one transaction; raises OSError, ImportError."""
-    import sqlite3
-    from contextlib import closing
+
+    def work(database: Any) -> Any:
+        # A power cut may lose a second of pacing; waiting for the disk would cost every call.
+        database.execute("PRAGMA synchronous = OFF")
+        database.execute("BEGIN IMMEDIATE")
+        state = read_row(database, key)
+        outcome = changed(state, change)
+        marks = ", ".join("?" * (1 + len(COLUMNS)))
+        row = [key, *(state[name] for name in COLUMNS)]
+        database.execute(f"INSERT OR REPLACE INTO engines VALUES ({marks})", row)  # noqa: S608
+        database.execute("COMMIT")
+        return outcome
 
     os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
     os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))  # SQLite would let others read it
+    return use_database(path, work)
+
+
+def use_database(address: str, work: Callable[[Any], Any]) -> Any:
+    """Return work(database) of the database at a path or URL; raises OSError, ImportError."""
+    import sqlite3
+    from contextlib import closing
+
+    is_url = address.startswith("file:")
     try:
-        connection = sqlite3.connect(path, timeout=LOCK_SECONDS, isolation_level=None)
+        connection = sqlite3.connect(
+            address, timeout=LOCK_SECONDS, isolation_level=None, uri=is_url
+        )
         with closing(connection) as database:
-            # A power cut may lose a second of pacing; waiting for the disk would cost every call.
-            database.execute("PRAGMA synchronous = OFF")
-            database.execute("BEGIN IMMEDIATE")
-            state = read_row(database, key)
-            outcome = changed(state, change)
-            marks = ", ".join("?" * (1 + len(COLUMNS)))
-            row = [key, *(state[name] for name in COLUMNS)]
-            database.execute(f"INSERT OR REPLACE INTO engines VALUES ({marks})", row)  # noqa: S608
-            database.execute("COMMIT")
-            return outcome
+            return work(database)
     # If a damaged name stands in SQLite's message, sqlite3 raises UnicodeError, and on Python 3.10
     # an error without words.
     except sqlite3.Error as error:
@@ -329,29 +342,14 @@ def present_state(engine: str, use: str = "") -> dict[str, Any]:
     state = {**_LOCAL.get(key, fresh_state())}
     if path and os.path.exists(path):
         from contextlib import suppress
+        from urllib.parse import quote
 
+        address = f"file:{quote(os.fsencode(path))}?mode=ro"
         with suppress(OSError, ImportError):  # what this process knows must do
-            state = max(state, kept_state(path, key), key=lambda one: one["updated"])
+            kept = use_database(address, functools.partial(read_row, key=key))
+            state = max(state, kept, key=lambda one: one["updated"])
     follow_clock(state, time.time())
     return state
-
-
-def kept_state(path: str, key: str) -> dict[str, Any]:
-    """Return an engine's state from the database; raises OSError, ImportError."""
-    import sqlite3
-    from contextlib import closing
-    from urllib.parse import quote
-
-    try:
-        address = f"file:{quote(os.fsencode(path))}?mode=ro"
-        with closing(sqlite3.connect(address, timeout=LOCK_SECONDS, uri=True)) as database:
-            return read_row(database, key)
-    # If a damaged name stands in SQLite's message, sqlite3 raises UnicodeError, and on Python 3.10
-    # an error without words.
-    except sqlite3.Error as error:
-        raise OSError(str(error) or "file is damaged") from None
-    except UnicodeError:
-        raise OSError("file is damaged") from None
 
 
 def engine_states() -> dict[str, dict[str, Any]]:
@@ -385,10 +383,8 @@ def shown_state(state: dict[str, Any], pace: tuple[float, int]) -> dict[str, Any
         "queue_seconds": round(max(0.0, next_slot(state, pace) - now), 1),
     }
     renewal = state["renewal"] - now
-    if state["remaining"] >= 0 and renewal > 0:
-        quota = {"remaining": state["remaining"], "renewal_seconds": round(renewal)}
-    else:
-        quota = {}
+    known = state["remaining"] >= 0 and renewal > 0
+    quota = {"remaining": state["remaining"], "renewal_seconds": round(renewal)} if known else {}
     is_resting = {"resting": state["rest_until"] > now}
     return {**is_resting, **{name: value for name, value in facts.items() if value}, **quota}
 
@@ -419,10 +415,8 @@ def other_engines(engine: str) -> str:
     names = []
     similar = {"web", *entry_of(engine)["sources"]}
     for name, entry in ENGINES.items():
-        needs = [
-            *entry.get("keys", ())[:1],
-            *(entry["address"][:1] if entry.get("own_server") else ()),
-        ]
+        needs = [*entry.get("keys", ())[:1]]
+        needs += entry["address"][:1] if entry.get("own_server") else ()
         useful = not similar.isdisjoint(entry["sources"]) or "stands_in" in entry
         if useful and name not in (engine, "google"):  # google blocks every plain client
             names.append(f"{name} ({needs[0]})" if needs else name)
@@ -444,11 +438,8 @@ class PacedEngine:
         report: ProgressCallback = None,
         use: str = "",
     ) -> None:
-        self.engine = engine
-        self.use = use
-        self.deadline = deadline
-        self.warnings = warnings
-        self.report = report
+        self.engine, self.use, self.deadline = engine, use, deadline
+        self.warnings, self.report = warnings, report
         entry = entry_of(engine)
         is_apart = use == PAGES and "page_interval" in entry
         self.is_serial = "serial" in entry and not is_apart
@@ -466,16 +457,17 @@ class PacedEngine:
         """Wait for the engine's next slot. Raises SearchError (blocked, rate_limit)."""
         while (wait := self.change(self.reserve)) is None:
             time.sleep(BUSY_LOOK_SECONDS)
-        if wait > 0 and self.report:
-            self.report(f"{entry_of(self.engine)['title']}: {spoken(wait)} until our turn", 0, 1)
         turn_comes = time.monotonic() + wait
-        while (pause := turn_comes - time.monotonic()) > 0:
-            time.sleep(min(pause, LOOK_SECONDS))
-            try:  # another caller may have been blocked meanwhile
+        try:
+            if wait > 0 and self.report:
+                title = entry_of(self.engine)["title"]
+                self.report(f"{title}: {spoken(wait)} until our turn", 0, 1)
+            while (pause := turn_comes - time.monotonic()) > 0:
+                time.sleep(min(pause, LOOK_SECONDS))
                 check_rest(present_state(self.engine, self.use), time.time(), self.engine)
-            except SearchError:
-                self.end_turn()
-                raise
+        except BaseException:  # another caller has been blocked meanwhile, or Ctrl-C
+            self.end_turn()
+            raise
 
     def reserve(self, state: dict[str, Any], now: float) -> float | None:
         """Return the seconds until the slot that was taken; None while the engine is busy.

@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 
     from websearch.http_client import Response
 
-MAX_BYTES = 2_000_000  # that are read of a result page; real ones stay under 600,000
+MAX_BYTES = 2_000_000  # of a result page; real ones stay under 600,000
 MAX_TEXT = 1_000  # characters of one title or snippet
-MAX_PIECES = 1_000  # elements and texts that are looked at for one of them
+MAX_PIECES = 1_000  # elements and texts that one title or snippet is made of
 UNSEEN = ("script", "style", "template", "textarea")  # elements whose text is not shown
 # Parameters that say where a visitor comes from or how a page looks, not which page it is.
 _TRACKING = (
@@ -76,7 +76,8 @@ def result_blocks(nodes: list[Node], tag: str) -> Iterator[list[Node]]:
     starts = [
         index for index, node in enumerate(nodes) if node.tag == tag and has_class(node, "result")
     ]
-    for start, end in zip(starts, [*starts[1:], len(nodes)], strict=False):  # none if no start
+    # Not strict: without any block there is one end too many.
+    for start, end in zip(starts, [*starts[1:], len(nodes)], strict=False):
         yield nodes_below(nodes, start, end)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from websearch.common import SearchError, clean_text, drop_empty, dump_json, shorten
+from websearch.common import SearchError, clean_text, drop_empty, dump_json, list_field, shorten
 from websearch.engines import engine_address
 from websearch.engines.browser import accept_language, locale_code
 from websearch.engines.filters import query_with_sites
@@ -49,7 +49,7 @@ STATUS_HINTS = {
 # ===== requests ===================================================================================
 
 
-def first_request(params: dict[str, Any], warnings: list[str]) -> dict[str, Any]:
+def first_request(params: dict[str, Any]) -> dict[str, Any]:
     """Return the GET of the server's JSON, with that of its HTML page as "otherwise".
 
     Raises SearchError (invalid_input, auth).
@@ -144,12 +144,11 @@ def parse_json(answer: dict[str, Any]) -> dict[str, Any]:
         raise SearchError("provider", message, "Look at the server's log.", status=200)
     results = [
         api_result(*(item.get(name) for name in ("title", "url", "content", "publishedDate")))
-        for item in answer["results"]
-        if isinstance(item, dict)
+        for item in list_field(answer, "results")
     ]
     suggestions = (api_texts(answer.get(name), "title") for name in ("corrections", "suggestions"))
     return {
-        "results": [result for result in results if result],
+        "results": [*filter(None, results)],
         "is_empty": True,
         "signal": "",
         "unresponsive_engines": failed_engines(answer.get("unresponsive_engines")),
@@ -170,7 +169,7 @@ def parse_html(html: str) -> dict[str, Any]:
             failures.append([name, shown_text(node)])
     empty = with_class(nodes, "dialog-error") is not None
     return {
-        "results": [result for result in results if result],
+        "results": [*filter(None, results)],
         "is_empty": empty,
         "signal": wall_signal(nodes, empty),
         "unresponsive_engines": failed_engines(failures),

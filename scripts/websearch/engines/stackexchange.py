@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import time
 
-from websearch.common import SearchError, quoted
+from websearch.common import SearchError, list_field, object_field, quoted
 from websearch.engines.filters import site_filter
 from websearch.engines.open_sources import (
     FEWER_WORDS,
@@ -22,7 +22,7 @@ from websearch.engines.open_sources import (
     text_of_html,
     too_fast,
 )
-from websearch.http_client import MAX_BODY, Response
+from websearch.http_client import MAX_BODY, Response, json_object
 
 TYPE_CHECKING = False  # typing.TYPE_CHECKING without its import, which costs 5 ms
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ _SITES = (
 # ===== requests ===================================================================================
 
 
-def first_request(params: dict[str, Any], warnings: list[str]) -> dict[str, Any]:
+def first_request(params: dict[str, Any]) -> dict[str, Any]:
     """Return the GET of a search, with that of a search with fewer words as "if_empty".
 
     Raises SearchError (invalid_input).
@@ -83,8 +83,8 @@ def api_site(sites: list[str]) -> str:
 def read_answer(request: dict[str, Any], response: Response) -> dict[str, Any]:
     """Return the result page that an answer is. Raises SearchError."""
     found = read_items(response)
-    results = [question_result(item) for item in found.pop("items")]
-    return {**found, "results": [result for result in results if result]}
+    results = map(question_result, found.pop("items"))
+    return {**found, "results": [*filter(None, results)]}
 
 
 def read_items(response: Response) -> dict[str, Any]:
@@ -122,35 +122,29 @@ def unpacked(response: Response) -> Response:
 
 def api_error(response: Response) -> SearchError:
     """Return what an error of the API means; its throttle has status 400."""
-    try:
-        answer = response.json()
-    except (ValueError, RecursionError):
-        answer = None
-    if not isinstance(answer, dict) or not isinstance(answer.get("error_id"), int):
-        return refusal(NAME, response)
+    answer = json_object(response) or {}
     reason = str(answer.get("error_message"))
-    if answer["error_id"] == THROTTLED:
+    if answer.get("error_id") == THROTTLED:
         named = re.search(r"(\d{1,7}) seconds?", reason)
         seconds = float(named[1]) if named else PAUSE_AFTER_THROTTLE
         return too_fast(NAME, response.status, seconds)
-    if answer["error_id"] == BAD_PARAMETER:
+    if answer.get("error_id") == BAD_PARAMETER:
         return bad_query(NAME, response, reason, "Correct site, or ask in other words.")
     return refusal(NAME, response)
 
 
 def question_result(item: dict[str, Any]) -> dict[str, Any]:
     """Return a question as a result. Its licence asks to name author, licence and link."""
-    tags = item.get("tags") if isinstance(item.get("tags"), list) else []
     answers = counted(item.get("answer_count"), "answer")
     accepted = ", one accepted" if answers and item.get("accepted_answer_id") else ""
     score = item.get("score")
     facts = [
-        ", ".join(tag for tag in tags or [] if isinstance(tag, str)),
+        ", ".join(list_field(item, "tags", str)),
         f"score {score}" if isinstance(score, int) else "",
         answers + accepted,
         "closed" if item.get("closed_date") else "",
     ]
-    owner = item["owner"] if isinstance(item.get("owner"), dict) else {}
+    owner = object_field(item, "owner")
     return source_result(
         text_of_html(item.get("title")),
         item.get("link"),

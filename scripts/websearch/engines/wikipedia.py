@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from websearch.common import SearchError, dump_json, object_field, shorten
+from websearch.common import SearchError, dump_json, list_field, object_field, shorten
 from websearch.engines import engine_address, has_other_address
 from websearch.engines.filters import language_code
 from websearch.engines.result_pages import (
@@ -27,10 +27,8 @@ NAME = "wikipedia"
 LICENSE = "CC BY-SA 4.0"  # of the articles; it asks to be named beside them
 
 
-def first_request(params: dict[str, Any], warnings: list[str]) -> dict[str, Any]:
+def first_request(params: dict[str, Any]) -> dict[str, Any]:
     """Return the GET of a search, which gives up to 50 results. Raises SearchError."""
-    if params.get("language") and has_other_address(NAME):
-        warnings.append("WIKIPEDIA_BASE_URL names one wiki, so language was not applied.")
     fields = {
         "action": "query",
         "list": "search",
@@ -45,7 +43,10 @@ def first_request(params: dict[str, Any], warnings: list[str]) -> dict[str, Any]
     language = re.sub(r"-([a-z]{2}|hans|hant)$", "", language_code(params.get("language", "")))
     url = f"{engine_address(NAME, language)}/w/api.php"
     headers = {"Accept": "application/json", "User-Agent": identified_agent()}
-    return get_request(url, fields, headers)
+    request = get_request(url, fields, headers)
+    if params.get("language") and has_other_address(NAME):
+        request["warning"] = "WIKIPEDIA_BASE_URL names one wiki, so language was not applied."
+    return request
 
 
 def read_answer(request: dict[str, Any], response: Response) -> dict[str, Any]:
@@ -58,16 +59,15 @@ def read_answer(request: dict[str, Any], response: Response) -> dict[str, Any]:
     if isinstance(answer.get("error"), dict):
         raise api_error(answer["error"], response)
     found = object_field(answer, "query")
-    items = found.get("search")
-    if not isinstance(items, list):
+    if not isinstance(found.get("search"), list):
         message = f"Wikipedia's answer holds no results: {shorten(dump_json(answer), 200)}"
         raise SearchError("provider", message, "Try again later.", status=200)
     wiki = request["url"].partition("/w/api.php")[0]
     results = [
         api_result(title, article_url(wiki, title), item.get("snippet"), item.get("timestamp"))
         | {"license": LICENSE}
-        for item in items
-        if isinstance(item, dict) and (title := api_text(item.get("title")))
+        for item in list_field(found, "search")
+        if (title := api_text(item.get("title")))
     ]
     suggestion = api_text(object_field(found, "searchinfo").get("suggestion"))
     return {"results": results, "suggestions": [suggestion] if suggestion else []}
