@@ -183,8 +183,10 @@ def failure_of(outcomes: list[Outcome]) -> SearchError:
         others = [
             {"engine": name, "kind": one.kind} for name, one in failures if one is not general
         ]
-        general.details["attempts"] = [*general.details.get("attempts", [named]), *others]
-        return general
+        # A new error: a brief asks for the error of its first question twice.
+        attempts = [*general.details.get("attempts", [named]), *others]
+        details = {**general.details, "attempts": attempts}
+        return SearchError(general.kind, general.message, retryable=general.retryable, **details)
     return failures[0][1] if len(failures) == 1 else no_engine_answered(failures)
 
 

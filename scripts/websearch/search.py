@@ -258,6 +258,7 @@ def fused_search(question: Question, engines: list[str]) -> Document:
     outcomes = ask_engines(question, engines)
     if not answered(outcomes):
         raise failure_of(outcomes)
+    question.billed = total_billed(outcomes)
     return fused_answer(question, outcomes)
 
 
@@ -289,7 +290,6 @@ def fused_answer(question: Question, outcomes: list[Outcome]) -> Document:
     params, good = question.params, answered(outcomes)
     sources = gather_sources(question, outcomes, params["count"])
     question.warnings += all_warnings(outcomes)
-    question.billed = total_billed(outcomes)
     document = {
         "ok": True,
         "provider": "web_search",

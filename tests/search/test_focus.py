@@ -259,6 +259,25 @@ class StandIns(FocusCase):
         attempts = [one["engine"] for one in document["details"]["attempts"]]
         self.assertEqual(attempts, ["duckduckgo", *engines.stand_ins()])
 
+    def test_in_a_brief_too_and_each_attempt_is_named_once(self) -> None:
+        down = {engines.ENGINES[name]["address"][0]: NOBODY for name in engines.stand_ins()}
+        self.block_duckduckgo(**down)
+        details = brief.run_brief({"queries": [QUESTION, "python asyncio task"]})["details"]
+        self.assertEqual(details["kind"], "blocked")
+        attempts = [one["engine"] for one in details["attempts"]]
+        self.assertEqual(attempts, ["duckduckgo", *engines.stand_ins()])
+
+    def test_what_was_paid_before_they_answer_is_said(self) -> None:
+        silent = CannedServer()
+        self.addCleanup(silent.close)
+        silent.delay = 5
+        self.block_duckduckgo(SERPER_BASE_URL=silent.url, SERPER_API_KEY="test-key-of-serper")
+        document = self.search(timeout=3)
+        self.assertTrue(document["ok"], document)
+        kinds = [(one["engine"], one["kind"]) for one in document["attempts"]]
+        self.assertEqual(kinds, [("serper", "timeout"), ("duckduckgo", "blocked")])
+        self.assertEqual(document["billed"], {"serper": 1})
+
     def test_a_kept_answer_is_offered_beside_them(self) -> None:
         self.search()
         Path(self.store).parent.joinpath("engines.db").unlink(missing_ok=True)
