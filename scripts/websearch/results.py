@@ -147,7 +147,7 @@ def engine_answer(
     if question.params["force"] or not is_storable(engine):
         content = ask_for_results(question, engine, last, is_named)
         return complete(question, key, content, False)
-    claim = f"{key} {question.params['count']}"  # who wants more results does not wait for fewer
+    claim = f"{key} {question.params['count']}"  # a wish for more results does not wait for fewer
     stored = stored_content(question, key, question.max_age) or wait_for_turn(question, key, claim)
     if stored:
         return complete(question, key, stored, True)
@@ -232,7 +232,7 @@ def ask_for_results(question: Question, engine: str, last: bool, is_named: bool)
 
 
 def take_slot(question: Question, engine: str) -> Semaphore | None:
-    """Wait until an engine may be asked; return what is to be released, None without a limit.
+    """Wait until an engine may be asked; return the slot to release, None without a limit.
 
     Raises SearchError (timeout).
     """
@@ -259,10 +259,10 @@ def check_capable(engine: str, params: dict[str, Any]) -> None:
 
 
 def stored_content(question: Question, key: str, max_age: float | None) -> Document | None:
-    """Return the content of a stored answer; None if there is none that serves the question.
+    """Return the content of a stored answer; None if no answer serves the question.
 
-    It holds as many results as the question wants. Another version of this program may have
-    written it in another form.
+    The answer must hold as many results as the question wants. Its form is checked, because another
+    version of this program may have written it.
     """
     stored = question.store.get_answer(key, max_age)
     content: Document = stored["content"] if stored else {}
@@ -306,8 +306,8 @@ def error_of(document: Document) -> SearchError:
 def no_engine_answered(failures: list[tuple[str, SearchError]]) -> SearchError:
     """Return the error if no engine answered; the error of a single engine stays as it is.
 
-    An engine that found nothing has answered: then that is the outcome. A filter that one engine
-    cannot do is bad input only if every engine refuses it.
+    If an engine found nothing, the kind is no_results, because that engine has answered. It is
+    invalid_input only if every engine refuses the input.
     """
     if len(failures) == 1:
         engine, error = failures[0]

@@ -15,6 +15,7 @@ from websearch.common import (
     frame_markdown,
     may_fall_back,
     object_field,
+    quoted,
     run_operation,
     shorten,
 )
@@ -77,6 +78,7 @@ PAGE_TIMEOUT = 3.0  # seconds for one page, redirects included
 DEFAULT_TTL = "24h"
 LEAST_TEXT = 100  # characters of JSON: with less room for its text, the last result is left out
 SNIPPET_BESIDE_TEXT = 200  # characters: beside page text, the snippet says little more
+NO_LIMIT = 1_000_000_000  # characters: more than all pages of a document have
 STALE_HINT = "Name one engine and no focus, or leave out stale."
 EXCERPT_HINT = (
     "Texts are the passages that answer; read_page gives a whole page, max_chars 0 all of them."
@@ -169,7 +171,8 @@ def run_search(params: dict[str, Any], report: ProgressCallback = None) -> Docum
 
         engines = chosen_engines(params["engine"], params["focus"])
         if len(engines) > 1 and params.get("stale"):
-            raise SearchError("invalid_input", "stale asks one engine, or auto.", STALE_HINT)
+            message = f"stale asks one engine, or auto, not {quoted(', '.join(engines))}."
+            raise SearchError("invalid_input", message, STALE_HINT)
         if params.get("dry_run"):
             if len(engines) > 1:
                 raise DryRun(planned_requests([params["query"]], engines, params))
@@ -413,26 +416,22 @@ def with_notes(question: Question, document: Document) -> Document:
 
 
 def fill_results(document: Document, texts: dict[str, str], max_chars: int) -> None:
-    """Put page texts (by URL) into a document's results, so that it keeps max_chars (0: none).
+    """Put page texts (by URL) into a document's results, within max_chars (0: no limit).
 
     A text that was cut is marked truncated; the document then says how to get the rest.
     """
     from websearch.pages.room import fill_texts
 
-    results = document["results"]
+    results, limit = document["results"], max_chars or NO_LIMIT
     for item in results:
         if "snippet" in item and texts.get(item["url"]):
             item["snippet"] = shorten(item["snippet"], SNIPPET_BESIDE_TEXT)
-    if not max_chars:
-        for item in results:
-            item.update(drop_empty({"text": texts.get(item["url"])}))
-        return
 
     def read() -> list[Document]:
         return [item for item in results if texts.get(item["url"])]
 
     def room() -> int:
-        return max_chars - len(dump_json(document)) - len(read()) * len(',"text":,"truncated":true')
+        return limit - len(dump_json(document)) - len(read()) * len(',"text":,"truncated":true')
 
     count = len(results)
     document["truncated"] = {"hint": EXCERPT_HINT}  # its room is kept free
@@ -495,26 +494,25 @@ def run_recall(params: dict[str, Any], report: ProgressCallback = None) -> Docum
 def run_cache(params: dict[str, Any], report: ProgressCallback = None) -> Document:
     """Tell what the store holds (action stats) or remove it (action clear). Never raises.
 
-    Returns {ok, action, ...}: the fields of the store's stats, or how many answers and pages went.
+    Returns {ok, action, ...}: the store's stats and the spending, or how many answers and pages
+    were removed.
     With dry_run, clear removes nothing.
     """
 
     def operation(params: dict[str, Any]) -> Document:
         from websearch.store import PageStore
 
-        query = params.get("query", "")
-        if params["action"] == "stats" and query:
+        query, clears = params.get("query", ""), params["action"] == "clear"
+        if query and not clears:
             raise SearchError("invalid_input", "stats takes no query.", "Leave query out.")
         store = PageStore()
-        if params["action"] == "clear" and params.get("dry_run"):
-            asked = {"action": "clear", "query": query, "path": store.path}
-            raise DryRun(drop_empty(asked))
+        if clears and params.get("dry_run"):
+            raise DryRun(drop_empty({"action": "clear", "query": query, "path": store.path}))
         try:
-            stats = params["action"] == "stats"
-            found = {**store.stats(), **spending(store)} if stats else store.clear(query)
+            found = store.clear(query) if clears else {**store.stats(), **spending(store)}
         finally:
             store.close()
-        if store.warnings and params["action"] == "clear":
+        if clears and store.warnings:
             hint = "The action stats shows the file; GLSI_DB_PATH names another one."
             message = f"Nothing was cleared. {store.warnings[0]}"
             raise SearchError("invalid_input", message, hint)
@@ -526,7 +524,7 @@ def run_cache(params: dict[str, Any], report: ProgressCallback = None) -> Docume
 
 
 def spending(store: PageStore) -> dict[str, Any]:
-    """Return spent (month -> engine -> requests) and budgets, as far as there are some."""
+    """Return spent (month -> engine -> requests) and budgets (engine -> requests), if any."""
     spent, limits = store.spent(this_month()), {}
     try:
         limits = budgets()

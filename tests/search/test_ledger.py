@@ -193,7 +193,7 @@ class Budget(LedgerCase):
             "serper": "brave:900,serper:2000",
             "serper:many": "brave:900,serper:2000",
             "serper:-1": "brave:900,serper:2000",
-            "duckduckgo:5": "brave, serper",
+            "duckduckgo:5": "brave or serper",
             "serpr:5": "serper",
             "brave:5;serper:5": "brave:900,serper:2000",
         }
