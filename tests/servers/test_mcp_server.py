@@ -257,8 +257,9 @@ class Faults(SharedClient):
                 error = self.client.request(method, params)["error"]
                 self.assertEqual(error["code"], code)
                 self.assertLess(len(error["message"]), 300)
-        error = self.client.request("tools/call", {"name": "web_serch"})["error"]
-        self.assertIn("web_search", error["message"])
+        for name in ("web_serch", "qqq"):
+            error = self.client.request("tools/call", {"name": name})["error"]
+            self.assertIn("web_search", error["message"])
 
     def test_what_a_model_can_cause_is_a_result_that_says_what_to_do(self) -> None:
         for name, arguments, words in (

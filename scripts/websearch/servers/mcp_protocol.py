@@ -1,8 +1,8 @@
 """The protocol of the MCP server, in both of its eras, without any input or output.
 
-A transport (mcp_stdio.py, mcp_http.py) reads a message with read_request. What can be answered at
-once it gets from immediate_result; tools/list and tools/call it hands to run_request, which takes
-time. What the tools are and do stands in mcp_tools.py.
+A transport (mcp_stdio.py, mcp_http.py) reads a message with read_request. It asks immediate_result
+for the answer first; that has none for tools/list and tools/call, which take time: run_request
+answers those. The tools are in mcp_tools.py.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import re
 
-from websearch.common import VERSION, dump_json, nearest, object_field, one_line
+from websearch.common import VERSION, dump_json, object_field, one_line
 from websearch.servers import mcp_tools
 
 TYPE_CHECKING = False  # typing.TYPE_CHECKING without its import, which costs 5 ms
@@ -182,8 +182,8 @@ def check_tool_name(params: dict[str, Any]) -> None:
     if not isinstance(name, str):
         raise ProtocolError(INVALID_PARAMS, "Invalid params: name must be a string")
     if name not in mcp_tools.TOOLS:
-        message = f"Unknown tool: {one_line(name, 80)}. {nearest(name, mcp_tools.TOOLS, 'tool')}"
-        raise ProtocolError(INVALID_PARAMS, message.strip())
+        message = f"Unknown tool: {one_line(name, 80)}. {mcp_tools.unknown_tool_hint(name)}"
+        raise ProtocolError(INVALID_PARAMS, message)
 
 
 # ===== answers ====================================================================================

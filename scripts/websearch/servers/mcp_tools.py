@@ -1,7 +1,7 @@
 """The tools of the MCP server: their table, schemas, calls, and results as text for a model.
 
-Nothing of the protocol stands here: call_tool(name, arguments) returns the document of the command
-that does the work, and its text for the model.
+This module knows no protocol: call_tool(name, arguments) returns the document of the command that
+does the work, and its text for the model.
 """
 
 from __future__ import annotations
@@ -53,12 +53,12 @@ CLEARS_OWN_STORE = {
     "openWorldHint": False,
 }
 
-# module and command: whose COMMANDS describe the arguments. run: the module's function.
-# arguments: what a model needs of them; a pair (shown name, table's name) if they differ.
-# help: words for an argument, if the table speaks of the command line. more_choices: values of
-# an argument for which the module has a function of its own. instead: an argument that stands in
-# place of the first one -> the command that takes it. free_with: arguments with which a call of a
-# paid engine costs nothing.
+# module and command: their COMMANDS describe the arguments. run: the module's function.
+# arguments: those that a model needs; a pair (shown name, table's name) if the names differ.
+# help: words for an argument that fit a model better than the table's. more_choices: further values
+# of an argument -> the module's function for each. instead: an argument that may replace the first
+# one -> the command that takes it. free_with: arguments with which a call of a paid engine costs
+# nothing.
 # fmt: off
 TOOLS: dict[str, dict[str, Any]] = {
     "web_search": {
@@ -161,8 +161,8 @@ TOOLS: dict[str, dict[str, Any]] = {
     },
 }
 # fmt: on
-# Every client pays for every byte of the list in each conversation: what all searches have is said
-# briefly, and a long list of choices is left to the error that names them.
+# Every client pays for every byte of the list in each conversation. So the arguments that all
+# searches have get few words, and a long list of choices is left to the error that names them.
 BRIEF_HELP = {
     "query": "",
     "since": "{choices} or YYYY-MM-DD..YYYY-MM-DD",
@@ -173,7 +173,7 @@ BRIEF_HELP = {
     "count": "",
 }
 LONG_LIST = 16  # choices
-# Fields of a document that found nothing at all: it reads the same from every tool.
+# Fields of a no_results document without anything of its own: it reads the same from every tool.
 NOTHING_BUT_ERROR = {"ok", "error", "details", "provider", "query"}
 # What a table calls the bounds of a value -> what JSON Schema calls them.
 BOUNDS = {"min": "minimum", "max": "maximum", "min_items": "minItems", "max_items": "maxItems"}
@@ -187,7 +187,7 @@ def tool_parameters(name: str) -> dict[str, dict[str, Any]]:
     tool = TOOLS[name]
     others = tool.get("instead", {})
     table: dict[str, dict[str, Any]] = {}
-    for entry in (*others.values(), tool):  # of two commands' parameters the tool's own counts
+    for entry in (*others.values(), tool):  # the tool's own command comes last, so that it wins
         command = load_module(entry["module"]).COMMANDS[entry["command"]]
         table |= {parameter["name"]: parameter for parameter in command["params"]}
     shown = {}
@@ -204,6 +204,11 @@ def tool_parameters(name: str) -> dict[str, dict[str, Any]]:
             parameter["choices"] = [*parameter["choices"], *more]
         shown[label] = parameter
     return shown
+
+
+def unknown_tool_hint(name: str) -> str:
+    """Return what to call instead of a tool that does not exist."""
+    return nearest(name, TOOLS, "tool") or f"The tools are {', '.join(TOOLS)}."
 
 
 def load_module(name: str) -> ModuleType:
@@ -401,7 +406,7 @@ def read_list(value: Any) -> Any:
 def tool_text(name: str, document: Document) -> str:
     """Return a tool's document in its command's Markdown, of at most MAX_TEXT characters.
 
-    Raises what a document of another form makes fail.
+    Raises whatever the command's to_markdown raises for a document of another form.
     """
     to_markdown: Callable[[Document], str] = error_markdown
     details = object_field(document, "details")
@@ -424,5 +429,5 @@ def tool_text(name: str, document: Document) -> str:
 
 
 def is_failure(document: Document) -> bool:
-    """Return whether a document is an error; that nothing was found is an answer."""
+    """Return whether a document is an error; no_results is an answer."""
     return not document["ok"] and document["details"]["kind"] != "no_results"
