@@ -298,7 +298,7 @@ class ListOfTools(SharedClient):
         super().setUp()
         self.tools = self.client.request("tools/list")["result"]["tools"]
 
-    def test_holds_the_eight_tools_in_one_order_in_less_than_7000_bytes(self) -> None:
+    def test_holds_the_tools_in_one_order_in_less_than_7000_bytes(self) -> None:
         self.assertEqual([tool["name"] for tool in self.tools], NAMES)
         self.assertEqual(self.client.request("tools/list")["result"]["tools"], self.tools)
         self.assertLess(len(json.dumps(self.tools, separators=(",", ":"))), 7_000)
