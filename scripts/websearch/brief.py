@@ -25,6 +25,7 @@ from websearch.outcomes import (
     answered,
     ask_all,
     failed_attempts,
+    failure_details,
     failure_of,
     query_state,
     total_billed,
@@ -140,7 +141,7 @@ def brief(
     outcomes = ask_all(queries, engines, asked, report)
     if not answered(outcomes):
         error = failure_of(of_question(outcomes, 1))
-        error.details["queries"] = states(queries, outcomes)
+        error.details |= {"queries": states(queries, outcomes), **failure_details(outcomes)}
         raise error
     left = max(MIN_TIMEOUT, deadline - time.monotonic())
     reading = Question({**params, "query": "\n".join(queries), "timeout": left}, store, report)

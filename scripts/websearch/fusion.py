@@ -7,8 +7,6 @@ from __future__ import annotations
 
 import re
 
-from websearch.engines.result_pages import canonical_url
-
 TYPE_CHECKING = False  # typing.TYPE_CHECKING without its import, which costs 5 ms
 if TYPE_CHECKING:
     from typing import Any
@@ -29,6 +27,8 @@ def fuse(lists: list[list[dict[str, Any]]]) -> list[dict[str, Any]]:
     the sum of 1 / (RANK_CONSTANT + rank) over the lists; an address counts once in each. Equal
     scores keep the order of the lists.
     """
+    from websearch.engines.result_pages import canonical_url  # not for an answer from the store
+
     found: dict[str, dict[str, Any]] = {}
     for index, results in enumerate(lists):
         seen: set[str] = set()

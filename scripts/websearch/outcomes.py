@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 
-from websearch.common import SearchError, internal_error, may_fall_back
+from websearch.common import SearchError, drop_empty, internal_error, may_fall_back
 from websearch.engines import ENGINES, focused_filters, is_storable, keyless_engines, stand_ins
 from websearch.results import (
     MIN_TIMEOUT,
@@ -234,5 +234,10 @@ def total_billed(outcomes: list[Outcome]) -> dict[str, int]:
 
 
 def all_warnings(outcomes: list[Outcome]) -> list[str]:
-    """Return the warnings of all outcomes."""
-    return [text for outcome in outcomes for text in outcome.warnings]
+    """Return the warnings of all outcomes, each once."""
+    return list(dict.fromkeys(text for outcome in outcomes for text in outcome.warnings))
+
+
+def failure_details(outcomes: list[Outcome]) -> dict[str, Any]:
+    """Return the details that all outcomes of a failed call have in common: warnings and costs."""
+    return drop_empty({"warnings": all_warnings(outcomes), "billed": total_billed(outcomes)})

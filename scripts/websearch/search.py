@@ -37,6 +37,7 @@ from websearch.outcomes import (
     answered,
     ask_all,
     failed_attempts,
+    failure_details,
     failure_of,
     needs_stand_ins,
     stand_in_note,
@@ -249,7 +250,8 @@ def search(question: Question) -> Document:
                 question.warnings.append(hint)
             if document := stand_in_answer(question, error):
                 return document
-        error.details |= drop_empty({"warnings": question.store.warnings})
+        notes = {"warnings": question.store.warnings, "billed": question.billed}
+        error.details |= drop_empty(notes)
         raise
 
 
@@ -260,7 +262,9 @@ def fused_search(question: Question, engines: list[str]) -> Document:
     """
     outcomes = ask_engines(question, engines)
     if not answered(outcomes):
-        raise failure_of(outcomes)
+        error = failure_of(outcomes)
+        error.details |= failure_details(outcomes)
+        raise error
     question.billed = total_billed(outcomes)
     return fused_answer(question, outcomes)
 

@@ -104,6 +104,7 @@ class Counting(LedgerCase):
         self.web.delays["serper"] = HANG_SECONDS
         document = self.search(QUESTION, "--engine", "serper", "--timeout", "1")
         self.assertEqual(document["details"]["kind"], "timeout")
+        self.assertEqual(document["details"]["billed"], {"serper": 1})
         self.assertEqual(self.spent(), {"serper": 1})
 
     def test_a_request_that_reached_nobody_is_not_counted(self) -> None:

@@ -86,6 +86,12 @@ class SeveralEngines(BriefCase):
         self.assertEqual((run.code, run.document["details"]["kind"]), (3, "auth"))
         for engine in ("brave", "serper"):
             self.assertIn(engine, run.document["error"])
+        self.assertNotIn("billed", run.document["details"])  # neither has answered
+
+    def test_what_found_nothing_was_paid_for_all_the_same(self) -> None:
+        run = self.run_command("no such words", "--engine", "brave,serper")
+        self.assertEqual((run.code, run.document["details"]["kind"]), (1, "no_results"))
+        self.assertEqual(run.document["details"]["billed"], {"brave": 1, "serper": 1})
 
     def test_auto_and_all_stand_alone(self) -> None:
         for engines in ("auto,brave", "serper,all"):
