@@ -74,7 +74,7 @@ ADDRESSES = (
     *(entry["address"][0] for entry in READ_HOSTS.values()), GITHUB_RAW[0],
     "SERPER_SCRAPE_BASE_URL", "GEMINI_BASE_URL", "VERTEX_BASE_URL", "CODE_ASSIST_BASE_URL",
 )
-# What other programs call the address of a server -> what it is called here.
+# Variable of other programs for the address of a server -> the variable that is read here.
 OTHER_SPELLINGS = {"SEARXNG_URL": "SEARXNG_BASE_URL", "SEARXNG_INSTANCE_URL": "SEARXNG_BASE_URL"}
 # fmt: on
 
@@ -82,7 +82,7 @@ OTHER_SPELLINGS = {"SEARXNG_URL": "SEARXNG_BASE_URL", "SEARXNG_INSTANCE_URL": "S
 
 
 def quietly(work: Callable[[], Any]) -> Any:
-    """Return what work returns, without the warning on secrets.yaml, which has a line here."""
+    """Return what work returns; its warnings on stderr are dropped: the report has lines for them."""
     import contextlib
     import io
 

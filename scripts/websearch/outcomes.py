@@ -50,9 +50,9 @@ def ask_all(
 ) -> list[Outcome]:
     """Ask every question at every engine at the same time; return the outcomes in that order.
 
-    engines: names; "auto" stands for the first configured engine that answers. If it fails for a
-    question that no other one answers, the sources that stand in for it are asked. params: those of
-    a search; its timeout is that of all together. A question that fails costs no other one.
+    engines: names; "auto" stands for the first configured engine that answers. If auto fails and no
+    other engine answers the question, the stand-ins are asked. params: those of a search; timeout
+    is for all questions together. A question that fails does not affect the others.
     """
     deadline = time.monotonic() + float(params["timeout"])
     asked = [
@@ -81,7 +81,7 @@ def ask_all(
 def needs_stand_ins(engine: str, error: SearchError) -> bool:
     """Return whether open sources may answer in place of auto after its error.
 
-    That the web holds nothing is an answer.
+    no_results is an answer of the web, so it needs no other.
     """
     return engine == "auto" and error.kind != "no_results" and may_fall_back(error.kind)
 
@@ -163,7 +163,7 @@ def ask_one(outcome: Outcome, params: dict[str, Any], slots: dict[str, Semaphore
         store.close()
 
 
-# ===== what a document tells of them ==============================================================
+# ===== outcomes in a document =====================================================================
 
 
 def answered(outcomes: list[Outcome]) -> list[Outcome]:
@@ -174,7 +174,7 @@ def answered(outcomes: list[Outcome]) -> list[Outcome]:
 def failure_of(outcomes: list[Outcome]) -> SearchError:
     """Return the error of one question that no engine has answered, as a search gives it.
 
-    If auto could not search the web, it is that error, whatever the sources beside it lack.
+    If auto could not search the web, its error goes before those of the sources beside it.
     """
     failures = [(outcome.engine, outcome.error) for outcome in outcomes if outcome.error]
     general = next((error for name, error in failures if needs_stand_ins(name, error)), None)
@@ -191,7 +191,7 @@ def failure_of(outcomes: list[Outcome]) -> SearchError:
 
 
 def query_state(outcomes: list[Outcome]) -> dict[str, Any]:
-    """Return how a document tells what became of one question, of which these are the outcomes.
+    """Return the state of one question for a document, from its outcomes.
 
     {query, engine or engines, found} or {query, error, kind}.
     """

@@ -48,11 +48,11 @@ STORE_NOTE = (
 
 
 class Question:
-    """One question on its way: its checked parameters, the store, the deadline, what was tried.
+    """One question on its way: its checked parameters, the store, the deadline, its failures.
 
-    reads_pages: whether time must be left for the pages. unstored: what is not stored, but serves
-    the processes that have waited for it. billed: engine -> requests that cost money. slots: how
-    many questions of a call may be asked at once, for each engine that has such a limit.
+    reads_pages: whether to leave time for the pages. unstored: an answer that is not stored, for the
+    processes that have waited for it. billed: engine -> requests that cost money. slots: engine ->
+    how many questions of a call it may be asked at once, for engines with such a limit.
     """
 
     def __init__(
@@ -246,7 +246,7 @@ def take_slot(question: Question, engine: str) -> Semaphore | None:
 def check_capable(engine: str, params: dict[str, Any]) -> None:
     """Raise SearchError (invalid_input, marked unsent) for a filter that the engine cannot do.
 
-    Nothing is sent: with auto, another engine may be able to.
+    Nothing is sent, so that auto may go on to another engine.
     """
     document = ask_engine(engine, {**params, "dry_run": True})
     if not document["ok"] and document["details"]["kind"] == "invalid_input":

@@ -272,7 +272,7 @@ def fused_search(question: Question, engines: list[str]) -> Document:
 def stand_in_answer(question: Question, error: SearchError) -> Document | None:
     """Return the answer of the sources that stand in for auto after its error, or None.
 
-    If none of them answers, the error stays, because they do not hold the web; it lists them.
+    If no stand-in answers, the error stays and lists them: they do not hold the web.
     """
     if not needs_stand_ins(question.params["engine"], error):
         return None

@@ -56,9 +56,9 @@ class Source:
 def gather_sources(question: Question, outcomes: list[Outcome], count: int) -> list[Source]:
     """Return up to count sources of outcomes in order of rank, each page read once.
 
-    A question's best source is among them, and what cannot be read comes only if nothing else is
-    there. Pages that hold the same text become one source. question: whose store, deadline and
-    parameters the reading takes.
+    Each question's best source is among them; pages that cannot be read come only if there is
+    nothing else. Pages that hold the same text become one source. question: the pages are read with
+    its store, deadline and parameters.
     """
     candidates = rank_sources(outcomes)
     chosen = with_best(candidates, count)
@@ -96,9 +96,9 @@ def rank_sources(outcomes: list[Outcome]) -> list[Source]:
 
 
 def with_best(sources: list[Source], count: int, numbers: Iterable[int] = ()) -> list[Source]:
-    """Return the first count sources; a question's best source takes the place of the last ones.
+    """Return count sources, in their order: the best one of each question, then the first others.
 
-    numbers: of the questions that have a source already.
+    numbers: questions that have a source already.
     """
     best: list[Source] = []
     done = set(numbers)

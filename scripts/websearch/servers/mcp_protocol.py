@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     Message = dict[str, Any]
 
 MODERN_VERSION = "2026-07-28"  # each request names its version; there is no handshake
-LEGACY_VERSIONS = ("2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05")  # initialize; newest 1st
+# Versions with initialize, the newest first.
+LEGACY_VERSIONS = ("2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05")
 BATCH_VERSIONS = ("2025-03-26", "2024-11-05")  # a later client must not send batches
 MAX_BATCH = 50  # messages; far more than a client sends at once
 META = "io.modelcontextprotocol/"

@@ -202,7 +202,7 @@ class StdioServer:
                 self.write(line)
 
     def write(self, line: bytes) -> None:
-        """Write one whole line, the lock held; a client that has gone ends the process."""
+        """Write one whole line; the caller holds the lock. If the client has gone, end the process."""
         left = memoryview(line)
         try:
             while left:

@@ -350,8 +350,8 @@ def run_metered(
 def tool_params(name: str, arguments: Any) -> dict[str, Any]:
     """Return a client's arguments under the names of the command's table.
 
-    Models write a list as JSON text, too, and null for what they do not give. Raises SearchError
-    (invalid_input) for an unknown argument.
+    A list may come as JSON text, and null means not given, because models write so. Raises
+    SearchError (invalid_input) for an unknown argument.
     """
     if not isinstance(arguments, dict):
         message = f"The arguments of {name} must be an object, not {quoted(arguments)}."
