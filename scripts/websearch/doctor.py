@@ -82,7 +82,7 @@ OTHER_SPELLINGS = {"SEARXNG_URL": "SEARXNG_BASE_URL", "SEARXNG_INSTANCE_URL": "S
 
 
 def quietly(work: Callable[[], Any]) -> Any:
-    """Return what work returns; its warnings on stderr are dropped: the report has lines for them."""
+    """Return what work returns, without its warnings on stderr: the report has lines for those."""
     import contextlib
     import io
 

@@ -38,8 +38,8 @@ def date_of(data: bytes) -> tuple[int, int, int, int, int, int]:
     """Return the date of a file in the zip file, made from its content alone.
 
     One date for all files would give the same bytes each time, too. But Python knows old byte code
-    by the size and date of its script: it would run the old code of a script that a newer one of the
-    same size has replaced.
+    by the size and date of its script: it would run the old code of a script that a newer one of
+    the same size has replaced.
     """
     import hashlib
 
