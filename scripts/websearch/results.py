@@ -50,9 +50,9 @@ STORE_NOTE = (
 class Question:
     """One question on its way: its checked parameters, the store, the deadline, its failures.
 
-    reads_pages: whether to leave time for the pages. unstored: an answer that is not stored, for the
-    processes that have waited for it. billed: engine -> requests that cost money. slots: engine ->
-    how many questions of a call it may be asked at once, for engines with such a limit.
+    reads_pages: whether to leave time for the pages. unstored: an answer that is not stored, for
+    the processes that have waited for it. billed: engine -> requests that cost money. slots: engine
+    -> how many questions of a call it may be asked at once, for engines with such a limit.
     """
 
     def __init__(

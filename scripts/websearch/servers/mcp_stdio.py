@@ -202,7 +202,7 @@ class StdioServer:
                 self.write(line)
 
     def write(self, line: bytes) -> None:
-        """Write one whole line; the caller holds the lock. If the client has gone, end the process."""
+        """Write one line, with the lock held; end the process if the client has gone."""
         left = memoryview(line)
         try:
             while left:
