@@ -54,7 +54,12 @@ def completed(result: dict[str, Any], other: dict[str, Any]) -> dict[str, Any]:
 
     An error belongs to one address and is not taken over.
     """
-    return {**{name: value for name, value in other.items() if name != "error"}, **result}
+    return {**without_error(other), **result}
+
+
+def without_error(result: dict[str, Any]) -> dict[str, Any]:
+    """Return a result without the reason why its page could not be read."""
+    return {name: value for name, value in result.items() if name != "error"}
 
 
 def same_texts(sets: list[frozenset[int]]) -> list[int]:

@@ -31,6 +31,7 @@ from websearch.engines import (
     is_storable,
     stand_ins,
 )
+from websearch.fusion import without_error
 from websearch.ledger import budget_warnings, budgets, this_month
 from websearch.outcomes import (
     all_warnings,
@@ -304,7 +305,7 @@ def fused_answer(question: Question, outcomes: list[Outcome]) -> Document:
         "query": params["query"],
         "engines": [outcome.content["engine"] for outcome in good],
         "results": [
-            {**source.result, "position": position, **fused_fields(source)}
+            {**without_error(source.result), "position": position, **fused_fields(source)}
             for position, source in enumerate(sources, 1)
         ],
         "from_cache": all(one.from_cache for one in good) and not question.fetched_pages,
@@ -395,10 +396,7 @@ def answer_head(question: Question, content: Document, from_cache: bool) -> Docu
         "today": utc_day(time.time()),
         "query": content["query"],
         "engine": content["engine"],
-        "results": [
-            {name: value for name, value in item.items() if name != "error"}
-            for item in content["results"][: question.params["count"]]
-        ],
+        "results": list(map(without_error, content["results"][: question.params["count"]])),
         "from_cache": from_cache,
         "fetched_at": content["fetched_at"],
     }

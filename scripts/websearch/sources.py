@@ -166,8 +166,7 @@ def read_pages_of(question: Question, sources: list[Source]) -> dict[str, dict[s
         source.text = str(page.get("text", ""))
         source.shingles = shingles(source.text)
         source.error = str(errors.get(url, {}).get("message", ""))
-        result = {name: value for name, value in source.result.items() if name != "error"}
-        source.result = dated(result, page, today)
+        source.result = dated(source.result, page, today)
     return errors
 
 

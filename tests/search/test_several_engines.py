@@ -44,6 +44,16 @@ class SeveralEngines(BriefCase):
         self.assertEqual(len(self.web.read), 3)
         self.assertTrue(all(one["text"] for one in document["results"]))
 
+    def test_a_page_that_failed_is_no_concern_of_a_search_without_pages(self) -> None:
+        locked = self.web.page("/locked", story("otter"), status=403)
+        for engine in ("serper", "searxng"):
+            self.web.find(OTTER, locked, engine=engine)
+        named = ("--engine", "serper,searxng")
+        self.assertIn("403", self.search(*named)["results"][0]["error"])
+        document = self.search(*named, "--no-pages")
+        self.assertTrue(document["from_cache"])
+        self.assertNotIn("error", document["results"][0])
+
     def test_all_asks_the_configured_engines_and_the_keyless_general_ones(self) -> None:
         document = self.search("--engine", "all")
         self.assertEqual({engine for engine, _ in self.web.asked}, set(self.engines))
