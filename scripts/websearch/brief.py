@@ -27,6 +27,7 @@ from websearch.outcomes import (
     failed_attempts,
     failure_details,
     failure_of,
+    named_questions,
     query_state,
     total_billed,
 )
@@ -272,10 +273,8 @@ def source_markdown(source: dict[str, Any]) -> str:
     No line of a page can look like the heading of a source: such a line gets a backslash.
     """
     link = markdown_link(str(source.get("title") or source["url"]), source["url"])
-    numbers = source["queries"]
-    answers = f"question{'s' if len(numbers) > 1 else ''} {', '.join(map(str, numbers))}"
-    facts = [*(source.get(name, "") for name in ("date", "author", "license")), answers]
-    facts += source.get("engines", [])
+    facts = [source.get(name, "") for name in ("date", "author", "license")]
+    facts += [named_questions(source["queries"]), *source.get("engines", [])]
     facts += [f"archived {source['archived']}"] if "archived" in source else []
     text = escape_borders(source.get("text") or source.get("snippet") or "")
     blocks = [

@@ -16,6 +16,7 @@ from websearch.results import (
 
 TYPE_CHECKING = False  # typing.TYPE_CHECKING without its import, which costs 5 ms
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from threading import Semaphore
     from typing import Any
 
@@ -74,7 +75,7 @@ def ask_all(
     numbers = {outcome.number for outcome in failed}
     good = [outcome for outcome in answered(outcomes) if outcome.number in numbers]
     for outcome in good:
-        outcome.warnings.append(stand_in_note(good))
+        outcome.warnings.append(stand_in_note(good, len(queries)))
     return sorted(outcomes, key=lambda outcome: outcome.number)
 
 
@@ -86,10 +87,23 @@ def needs_stand_ins(engine: str, error: SearchError) -> bool:
     return engine == "auto" and error.kind != "no_results" and may_fall_back(error.kind)
 
 
-def stand_in_note(outcomes: list[Outcome]) -> str:
-    """Return the sentence that says which sources have answered in place of auto."""
-    titles = dict.fromkeys(ENGINES[outcome.engine]["title"] for outcome in answered(outcomes))
-    return f"No search engine answered: these results are from {', '.join(titles)} alone."
+def stand_in_note(outcomes: list[Outcome], questions: int = 1) -> str:
+    """Return the sentence that says which sources have answered in place of auto.
+
+    questions: how many were asked. If auto has answered some, the sentence names the others.
+    """
+    good = answered(outcomes)
+    sources = ", ".join(dict.fromkeys(ENGINES[outcome.engine]["title"] for outcome in good))
+    numbers = {outcome.number for outcome in good}
+    if len(numbers) == questions:
+        return f"No search engine answered: these results are from {sources} alone."
+    return f"No search engine answered {named_questions(numbers)}: only {sources} did."
+
+
+def named_questions(numbers: Iterable[int]) -> str:
+    """Return questions by their numbers, as in a sentence."""
+    ordered = sorted(numbers)
+    return f"question{'s' if len(ordered) > 1 else ''} {', '.join(map(str, ordered))}"
 
 
 def ask_together(

@@ -251,6 +251,16 @@ class StandIns(FocusCase):
         self.assertTrue(all(state["found"] for state in document["queries"]))
         self.assertEqual(len(document["warnings"]), 1)
 
+    def test_a_brief_names_the_questions_that_only_they_answer(self) -> None:
+        self.search(count=10)
+        self.set_environment(**{**self.variables, "DUCKDUCKGO_BASE_URL": self.blocker.url})
+        document = brief.run_brief({"queries": [QUESTION, "python asyncio task"]})
+        self.assertEqual(document["queries"][0]["engine"], "duckduckgo")
+        (sentence,) = document["warnings"]
+        self.assertRegex(
+            sentence, r"^No search engine answered question 2: only Wikipedia\b.* did\.$"
+        )
+
     def test_if_nothing_answers_the_block_stays_the_error_with_every_attempt(self) -> None:
         down = {engines.ENGINES[name]["address"][0]: NOBODY for name in engines.stand_ins()}
         self.block_duckduckgo(**down)
