@@ -317,10 +317,10 @@ def no_engine_answered(failures: list[tuple[str, SearchError]]) -> SearchError:
     able = [failure for failure in failures if failure[1].kind != "invalid_input"]
     first = (empty or able or failures)[0][1]
     waits = [error.retry_after for _, error in failures if error.retry_after is not None]
-    message = "; ".join(f"{engine}: {error.message}" for engine, error in failures)
+    reasons = [f"{engine}: {error.message.removesuffix('.')}" for engine, error in failures]
     return SearchError(
         first.kind,
-        f"No engine answered: {message}",
+        f"No engine answered: {'; '.join(reasons)}.",
         first.details["hint"],
         retryable=any(error.retryable for _, error in failures),
         attempts=[{"engine": engine, "kind": error.kind} for engine, error in failures],

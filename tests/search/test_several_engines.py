@@ -96,6 +96,7 @@ class SeveralEngines(BriefCase):
         self.assertEqual((run.code, run.document["details"]["kind"]), (3, "auth"))
         for engine in ("brave", "serper"):
             self.assertIn(engine, run.document["error"])
+        self.assertRegex(run.document["error"], r"[^.]; serper: .*[^.]\.$")
         self.assertNotIn("billed", run.document["details"])  # neither has answered
 
     def test_what_found_nothing_was_paid_for_all_the_same(self) -> None:
