@@ -18,6 +18,7 @@ search: Any = load_script("websearch.search")
 brief: Any = load_script("websearch.brief")
 engines: Any = load_script("websearch.engines")
 pacing: Any = load_script("websearch.engines.pacing")
+tools: Any = load_script("websearch.servers.mcp_tools")
 QUESTION = "sourdough bread"
 SOURCES = {
     "code": {"stackexchange", "github", "duckduckgo"},
@@ -295,6 +296,8 @@ class StandIns(FocusCase):
         document = self.search(force=True)
         self.assertTrue(document["ok"], document)
         self.assertTrue(any("is stored: stale gives it" in one for one in document["warnings"]))
+        document, _ = tools.call_tool("web_search", {"query": QUESTION, "force": 1, "stale": True})
+        self.assertTrue(document.get("stale"), document)
 
 
 if __name__ == "__main__":

@@ -38,7 +38,9 @@ if TYPE_CHECKING:
     from websearch.common import Document, ProgressCallback
 
 # What a hint about a missing key adds for the user of an MCP client.
-CONFIGURATION_HINT = "A client may hand this server no environment: name it in its configuration."
+CONFIGURATION_HINT = (
+    "Many clients pass this server no environment: name the variable in its configuration."
+)
 MAX_TEXT = 8_990  # characters of a result; agents cut longer ones, Codex near 12,000
 
 # ===== the tools ==================================================================================
@@ -68,7 +70,7 @@ TOOLS: dict[str, dict[str, Any]] = {
         "queries: one brief with numbered sources. Cached; needs no key.",
         "arguments": [
             "query", "queries", "count", "force", "engine", "focus", "since", "country", "language",
-            "site", "exclude_site",
+            "site", "exclude_site", "stale",
         ],
         "instead": {
             "queries": {"module": "websearch.brief", "command": "brief", "run": "run_brief"},
@@ -78,6 +80,7 @@ TOOLS: dict[str, dict[str, Any]] = {
             "count": "results; with queries: sources (default 8)",
             "focus": "also ask Stack Overflow and GitHub, paper indexes, forums, Wikipedia",
             "force": "search anew instead of using the cache",
+            "stale": "if no engine answers, use the cache of any age",
             "engine": "{choices}; several with commas are asked at once, as all are; auto: the "
             "first configured one that answers",
         },
