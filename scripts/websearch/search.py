@@ -465,8 +465,9 @@ def run_recall(params: dict[str, Any], report: ProgressCallback = None) -> Docum
         finally:
             store.close()
         if not pages:
-            hint = "Search the web instead: every page that a search reads is stored."
-            message = "No page that was read before holds these words."
+            wider = "Leave out site, or search" if "site" in params else "Search"
+            hint = f"{wider} the web instead: every page that a search reads is stored."
+            message = f"No page that was read before holds a word of {quoted(params['query'])}."
             raise SearchError("no_results", message, hint, warnings=store.warnings)
         today = utc_day(time.time())
         document: Document = {
