@@ -542,7 +542,20 @@ RUN: dict[str, Callable[..., Document]] = {
     "cache": run_cache,
 }
 
-# ===== the document for people ====================================================================
+# ===== the document for people and for other scripts ==============================================
+
+
+def as_results(document: Document) -> list[dict[str, Any]]:
+    """Return a document's results as [{title, url, snippet, date?, author?, license?}]."""
+    names = ("title", "url", "snippet", "date", "author", "license")
+    return [
+        {
+            "title": item["url"],
+            "snippet": "",
+            **{name: item[name] for name in names if name in item},
+        }
+        for item in document.get("results") or []
+    ]
 
 
 def escape_borders(text: str) -> str:
