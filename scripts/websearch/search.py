@@ -71,7 +71,6 @@ if TYPE_CHECKING:
 
     from websearch.common import Document, ProgressCallback
     from websearch.outcomes import Outcome
-    from websearch.sources import Source
     from websearch.store import PageStore
 
 DEFAULT_COUNT = 5  # pages that are read
@@ -305,7 +304,12 @@ def fused_answer(question: Question, outcomes: list[Outcome]) -> Document:
         "query": params["query"],
         "engines": [outcome.content["engine"] for outcome in good],
         "results": [
-            {**without_error(source.result), "position": position, **fused_fields(source)}
+            {
+                **without_error(source.result),
+                "position": position,
+                "engines": sorted(source.engines),
+                **drop_empty({"also": source.also, "error": source.error}),
+            }
             for position, source in enumerate(sources, 1)
         ],
         "from_cache": all(one.from_cache for one in good) and not question.fetched_pages,
@@ -316,14 +320,6 @@ def fused_answer(question: Question, outcomes: list[Outcome]) -> Document:
     texts = {source.result["url"]: source.text for source in sources}
     fill_results(document, texts, question.max_chars)
     return document
-
-
-def fused_fields(source: Source) -> dict[str, Any]:
-    """Return what the result of several engines says beside an engine's own fields."""
-    return {
-        "engines": sorted(source.engines),
-        **drop_empty({"also": source.also, "error": source.error}),
-    }
 
 
 def complete_answer(question: Question, key: str, content: Document, from_cache: bool) -> Document:
