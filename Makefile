@@ -75,7 +75,7 @@ install: ## copy the skill into ~/.claude/skills and ~/.agents/skills (DIR= anot
 uninstall: ## remove it again (DIR= as above)
 	@$(PYTHON) scripts/install.py uninstall $(if $(DIR),--dir '$(DIR)')
 
-package: ## dist/web-search.skill, a zip of what install copies
+package: ## write dist/: the skill as a zip, the bundle for Claude Desktop, the MCP registry's entry
 	@$(PYTHON) scripts/install.py package
 
 install-opencode: ## copy the opencode tool and plugin (DIR=project; else for the user)

@@ -3,7 +3,7 @@
 # requires-python = ">=3.10"
 # dependencies = []
 # ///
-"""Check what of the skill works on this machine, and say what to do where something does not.
+"""Check what works on this machine, and say what to do about the rest.
 
 Examples:
   doctor.py
@@ -28,7 +28,7 @@ OLDEST_PYTHON = (3, 10)
 
 
 def refuse(message: str, hint: str, kind: str, code: int) -> None:
-    """Print an error document without the help of common.py, and exit with code."""
+    """Print an error document without common.py, and exit with code."""
     import json
 
     details = {"kind": kind, "retryable": False, "hint": hint}
@@ -38,8 +38,8 @@ def refuse(message: str, hint: str, kind: str, code: int) -> None:
     sys.exit(code)
 
 
-# Up to here, and in the grammar of the whole file, this script runs on Python 3.7: an older one
-# than the others need has to be told so by something that it can read.
+# Python 3.7 can run this script up to here and parse all of it, so that the user of an old Python
+# reads a message and not a SyntaxError.
 if tuple(sys.version_info[:2]) < OLDEST_PYTHON and __name__ == "__main__":
     refuse(
         f"Python {sys.version.split()[0]} is too old: the scripts need 3.10 or newer.",

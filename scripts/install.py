@@ -14,11 +14,12 @@ Examples:
 
 install copies what an agent needs to web-search/ in ~/.claude/skills and ~/.agents/skills, or in
 the skills folder that --dir names. A copy is replaced as a whole or not at all. FILES.sha256 in it
-lists what is ours; any other file in that folder is the user's, and is kept. A folder that does not
-hold this skill, a link, and a clone of the repository are never touched.
+lists the skill's files; every other file there is yours and is kept. A folder that does not hold
+this skill, a link, and a clone of the repository are never touched.
 
-package writes the same files to dist/web-search.skill, a zip file that is the same byte for byte
-wherever and whenever it is made.
+package writes dist/web-search.skill (a zip file of what install copies), dist/web-search.mcpb (a
+bundle for Claude Desktop) and dist/server.json (the entry for the MCP registry). Each is the same
+byte for byte wherever and whenever it is made.
 
 opencode copies the tool and the plugin to the user's folder ($OPENCODE_CONFIG_DIR, else
 ~/.config/opencode), or to PROJECT/.opencode with --dir PROJECT. A file of somebody else is neither

@@ -12,9 +12,9 @@ Examples:
   keyless_search.py 'alan turing' --engine wikipedia
   keyless_search.py 'rust async runtimes' --engine searxng
 
-Engines: duckduckgo (default), searxng (your own server: SEARXNG_BASE_URL), wikipedia, and google,
-which has answered plain clients with a block since 2025. Requests to an engine are GLSI_RATE_LIMIT
-(1s) apart, whichever process sends them; after a block the engine rests for every process.
+searxng is your own server (SEARXNG_BASE_URL); google has answered plain clients with a block since
+2025. Requests to an engine are at least GLSI_RATE_LIMIT (1s) apart, whichever process sends them;
+after a block the engine rests for every process.
 
 Exit codes: 0 found, 1 nothing found, 2 bad input, 3 SEARXNG_BASE_URL missing, 4 queue too long or
 rate limit, 5 blocked, timeout, network or server fault, 70 defect of this script, 130 interrupted.

@@ -40,7 +40,7 @@ from websearch.command_line import end_process, run_command_line
 
 COMMANDS = {**search.COMMANDS, **brief.COMMANDS}
 RUN = {**search.RUN, "brief": brief.run_brief_file}
-# First words that start a server: the command that they hand over to.
+# First word that starts a server -> the command that runs it.
 SERVERS = {"serve": "http_server", "mcp": "mcp_server"}
 
 

@@ -25,13 +25,15 @@ from websearch.outcomes import (
     answered,
     ask_all,
     failed_attempts,
+    failure_details,
     failure_of,
+    named_questions,
     query_state,
     total_billed,
 )
 from websearch.results import MIN_TIMEOUT, SEARCH_SHARE, Question
 from websearch.search import COMMANDS as SEARCH_COMMANDS
-from websearch.search import escape_borders, planned_requests
+from websearch.search import NO_LIMIT, escape_borders, planned_requests
 from websearch.search import to_markdown as search_markdown
 from websearch.sources import gather_sources, utc_day, year_warning
 
@@ -48,8 +50,7 @@ MIN_QUESTIONS, MAX_QUESTIONS = 2, 8
 DEFAULT_SOURCES, MAX_SOURCES = 8, 20
 RESULTS_OF_A_QUESTION = 10  # one result page of every engine: it costs one request
 MIN_PASSAGE = 250  # characters of JSON: a source with less room for its text says nothing
-NO_LIMIT = 1_000_000_000  # characters: more than all pages of a brief have
-LEAST_TEXT = 40  # characters of JSON: less room is not used
+MIN_ROOM = 40  # characters of JSON for all texts together: less room is not used
 TITLE_CHARS = 200  # of a source; longer titles are lists of search words
 SNIPPET_CHARS = 300  # of a source whose page could not be read
 INPUT_HINT = "Name a file with one question a line, or @- for standard input."
@@ -141,7 +142,7 @@ def brief(
     outcomes = ask_all(queries, engines, asked, report)
     if not answered(outcomes):
         error = failure_of(of_question(outcomes, 1))
-        error.details["queries"] = states(queries, outcomes)
+        error.details |= {"queries": states(queries, outcomes), **failure_details(outcomes)}
         raise error
     left = max(MIN_TIMEOUT, deadline - time.monotonic())
     reading = Question({**params, "query": "\n".join(queries), "timeout": left}, store, report)
@@ -186,33 +187,31 @@ def brief_head(queries: list[str], outcomes: list[Outcome]) -> Document:
 def fill_brief(
     document: Document, sources: list[Source], queries: list[str], max_chars: int
 ) -> None:
-    """Put sources and their passages into a brief, so that it keeps max_chars (0: no limit).
+    """Put sources and their passages into a brief, within max_chars (0: no limit).
 
-    The room is shared by rank. If it is too small for a passage of each, the attempts and then the
-    last sources are left out, but a question's best source stays as long as there is room for one
-    passage.
+    The room is shared by rank. If it is too small for a passage of each source, the attempts go
+    first, then the last sources; the only source of a question goes last.
     """
     from websearch.pages.room import fill_texts
 
     names_engines = any("engines" in state for state in document["queries"])
-    kept = list(sources)
+    kept, limit = list(sources), max_chars or NO_LIMIT
     document["sources"] = shown = [shown_source(source, names_engines) for source in kept]
     document["truncated"] = {"hint": CUT_HINT}  # its room is kept free
 
     def room() -> int:
-        return max_chars - len(dump_json(document)) - len(shown) * len(',"text":,"truncated":true')
+        return limit - len(dump_json(document)) - len(shown) * len(',"text":,"truncated":true')
 
-    if max_chars and room() < MIN_PASSAGE * len(shown) and document.pop("attempts", None):
+    if room() < MIN_PASSAGE * len(shown) and document.pop("attempts", None):
         document["truncated"]["left_out"] = ["attempts"]
-    while max_chars and len(shown) > 1 and room() < MIN_PASSAGE * len(shown):
+    while len(shown) > 1 and room() < MIN_PASSAGE * len(shown):
         place = last_to_spare(shown)
         del shown[place], kept[place]
         document["truncated"]["items_dropped"] = {"sources": len(sources) - len(kept)}
     texts = [source.text for source in kept]
     asked = ["\n".join(queries[number - 1] for number in sorted(one.questions)) for one in kept]
-    space = room() if max_chars else NO_LIMIT
-    # With less, one source is left, and the questions take the room.
-    is_cut = space < LEAST_TEXT or fill_texts(shown, texts, asked, space)
+    # With less than MIN_ROOM, one source is left, and the questions take the room.
+    is_cut = room() < MIN_ROOM or fill_texts(shown, texts, asked, room())
     if not is_cut and len(document["truncated"]) == 1:
         del document["truncated"]
     for number, item in enumerate(shown, 1):
@@ -274,10 +273,8 @@ def source_markdown(source: dict[str, Any]) -> str:
     No line of a page can look like the heading of a source: such a line gets a backslash.
     """
     link = markdown_link(str(source.get("title") or source["url"]), source["url"])
-    numbers = source["queries"]
-    answers = f"question{'s' if len(numbers) > 1 else ''} {', '.join(map(str, numbers))}"
-    facts = [*(source.get(name, "") for name in ("date", "author", "license")), answers]
-    facts += source.get("engines", [])
+    facts = [source.get(name, "") for name in ("date", "author", "license")]
+    facts += [named_questions(source["queries"]), *source.get("engines", [])]
     facts += [f"archived {source['archived']}"] if "archived" in source else []
     text = escape_borders(source.get("text") or source.get("snippet") or "")
     blocks = [

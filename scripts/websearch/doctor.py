@@ -1,7 +1,7 @@
-"""The report on what of the skill works on this machine: settings, engines, store, and the rest.
+"""The report on what works on this machine: settings, engines, store, and the rest.
 
-The checks of keys, addresses and engines are made from the table of engines, so that an engine of
-the table appears by itself. Nothing is sent without `live`. A key is never shown.
+The checks of keys, addresses and engines are made from the table of engines, so a new engine
+appears by itself. Nothing is sent without `live`. A key is never shown.
 """
 
 from __future__ import annotations
@@ -36,8 +36,6 @@ if TYPE_CHECKING:
     from websearch.common import Document, ProgressCallback
     from websearch.doctor_machine import Check
 
-SHORTEST_SECRET = 8  # characters; a shorter value may be a word of the messages themselves
-
 # ===== commands and their parameters ==============================================================
 
 # fmt: off
@@ -52,21 +50,18 @@ COMMANDS: dict[str, dict[str, Any]] = {
     },
 }
 
-# Keys beside those of the table: name -> variables, of which the first that is set is used; what
-# needs them.
-OTHER_KEYS: dict[str, tuple[tuple[str, ...], str]] = {
+# name of a key -> its variables, of which the first that is set is used; what needs it.
+KEYS: dict[str, tuple[tuple[str, ...], str]] = {
+    **{name: (entry["keys"], f"{entry['module']}.py" if "function" in entry else f"engine {name}")
+       for name, entry in ENGINES.items() if "keys" in entry},
     **{name: (variables, "gemini_search.py") for name, (_, variables) in ANSWERING.items()},
     "brave answers": (("BRAVE_ANSWERS_API_KEY",), "brave_search.py answers"),
     "brave suggest": (("BRAVE_SUGGEST_API_KEY",), "brave_search.py suggest"),
     "brave spellcheck": (("BRAVE_SPELLCHECK_API_KEY",), "brave_search.py spellcheck"),
 }
-KEYS: dict[str, tuple[tuple[str, ...], str]] = {
-    **{name: (entry["keys"], f"{entry['module']}.py" if "function" in entry else f"engine {name}")
-       for name, entry in ENGINES.items() if "keys" in entry},
-    **OTHER_KEYS,
-}
-OPTIONAL_KEYS = ("GITHUB_TOKEN",)  # that secrets.yaml may hold; they only raise limits
-# Where a key is had, for the providers that are listed without one, too.
+# All variables that hold a key, also the one that only raises limits.
+KEY_NAMES = [*(name for variables, _ in KEYS.values() for name in variables), "GITHUB_TOKEN"]
+# Where to get a key, for the providers that have a line even without one.
 KEY_SITES = {
     **{name: entry["key_site"] for name, entry in ENGINES.items() if "key_site" in entry},
     "gemini": "https://aistudio.google.com/apikey",
@@ -79,7 +74,7 @@ ADDRESSES = (
     *(entry["address"][0] for entry in READ_HOSTS.values()), GITHUB_RAW[0],
     "SERPER_SCRAPE_BASE_URL", "GEMINI_BASE_URL", "VERTEX_BASE_URL", "CODE_ASSIST_BASE_URL",
 )
-# What other programs call the address of a server -> what it is called here.
+# Variable of other programs for the address of a server -> the variable that is read here.
 OTHER_SPELLINGS = {"SEARXNG_URL": "SEARXNG_BASE_URL", "SEARXNG_INSTANCE_URL": "SEARXNG_BASE_URL"}
 # fmt: on
 
@@ -87,7 +82,7 @@ OTHER_SPELLINGS = {"SEARXNG_URL": "SEARXNG_BASE_URL", "SEARXNG_INSTANCE_URL": "S
 
 
 def quietly(work: Callable[[], Any]) -> Any:
-    """Return what work returns, without the warning on secrets.yaml, which has a line here."""
+    """Return what work returns, without its warnings on stderr: the report has lines for those."""
     import contextlib
     import io
 
@@ -98,7 +93,7 @@ def quietly(work: Callable[[], Any]) -> Any:
 def check_secrets_file() -> list[Check]:
     """Return the lines on secrets.yaml: whether it can be read, by whom, and what it holds.
 
-    Lines are named by number, because what is wrong with one may be that it holds a key.
+    Faults name lines by number only, because a faulty line may hold a key.
     """
     name, path = "secrets file", http_client.secrets_path()
     try:
@@ -125,8 +120,7 @@ def check_secrets_file() -> list[Check]:
 
 
 def secrets_faults(text: str) -> list[str]:
-    """Return what is wrong in secrets.yaml, by line, without showing what stands there."""
-    known = [*OPTIONAL_KEYS, *(one for variables, _ in KEYS.values() for one in variables)]
+    """Return what is wrong in secrets.yaml, by line number, without showing the line."""
     faults, seen = [], set()
     for number, line in enumerate(text.splitlines(), 1):
         if not line.strip() or line.lstrip().startswith("#"):
@@ -139,11 +133,11 @@ def secrets_faults(text: str) -> list[str]:
             continue
         name = found[1]
         if name in seen:
-            faults.append(f"line {number} gives {name} again" if name in known else
-                          f"line {number} gives a name again")  # fmt: skip
+            shown = name if name in KEY_NAMES else "a name"
+            faults.append(f"line {number} gives {shown} again")
         seen.add(name)
-        if name not in known:
-            near = common.nearest(name, known, "name")
+        if name not in KEY_NAMES:
+            near = common.nearest(name, KEY_NAMES, "name")
             faults.append(f"line {number} has a name that no script reads. {near}".rstrip(" ."))
     more = len(faults) - MAX_NAMED
     return faults[:MAX_NAMED] + [f"{more} more lines"] * (more > 0)
@@ -227,7 +221,7 @@ def address_line(variable: str) -> Check:
         engines = [name for name, entry in ENGINES.items() if entry["address"][0] == variable]
         kind = "invalid_input" if engines and not works_without(engines) else ""
         shown = hide_credentials(os.environ[variable].strip())
-        message = f"{variable} is {quoted(shown)}, which is no address of an API."
+        message = f"{variable} is {quoted(shown)}, which is not the address of an API."
         hint = f"Unset {variable}, or begin it with https:// (http:// on loopback only)."
         return check(variable, "failed", message, hint, kind)
     if http_client.is_loopback(address):
@@ -243,7 +237,7 @@ def own_server_line(variable: str, engine: str) -> Check:
         return check(variable, "ok", f"your {ENGINES[engine]['title']}: {engine_address(engine)}")
     except SearchError:
         shown = hide_credentials(os.environ[variable].strip())
-        message = f"{variable} is {quoted(shown)}, which is no address."
+        message = f"{variable} is {quoted(shown)}, which is not an address."
         return check(variable, "failed", message, "For example http://localhost:8080.")
 
 
@@ -383,7 +377,7 @@ def asks_paid_engine() -> bool:
 
 
 def check_spending() -> list[Check]:
-    """Return the line on requests that cost money and their budgets, if there are some."""
+    """Return the line on requests that cost money and on budgets; none if there are neither."""
     from contextlib import closing
 
     from websearch.store import PageStore
@@ -410,7 +404,7 @@ def check_spending() -> list[Check]:
 
 
 def check_log() -> list[Check]:
-    """Return the line on the log of queries, if there is one."""
+    """Return the line on the log of queries; none if there is no log."""
     path = os.environ.get("WEB_SEARCH_LOG", "")
     if not path:
         return []
@@ -431,7 +425,7 @@ def is_writable(path: str) -> bool:
 
 
 def check_private_addresses() -> list[Check]:
-    """Return the line on private addresses that read_page.py may fetch, if there are some."""
+    """Return the line on the private addresses that read_page.py may fetch; none without any."""
     given = os.environ.get("WEB_SEARCH_ALLOW_PRIVATE", "").strip()
     if not given:
         return []
@@ -466,7 +460,7 @@ CHECKS: dict[str, Callable[[], list[Check]]] = {
 
 
 def guarded(name: str, work: Callable[[], list[Check]]) -> list[Check]:
-    """Return the lines of one check; a check that fails is a line, too, and costs no other."""
+    """Return the lines of one check; one that breaks becomes a line and stops no other check."""
     try:
         return work()
     except ImportError as error:
@@ -507,14 +501,14 @@ def live_lines(provider: str, deadline: float) -> list[Check]:
 
 
 def report_document(checks: list[Check], secrets: dict[str, str]) -> Document:
-    """Return the document of all lines; it is an error's if a line says that no search works.
+    """Return the document of all lines: an error document if a line says that no search works.
 
-    secrets: what secrets.yaml holds. No key is in the document: one may stand in the environment
-    where an address was meant to be.
+    secrets: what secrets.yaml holds. Keys are hidden in every line, because a variable that should
+    hold an address may hold a key by mistake.
     """
-    names = [name for variables, _ in KEYS.values() for name in variables]
-    keys = {source.get(name, "").strip() for source in (os.environ, secrets) for name in names}
-    hidden = sorted((key for key in keys if len(key) >= SHORTEST_SECRET), key=len, reverse=True)
+    keys = {source.get(name, "").strip() for source in (os.environ, secrets) for name in KEY_NAMES}
+    long = (key for key in keys if len(key) >= http_client.SHORTEST_KEY)
+    hidden = sorted(long, key=len, reverse=True)
     lines = []
     for line in checks:
         for key in hidden:

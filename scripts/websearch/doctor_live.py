@@ -1,8 +1,8 @@
 """What doctor.py asks with `live`: requests to the configured providers that cost nothing.
 
-A provider is an engine of the table, or one that answers questions (Gemini). Serper shows the
-account's balance, Gemini its list of models, the user's SearXNG its settings. Every other key
-cannot be tried for nothing, and the report says so.
+A provider is an engine of the table, or a service that answers questions (Gemini). Serper is asked
+for the account's balance, Gemini for its list of models, the user's SearXNG for its settings. Other
+providers have no request that costs nothing, and the report says so.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 
     Outcome = tuple[str, str, str]  # status (ok, warning, failed), message, hint
 
-PROVIDER_TIMEOUT = 10.0  # seconds for one provider; one that hangs must not cost the others
+PROVIDER_TIMEOUT = 10.0  # seconds for one provider, so that one that hangs leaves time for others
 LEAST_TIME = 0.1  # seconds that must be left to ask a provider
-# provider that is no engine of the table -> its name in messages, and its variables, of which the
+# Provider outside the table of engines -> its name in messages, and its variables, of which the
 # first that is set is used.
 ANSWERING: dict[str, tuple[str, tuple[str, ...]]] = {
     "gemini": ("Gemini", ("GEMINI_API_KEY", "GOOGLE_API_KEY")),
@@ -37,7 +37,7 @@ ANSWERING: dict[str, tuple[str, tuple[str, ...]]] = {
 
 
 def live_providers(secrets: dict[str, str]) -> list[str]:
-    """Return the providers to ask: every one whose key is set, and the user's own servers.
+    """Return the providers to ask: those whose key is set, and the user's own servers.
 
     secrets: what secrets.yaml holds.
     """
@@ -54,7 +54,7 @@ def live_providers(secrets: dict[str, str]) -> list[str]:
 
 
 def planned_requests(providers: list[str]) -> list[dict[str, Any]]:
-    """Return the requests to these providers, without keys; an invalid address plans none."""
+    """Return the requests to these providers, without keys; invalid addresses are left out."""
     documents = [run_request(provider, {"dry_run": True}) for provider in providers
                  if provider in ASKED]  # fmt: skip
     requests = [document["request"] for document in documents if document["ok"]]

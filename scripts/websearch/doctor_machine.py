@@ -127,7 +127,7 @@ def check_certificates() -> list[Check]:
         count = http_client.tls_context().cert_store_stats()["x509_ca"]
     except (ssl.SSLError, OSError) as error:
         message = f"The certificates cannot be read ({type(error).__name__})."
-        return [check(name, "failed", message, hint, "network")]
+        return [*lines, check(name, "failed", message, hint, "network")]
     folder = ssl.get_default_verify_paths().capath  # read one by one, when they are needed
     if not count and not (folder and os.path.isdir(folder) and os.listdir(folder)):
         message = "There are no certificate authorities, so no https server is trusted."
@@ -213,7 +213,7 @@ def check_skill_folder() -> list[Check]:
         commands = [script for script in scripts if text_in(paths[script], r"\A(#!)")]
         stuck = [script for script in commands if not os.access(paths[script], os.X_OK)]
         if stuck:
-            message = f"These may not be executed: {named(stuck)}."
+            message = f"These files are not executable: {named(stuck)}."
             hint = f"Run: chmod +x '{SCRIPTS_FOLDER}'/*.py (`uv run` and python3 work as it is)."
             lines.append(check(name, "warning", message, hint))
     return lines or [check(name, "ok", f"{SKILL_FOLDER} is complete, version {common.VERSION}")]
@@ -249,7 +249,7 @@ def missing_code() -> list[str]:
 
 
 def is_needed(file: str) -> bool:
-    """Return whether no search works without a file: it is no server's, and not one engine's."""
+    """Return whether every search needs a file: it is not a server's, nor a single engine's."""
     single = [entry["module"].replace(".", "/") for entry in ENGINES.values()]
     code = file.removeprefix("scripts/").removesuffix(".py")
     in_package = code.startswith("websearch/") and not code.startswith("websearch/servers/")
@@ -272,7 +272,7 @@ def check_installed() -> list[Check]:
 
     home = os.path.expanduser("~")
     if not os.path.isabs(home):
-        message = "There is no home folder, so no agent has skills of its user's."
+        message = "There is no home folder in which agents could look for skills."
         return [check("installed", "warning", message, "Set HOME.")]
     lines = [
         installed_line(agents, os.path.join(home, place, skill_files.NAME))

@@ -7,8 +7,6 @@ from __future__ import annotations
 
 import re
 
-from websearch.engines.result_pages import canonical_url
-
 TYPE_CHECKING = False  # typing.TYPE_CHECKING without its import, which costs 5 ms
 if TYPE_CHECKING:
     from typing import Any
@@ -29,6 +27,8 @@ def fuse(lists: list[list[dict[str, Any]]]) -> list[dict[str, Any]]:
     the sum of 1 / (RANK_CONSTANT + rank) over the lists; an address counts once in each. Equal
     scores keep the order of the lists.
     """
+    from websearch.engines.result_pages import canonical_url  # not for an answer from the store
+
     found: dict[str, dict[str, Any]] = {}
     for index, results in enumerate(lists):
         seen: set[str] = set()
@@ -54,7 +54,12 @@ def completed(result: dict[str, Any], other: dict[str, Any]) -> dict[str, Any]:
 
     An error belongs to one address and is not taken over.
     """
-    return {**{name: value for name, value in other.items() if name != "error"}, **result}
+    return {**without_error(other), **result}
+
+
+def without_error(result: dict[str, Any]) -> dict[str, Any]:
+    """Return a result without the reason why its page could not be read."""
+    return {name: value for name, value in result.items() if name != "error"}
 
 
 def same_texts(sets: list[frozenset[int]]) -> list[int]:

@@ -1,8 +1,8 @@
 """Installing and removing the skill, and its tool for opencode.
 
-A copy is replaced as a whole or not at all, files of an older version go away, and a second run
-changes nothing. The user's files in it are kept. A folder that does not hold this skill, a link,
-and a clone of the repository are never touched.
+A copy is replaced as a whole or not at all, files of an older version are removed, and a second run
+changes nothing. The user's files in the copy are kept. A folder that does not hold this skill, a
+link, and a clone of the repository are never touched.
 """
 
 from __future__ import annotations
@@ -136,7 +136,7 @@ def copy_names(target: Path) -> tuple[Path, Path]:
 
 
 def recover(target: Path) -> None:
-    """Put right what a run that was killed has left beside the target; the folder is locked."""
+    """Clean up what a killed run has left beside the target; the caller holds the lock."""
     import shutil
 
     new, old = copy_names(target)
@@ -300,7 +300,7 @@ def uninstall_opencode(target: Path) -> list[str]:
 
 
 def run_for_each(work: Callable[[Path], list[str]], targets: list[Path]) -> int:
-    """Install to or remove from each target; return 2 if one had to be left as it was."""
+    """Run work on each target and print its lines; return the exit code, 2 if one failed."""
     code = 0
     for target in targets:
         place = os.path.realpath(target)

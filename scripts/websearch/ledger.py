@@ -1,8 +1,8 @@
 """What was spent: requests to engines that cost money, by engine and month, and their budgets.
 
-The store counts every request to a paid engine; one that the provider refused is not counted.
-WEB_SEARCH_BUDGET (such as brave:900,serper:2000) names how many requests each engine may answer in
-a month (UTC). Serper's are credits.
+The store counts the requests to paid engines, but for those that the provider refused.
+WEB_SEARCH_BUDGET (such as brave:900,serper:2000) says how many requests each engine may answer in a
+month (UTC). For Serper, credits are counted.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import time
 
-from websearch.common import SearchError, nearest, quoted
+from websearch.common import SearchError, quoted
 from websearch.engines import ENGINES
 
 TYPE_CHECKING = False  # typing.TYPE_CHECKING without its import, which costs 5 ms
@@ -44,8 +44,7 @@ def budgets() -> dict[str, int]:
         if name not in paid_engines() or not (number.isascii() and number.isdecimal()):
             example = "engines and numbers such as brave:900,serper:2000"
             message = f"{BUDGET_VARIABLE} must be {example}, not {quoted(item)}."
-            listed = f"The engines that cost money are {', '.join(paid_engines())}."
-            hint = nearest(name, paid_engines(), "engine") or listed
+            hint = f"Give a whole number of requests a month for {' or '.join(paid_engines())}."
             raise SearchError("invalid_input", message, hint)
         found[name] = int(number)
     return found

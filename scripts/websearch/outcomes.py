@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 
-from websearch.common import SearchError, internal_error, may_fall_back
+from websearch.common import SearchError, drop_empty, internal_error, may_fall_back
 from websearch.engines import ENGINES, focused_filters, is_storable, keyless_engines, stand_ins
 from websearch.results import (
     MIN_TIMEOUT,
@@ -16,6 +16,7 @@ from websearch.results import (
 
 TYPE_CHECKING = False  # typing.TYPE_CHECKING without its import, which costs 5 ms
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from threading import Semaphore
     from typing import Any
 
@@ -50,9 +51,9 @@ def ask_all(
 ) -> list[Outcome]:
     """Ask every question at every engine at the same time; return the outcomes in that order.
 
-    engines: names; "auto" stands for the first configured engine that answers. If it fails for a
-    question that no other one answers, the sources that stand in for it are asked. params: those of
-    a search; its timeout is that of all together. A question that fails costs no other one.
+    engines: names; "auto" stands for the first configured engine that answers. If auto fails and no
+    other engine answers the question, the stand-ins are asked. params: those of a search; timeout
+    is for all questions together. A question that fails does not affect the others.
     """
     deadline = time.monotonic() + float(params["timeout"])
     asked = [
@@ -74,22 +75,35 @@ def ask_all(
     numbers = {outcome.number for outcome in failed}
     good = [outcome for outcome in answered(outcomes) if outcome.number in numbers]
     for outcome in good:
-        outcome.warnings.append(stand_in_note(good))
+        outcome.warnings.append(stand_in_note(good, len(queries)))
     return sorted(outcomes, key=lambda outcome: outcome.number)
 
 
 def needs_stand_ins(engine: str, error: SearchError) -> bool:
     """Return whether open sources may answer in place of auto after its error.
 
-    That the web holds nothing is an answer.
+    no_results is an answer of the web, so it needs no other.
     """
     return engine == "auto" and error.kind != "no_results" and may_fall_back(error.kind)
 
 
-def stand_in_note(outcomes: list[Outcome]) -> str:
-    """Return the sentence that says which sources have answered in place of auto."""
-    titles = dict.fromkeys(ENGINES[outcome.engine]["title"] for outcome in answered(outcomes))
-    return f"No search engine answered: these results are from {', '.join(titles)} alone."
+def stand_in_note(outcomes: list[Outcome], questions: int = 1) -> str:
+    """Return the sentence that says which sources have answered in place of auto.
+
+    questions: how many were asked. If auto has answered some, the sentence names the others.
+    """
+    good = answered(outcomes)
+    sources = ", ".join(dict.fromkeys(ENGINES[outcome.engine]["title"] for outcome in good))
+    numbers = {outcome.number for outcome in good}
+    if len(numbers) == questions:
+        return f"No search engine answered: these results are from {sources} alone."
+    return f"No search engine answered {named_questions(numbers)}: only {sources} did."
+
+
+def named_questions(numbers: Iterable[int]) -> str:
+    """Return questions by their numbers, as in a sentence."""
+    ordered = sorted(numbers)
+    return f"question{'s' if len(ordered) > 1 else ''} {', '.join(map(str, ordered))}"
 
 
 def ask_together(
@@ -163,7 +177,7 @@ def ask_one(outcome: Outcome, params: dict[str, Any], slots: dict[str, Semaphore
         store.close()
 
 
-# ===== what a document tells of them ==============================================================
+# ===== outcomes in a document =====================================================================
 
 
 def answered(outcomes: list[Outcome]) -> list[Outcome]:
@@ -174,7 +188,7 @@ def answered(outcomes: list[Outcome]) -> list[Outcome]:
 def failure_of(outcomes: list[Outcome]) -> SearchError:
     """Return the error of one question that no engine has answered, as a search gives it.
 
-    If auto could not search the web, it is that error, whatever the sources beside it lack.
+    If auto could not search the web, its error goes before those of the sources beside it.
     """
     failures = [(outcome.engine, outcome.error) for outcome in outcomes if outcome.error]
     general = next((error for name, error in failures if needs_stand_ins(name, error)), None)
@@ -183,13 +197,15 @@ def failure_of(outcomes: list[Outcome]) -> SearchError:
         others = [
             {"engine": name, "kind": one.kind} for name, one in failures if one is not general
         ]
-        general.details["attempts"] = [*general.details.get("attempts", [named]), *others]
-        return general
+        # A new error: a brief asks for the error of its first question twice.
+        attempts = [*general.details.get("attempts", [named]), *others]
+        details = {**general.details, "attempts": attempts}
+        return SearchError(general.kind, general.message, retryable=general.retryable, **details)
     return failures[0][1] if len(failures) == 1 else no_engine_answered(failures)
 
 
 def query_state(outcomes: list[Outcome]) -> dict[str, Any]:
-    """Return how a document tells what became of one question, of which these are the outcomes.
+    """Return the state of one question for a document, from its outcomes.
 
     {query, engine or engines, found} or {query, error, kind}.
     """
@@ -232,5 +248,10 @@ def total_billed(outcomes: list[Outcome]) -> dict[str, int]:
 
 
 def all_warnings(outcomes: list[Outcome]) -> list[str]:
-    """Return the warnings of all outcomes."""
-    return [text for outcome in outcomes for text in outcome.warnings]
+    """Return the warnings of all outcomes, each once."""
+    return list(dict.fromkeys(text for outcome in outcomes for text in outcome.warnings))
+
+
+def failure_details(outcomes: list[Outcome]) -> dict[str, Any]:
+    """Return the details that all outcomes of a failed call have in common: warnings and costs."""
+    return drop_empty({"warnings": all_warnings(outcomes), "billed": total_billed(outcomes)})

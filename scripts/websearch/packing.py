@@ -35,11 +35,11 @@ REGISTRY_FILE = "server.json"
 
 
 def date_of(data: bytes) -> tuple[int, int, int, int, int, int]:
-    """Return the date of a file in the zip file, made from nothing but its content.
+    """Return the date of a file in the zip file, made from its content alone.
 
-    One date for all would be enough to have the same bytes each time; but Python takes a script of
-    the same size and date for the one that its byte code was made from, so a newer version that is
-    unpacked over an older one would not be seen.
+    One date for all files would give the same bytes each time, too. But Python knows old byte code
+    by the size and date of its script: it would run the old code of a script that a newer one of
+    the same size has replaced.
     """
     import hashlib
 
@@ -70,7 +70,7 @@ def archive(files: dict[str, bytes], folder: str = "") -> bytes:
 
 
 def bundle_files(files: dict[str, bytes], registry: dict[str, Any]) -> dict[str, bytes]:
-    """Return path -> content of the bundle: the server, and what its host must know of it.
+    """Return path -> content of the bundle: the server, and the files that its host reads.
 
     registry: the entry of the MCP registry. Hosts want a pyproject.toml with a server of type uv;
     uv itself goes by the block at the head of the script.

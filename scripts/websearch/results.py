@@ -49,11 +49,11 @@ STORE_NOTE = (
 
 
 class Question:
-    """One question on its way: its checked parameters, the store, the deadline, what was tried.
+    """One question on its way: its checked parameters, the store, the deadline, its failures.
 
-    reads_pages: whether time must be left for the pages. unstored: what is not stored, but serves
-    the processes that have waited for it. billed: engine -> requests that cost money. slots: how
-    many questions of a call may be asked at once, for each engine that has such a limit.
+    reads_pages: whether to leave time for the pages. unstored: an answer that is not stored, for
+    the processes that have waited for it. billed: engine -> requests that cost money. slots: engine
+    -> how many questions of a call it may be asked at once, for engines with such a limit.
     """
 
     def __init__(
@@ -148,7 +148,7 @@ def engine_answer(
     if question.params["force"] or not is_storable(engine):
         content = ask_for_results(question, engine, last, is_named)
         return complete(question, key, content, False)
-    claim = f"{key} {question.params['count']}"  # who wants more results does not wait for fewer
+    claim = f"{key} {question.params['count']}"  # a wish for more results does not wait for fewer
     stored = stored_content(question, key, question.max_age) or wait_for_turn(question, key, claim)
     if stored:
         return complete(question, key, stored, True)
@@ -233,7 +233,7 @@ def ask_for_results(question: Question, engine: str, last: bool, is_named: bool)
 
 
 def take_slot(question: Question, engine: str) -> Semaphore | None:
-    """Wait until an engine may be asked; return what is to be released, None without a limit.
+    """Wait until an engine may be asked; return the slot to release, None without a limit.
 
     Raises SearchError (timeout).
     """
@@ -247,7 +247,7 @@ def take_slot(question: Question, engine: str) -> Semaphore | None:
 def check_capable(engine: str, params: dict[str, Any]) -> None:
     """Raise SearchError (invalid_input, marked unsent) for a filter that the engine cannot do.
 
-    Nothing is sent: with auto, another engine may be able to.
+    Nothing is sent, so that auto may go on to another engine.
     """
     document = ask_engine(engine, {**params, "dry_run": True})
     if not document["ok"] and document["details"]["kind"] == "invalid_input":
@@ -260,10 +260,10 @@ def check_capable(engine: str, params: dict[str, Any]) -> None:
 
 
 def stored_content(question: Question, key: str, max_age: float | None) -> Document | None:
-    """Return the content of a stored answer; None if there is none that serves the question.
+    """Return the content of a stored answer; None if no answer serves the question.
 
-    It holds as many results as the question wants. Another version of this program may have
-    written it in another form.
+    The answer must hold as many results as the question wants. Its form is checked, because another
+    version of this program may have written it.
     """
     stored = question.store.get_answer(key, max_age)
     content: Document = stored["content"] if stored else {}
@@ -306,8 +306,8 @@ def error_of(document: Document) -> SearchError:
 def no_engine_answered(failures: list[tuple[str, SearchError]]) -> SearchError:
     """Return the error if no engine answered; the error of a single engine stays as it is.
 
-    An engine that found nothing has answered: then that is the outcome. A filter that one engine
-    cannot do is bad input only if every engine refuses it.
+    If an engine found nothing, the kind is no_results, because that engine has answered. It is
+    invalid_input only if every engine refuses the input.
     """
     if len(failures) == 1:
         engine, error = failures[0]
@@ -317,10 +317,10 @@ def no_engine_answered(failures: list[tuple[str, SearchError]]) -> SearchError:
     able = [failure for failure in failures if failure[1].kind != "invalid_input"]
     first = (empty or able or failures)[0][1]
     waits = [error.retry_after for _, error in failures if error.retry_after is not None]
-    message = "; ".join(f"{engine}: {error.message}" for engine, error in failures)
+    reasons = [f"{engine}: {error.message.removesuffix('.')}" for engine, error in failures]
     return SearchError(
         first.kind,
-        f"No engine answered: {message}",
+        f"No engine answered: {'; '.join(reasons)}.",
         first.details["hint"],
         retryable=any(error.retryable for _, error in failures),
         attempts=[{"engine": engine, "kind": error.kind} for engine, error in failures],

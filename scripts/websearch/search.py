@@ -15,6 +15,7 @@ from websearch.common import (
     frame_markdown,
     may_fall_back,
     object_field,
+    quoted,
     run_operation,
     shorten,
 )
@@ -30,12 +31,14 @@ from websearch.engines import (
     is_storable,
     stand_ins,
 )
+from websearch.fusion import without_error
 from websearch.ledger import budget_warnings, budgets, this_month
 from websearch.outcomes import (
     all_warnings,
     answered,
     ask_all,
     failed_attempts,
+    failure_details,
     failure_of,
     needs_stand_ins,
     stand_in_note,
@@ -68,7 +71,6 @@ if TYPE_CHECKING:
 
     from websearch.common import Document, ProgressCallback
     from websearch.outcomes import Outcome
-    from websearch.sources import Source
     from websearch.store import PageStore
 
 DEFAULT_COUNT = 5  # pages that are read
@@ -77,6 +79,7 @@ PAGE_TIMEOUT = 3.0  # seconds for one page, redirects included
 DEFAULT_TTL = "24h"
 LEAST_TEXT = 100  # characters of JSON: with less room for its text, the last result is left out
 SNIPPET_BESIDE_TEXT = 200  # characters: beside page text, the snippet says little more
+NO_LIMIT = 1_000_000_000  # characters: more than all pages of a document have
 STALE_HINT = "Name one engine and no focus, or leave out stale."
 EXCERPT_HINT = (
     "Texts are the passages that answer; read_page gives a whole page, max_chars 0 all of them."
@@ -169,7 +172,8 @@ def run_search(params: dict[str, Any], report: ProgressCallback = None) -> Docum
 
         engines = chosen_engines(params["engine"], params["focus"])
         if len(engines) > 1 and params.get("stale"):
-            raise SearchError("invalid_input", "stale asks one engine, or auto.", STALE_HINT)
+            message = f"stale asks one engine, or auto, not {quoted(', '.join(engines))}."
+            raise SearchError("invalid_input", message, STALE_HINT)
         if params.get("dry_run"):
             if len(engines) > 1:
                 raise DryRun(planned_requests([params["query"]], engines, params))
@@ -246,7 +250,8 @@ def search(question: Question) -> Document:
                 question.warnings.append(hint)
             if document := stand_in_answer(question, error):
                 return document
-        error.details |= drop_empty({"warnings": question.store.warnings})
+        notes = {"warnings": question.store.warnings, "billed": question.billed}
+        error.details |= drop_empty(notes)
         raise
 
 
@@ -257,14 +262,17 @@ def fused_search(question: Question, engines: list[str]) -> Document:
     """
     outcomes = ask_engines(question, engines)
     if not answered(outcomes):
-        raise failure_of(outcomes)
+        error = failure_of(outcomes)
+        error.details |= failure_details(outcomes)
+        raise error
+    question.billed = total_billed(outcomes)
     return fused_answer(question, outcomes)
 
 
 def stand_in_answer(question: Question, error: SearchError) -> Document | None:
     """Return the answer of the sources that stand in for auto after its error, or None.
 
-    If none of them answers, the error stays, because they do not hold the web; it lists them.
+    If no stand-in answers, the error stays and lists them: they do not hold the web.
     """
     if not needs_stand_ins(question.params["engine"], error):
         return None
@@ -289,7 +297,6 @@ def fused_answer(question: Question, outcomes: list[Outcome]) -> Document:
     params, good = question.params, answered(outcomes)
     sources = gather_sources(question, outcomes, params["count"])
     question.warnings += all_warnings(outcomes)
-    question.billed = total_billed(outcomes)
     document = {
         "ok": True,
         "provider": "web_search",
@@ -297,7 +304,12 @@ def fused_answer(question: Question, outcomes: list[Outcome]) -> Document:
         "query": params["query"],
         "engines": [outcome.content["engine"] for outcome in good],
         "results": [
-            {**source.result, "position": position, **fused_fields(source)}
+            {
+                **without_error(source.result),
+                "position": position,
+                "engines": sorted(source.engines),
+                **drop_empty({"also": source.also, "error": source.error}),
+            }
             for position, source in enumerate(sources, 1)
         ],
         "from_cache": all(one.from_cache for one in good) and not question.fetched_pages,
@@ -308,14 +320,6 @@ def fused_answer(question: Question, outcomes: list[Outcome]) -> Document:
     texts = {source.result["url"]: source.text for source in sources}
     fill_results(document, texts, question.max_chars)
     return document
-
-
-def fused_fields(source: Source) -> dict[str, Any]:
-    """Return what the result of several engines says beside an engine's own fields."""
-    return {
-        "engines": sorted(source.engines),
-        **drop_empty({"also": source.also, "error": source.error}),
-    }
 
 
 def complete_answer(question: Question, key: str, content: Document, from_cache: bool) -> Document:
@@ -388,10 +392,7 @@ def answer_head(question: Question, content: Document, from_cache: bool) -> Docu
         "today": utc_day(time.time()),
         "query": content["query"],
         "engine": content["engine"],
-        "results": [
-            {name: value for name, value in item.items() if name != "error"}
-            for item in content["results"][: question.params["count"]]
-        ],
+        "results": list(map(without_error, content["results"][: question.params["count"]])),
         "from_cache": from_cache,
         "fetched_at": content["fetched_at"],
     }
@@ -413,26 +414,22 @@ def with_notes(question: Question, document: Document) -> Document:
 
 
 def fill_results(document: Document, texts: dict[str, str], max_chars: int) -> None:
-    """Put page texts (by URL) into a document's results, so that it keeps max_chars (0: none).
+    """Put page texts (by URL) into a document's results, within max_chars (0: no limit).
 
     A text that was cut is marked truncated; the document then says how to get the rest.
     """
     from websearch.pages.room import fill_texts
 
-    results = document["results"]
+    results, limit = document["results"], max_chars or NO_LIMIT
     for item in results:
         if "snippet" in item and texts.get(item["url"]):
             item["snippet"] = shorten(item["snippet"], SNIPPET_BESIDE_TEXT)
-    if not max_chars:
-        for item in results:
-            item.update(drop_empty({"text": texts.get(item["url"])}))
-        return
 
     def read() -> list[Document]:
         return [item for item in results if texts.get(item["url"])]
 
     def room() -> int:
-        return max_chars - len(dump_json(document)) - len(read()) * len(',"text":,"truncated":true')
+        return limit - len(dump_json(document)) - len(read()) * len(',"text":,"truncated":true')
 
     count = len(results)
     document["truncated"] = {"hint": EXCERPT_HINT}  # its room is kept free
@@ -464,8 +461,9 @@ def run_recall(params: dict[str, Any], report: ProgressCallback = None) -> Docum
         finally:
             store.close()
         if not pages:
-            hint = "Search the web instead: every page that a search reads is stored."
-            message = "No page that was read before holds these words."
+            wider = "Leave out site, or search" if "site" in params else "Search"
+            hint = f"{wider} the web instead: every page that a search reads is stored."
+            message = f"No page that was read before holds a word of {quoted(params['query'])}."
             raise SearchError("no_results", message, hint, warnings=store.warnings)
         today = utc_day(time.time())
         document: Document = {
@@ -495,26 +493,25 @@ def run_recall(params: dict[str, Any], report: ProgressCallback = None) -> Docum
 def run_cache(params: dict[str, Any], report: ProgressCallback = None) -> Document:
     """Tell what the store holds (action stats) or remove it (action clear). Never raises.
 
-    Returns {ok, action, ...}: the fields of the store's stats, or how many answers and pages went.
+    Returns {ok, action, ...}: the store's stats and the spending, or how many answers and pages
+    were removed.
     With dry_run, clear removes nothing.
     """
 
     def operation(params: dict[str, Any]) -> Document:
         from websearch.store import PageStore
 
-        query = params.get("query", "")
-        if params["action"] == "stats" and query:
+        query, clears = params.get("query", ""), params["action"] == "clear"
+        if query and not clears:
             raise SearchError("invalid_input", "stats takes no query.", "Leave query out.")
         store = PageStore()
-        if params["action"] == "clear" and params.get("dry_run"):
-            asked = {"action": "clear", "query": query, "path": store.path}
-            raise DryRun(drop_empty(asked))
+        if clears and params.get("dry_run"):
+            raise DryRun(drop_empty({"action": "clear", "query": query, "path": store.path}))
         try:
-            stats = params["action"] == "stats"
-            found = {**store.stats(), **spending(store)} if stats else store.clear(query)
+            found = store.clear(query) if clears else {**store.stats(), **spending(store)}
         finally:
             store.close()
-        if store.warnings and params["action"] == "clear":
+        if clears and store.warnings:
             hint = "The action stats shows the file; GLSI_DB_PATH names another one."
             message = f"Nothing was cleared. {store.warnings[0]}"
             raise SearchError("invalid_input", message, hint)
@@ -526,7 +523,7 @@ def run_cache(params: dict[str, Any], report: ProgressCallback = None) -> Docume
 
 
 def spending(store: PageStore) -> dict[str, Any]:
-    """Return spent (month -> engine -> requests) and budgets, as far as there are some."""
+    """Return spent (month -> engine -> requests) and budgets (engine -> requests), if any."""
     spent, limits = store.spent(this_month()), {}
     try:
         limits = budgets()

@@ -22,7 +22,7 @@ SKILLS_FOLDERS = {
 # What an agent or a user needs; patterns of pathlib. Evaluations are for developers.
 PARTS = ("SKILL.md", "LICENSE", "scripts/**/*.py", "references/**/*", "assets/**/*")
 LEFT_OUT = ("assets/evals",)
-# Of the kinds of files that the skill has ("" is LICENSE's): other files there are no part of it.
+# Endings of the skill's files ("" is for LICENSE); files with other endings are left out.
 SUFFIXES = ("", ".md", ".py", ".yaml", ".yml", ".json", ".toml", ".ts")
 # Files of a clone, which git and not this program keeps.
 CLONE_MARKS = (".git", "Makefile", "tests")
@@ -60,7 +60,7 @@ def sha256_of(data: bytes) -> str:
 
 
 def is_clone() -> bool:
-    """Return whether this program runs in a clone, and not in a copy with a list of its files."""
+    """Return whether this program runs in a clone: an installed copy has a list of its files."""
     return not (ROOT / MANIFEST).is_file()
 
 
@@ -113,7 +113,7 @@ def given_folder(text: str, what: str) -> Path:
 
 
 def target_folders(skills_folder: str | None) -> list[Path]:
-    """Return the folders that are the skill's; raises InstallError."""
+    """Return the folders that the skill is installed into; raises InstallError."""
     if skills_folder is not None:
         folder = given_folder(skills_folder, "a skills folder")
         return [folder if folder.name == NAME else folder / NAME]
@@ -165,7 +165,7 @@ def check_target(target: Path) -> None:
 
 
 def is_skill(folder: Path) -> bool:
-    """Return whether a folder holds this skill, whatever its version."""
+    """Return whether a folder holds this skill, of any version."""
     try:
         text = (folder / "SKILL.md").read_text(encoding="utf-8", errors="replace")
     except OSError:

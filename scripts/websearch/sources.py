@@ -20,13 +20,13 @@ if TYPE_CHECKING:
     from websearch.outcomes import Outcome
     from websearch.results import Question
 
-FURTHER_ROUNDS = 2  # of reading, in place of pages that failed or hold the text of another one
-LEAST_SECONDS = 1.0  # that must be left for a further round
+FURTHER_ROUNDS = 2  # of reading: they replace pages that failed or hold the text of another one
+LEAST_SECONDS = 1.0  # that must be left to begin a further round
 NO_PAGES_NOTE = "No page could be read: results and snippets only."
 DAY = 86_400.0  # seconds
 
-# Words for "newest" and "now" in the languages of most queries: with a past year they ask for what
-# no longer is.
+# Words for "newest" and "now" in the languages of most queries. A query with one of them and a past
+# year asks for the newest of a year that is over.
 _NOW_WORDS = (
     r"(?i)\b(latest|newest|current(?:ly)?|today|recent|neueste[nrs]?|aktuell\w*|heute|derni(?:er|ère)s?"
     r"|actuel\w*|aujourd'hui|último\w*|última\w*|actual(?:es)?|hoy|ultim[aoei]|attual[ei]|oggi"
@@ -56,9 +56,9 @@ class Source:
 def gather_sources(question: Question, outcomes: list[Outcome], count: int) -> list[Source]:
     """Return up to count sources of outcomes in order of rank, each page read once.
 
-    A question's best source is among them, and what cannot be read comes only if nothing else is
-    there. Pages that hold the same text become one source. question: whose store, deadline and
-    parameters the reading takes.
+    Each question's best source is among them; pages that cannot be read come only if there is
+    nothing else. Pages that hold the same text become one source. question: the pages are read with
+    its store, deadline and parameters.
     """
     candidates = rank_sources(outcomes)
     chosen = with_best(candidates, count)
@@ -96,9 +96,9 @@ def rank_sources(outcomes: list[Outcome]) -> list[Source]:
 
 
 def with_best(sources: list[Source], count: int, numbers: Iterable[int] = ()) -> list[Source]:
-    """Return the first count sources; a question's best source takes the place of the last ones.
+    """Return count sources, in their order: the best one of each question, then the first others.
 
-    numbers: of the questions that have a source already.
+    numbers: questions that have a source already.
     """
     best: list[Source] = []
     done = set(numbers)
@@ -134,7 +134,7 @@ def merge_same_texts(sources: list[Source]) -> list[Source]:
 def keep_failures(
     question: Question, outcomes: list[Outcome], errors: dict[str, dict[str, Any]]
 ) -> None:
-    """Store with the answers which of their pages failed for good, so that none is asked again."""
+    """Store with the answers which of their pages failed for good: those are not read again."""
     final = {url: error["message"] for url, error in errors.items() if not error.get("retryable")}
     for outcome in answered(outcomes):
         failed = [
@@ -166,8 +166,7 @@ def read_pages_of(question: Question, sources: list[Source]) -> dict[str, dict[s
         source.text = str(page.get("text", ""))
         source.shingles = shingles(source.text)
         source.error = str(errors.get(url, {}).get("message", ""))
-        result = {name: value for name, value in source.result.items() if name != "error"}
-        source.result = dated(result, page, today)
+        source.result = dated(source.result, page, today)
     return errors
 
 
@@ -209,10 +208,14 @@ def read_and_store(question: Question, urls: list[str], done: int, total: int) -
     def report(_: str, fetched: int, __: int) -> None:
         question.progress("pages read", done + fetched + 1, total + 1)
 
-    wanted = {"urls": urls, "max_chars": 0, "page_timeout": question.params["page_timeout"]}
-    wanted["archived"] = True
-    timeout = max(MIN_TIMEOUT, question.time_left())
-    document = run_read({**wanted, "timeout": timeout}, report)
+    wanted = {
+        "urls": urls,
+        "max_chars": 0,
+        "timeout": max(MIN_TIMEOUT, question.time_left()),
+        "page_timeout": question.params["page_timeout"],
+        "archived": True,
+    }
+    document = run_read(wanted, report)
     pages = document.get("pages") or [{"url": url, **document} for url in urls]
     names = ("url", "final_url", "title", "published", "text")
     now = time.time()
@@ -273,25 +276,21 @@ def parse_day(text: str, today: str) -> str:
     if ago := re.match(r"(?i)(\d{1,4}) (minute|hour|day|week|month|year)s? ago", text):
         return utc_day(seconds_of(today) - int(ago[1]) * lengths[ago[2].lower()] * DAY)
     months = "jan feb mar apr may jun jul aug sep oct nov dec".split()
-    named = re.match(r"([A-Za-z]{3})[a-z]*\.? (\d{1,2}),? (\d{4})", text)
-    named = named or re.match(r"(?P<day>\d{1,2}) ([A-Za-z]{3})[a-z]*\.? (\d{4})", text)
-    if not named:
+    month, day, year = r"(?P<month>[A-Za-z]{3})[a-z]*\.?", r"(?P<day>\d{1,2})", r"(?P<year>\d{4})"
+    named = re.match(f"{month} {day},? {year}", text) or re.match(f"{day} {month} {year}", text)
+    if not named or named["month"].lower() not in months:
         return ""
-    month, day, year = named.groups() if "day" not in named.groupdict() else (
-        named[2], named["day"], named[3],
-    )  # fmt: skip
-    if month.lower() not in months:
-        return ""
-    written = f"{year}-{months.index(month.lower()) + 1:02}-{int(day):02}"
+    number = months.index(named["month"].lower()) + 1
+    written = f"{named['year']}-{number:02}-{int(named['day']):02}"
     return written if seconds_of(written) else ""
 
 
 def seconds_of(day: str) -> float:
     """Return the seconds since 1970 of a day (YYYY-MM-DD) in UTC; 0.0 if it does not exist."""
-    from datetime import datetime, timezone
+    from datetime import datetime
 
     try:
-        return datetime.fromisoformat(f"{day}T00:00:00+00:00").astimezone(timezone.utc).timestamp()
+        return datetime.fromisoformat(f"{day}T00:00:00+00:00").timestamp()
     except (ValueError, OverflowError):
         return 0.0
 

@@ -9,7 +9,7 @@ from typing import Any
 from tests.search.scripted_web import ScriptedWeb, story
 from tests.support import CANARY, EnvironmentCase, Run, load_script, run_script
 
-fusion = load_script("websearch.fusion")
+result_pages = load_script("websearch.engines.result_pages")
 OTTER, HERON, NEWT, TOAD = QUESTIONS = ("otter log", "heron log", "newt log", "toad log")
 SITES = 4
 
@@ -50,7 +50,7 @@ class BriefCase(EnvironmentCase):
         addresses = [one["url"] for one in sources] + [
             url for one in sources for url in one.get("also", [])
         ]
-        canonical = [fusion.canonical_url(url) for url in addresses]
+        canonical = [result_pages.canonical_url(url) for url in addresses]
         self.assertEqual(len(set(canonical)), len(canonical), "a page appears twice")
         for one in sources:
             numbers = one["queries"]

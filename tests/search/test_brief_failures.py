@@ -75,6 +75,7 @@ class Failures(BriefCase):
         seconds, run = seconds_of(lambda: self.run_command(*named))
         self.assertLess(seconds, 2 + SLACK)
         self.assertEqual((run.code, run.document["details"]["kind"]), (5, "timeout"))
+        self.assertEqual(run.document["details"]["billed"], {"serper": 4})
 
     def test_if_all_find_nothing_that_is_said(self) -> None:
         run = self.run_command("brief", "no such words", "nor these")

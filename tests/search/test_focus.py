@@ -18,6 +18,7 @@ search: Any = load_script("websearch.search")
 brief: Any = load_script("websearch.brief")
 engines: Any = load_script("websearch.engines")
 pacing: Any = load_script("websearch.engines.pacing")
+tools: Any = load_script("websearch.servers.mcp_tools")
 QUESTION = "sourdough bread"
 SOURCES = {
     "code": {"stackexchange", "github", "duckduckgo"},
@@ -251,6 +252,16 @@ class StandIns(FocusCase):
         self.assertTrue(all(state["found"] for state in document["queries"]))
         self.assertEqual(len(document["warnings"]), 1)
 
+    def test_a_brief_names_the_questions_that_only_they_answer(self) -> None:
+        self.search(count=10)
+        self.set_environment(**{**self.variables, "DUCKDUCKGO_BASE_URL": self.blocker.url})
+        document = brief.run_brief({"queries": [QUESTION, "python asyncio task"]})
+        self.assertEqual(document["queries"][0]["engine"], "duckduckgo")
+        (sentence,) = document["warnings"]
+        self.assertRegex(
+            sentence, r"^No search engine answered question 2: only Wikipedia\b.* did\.$"
+        )
+
     def test_if_nothing_answers_the_block_stays_the_error_with_every_attempt(self) -> None:
         down = {engines.ENGINES[name]["address"][0]: NOBODY for name in engines.stand_ins()}
         self.block_duckduckgo(**down)
@@ -259,6 +270,25 @@ class StandIns(FocusCase):
         attempts = [one["engine"] for one in document["details"]["attempts"]]
         self.assertEqual(attempts, ["duckduckgo", *engines.stand_ins()])
 
+    def test_in_a_brief_too_and_each_attempt_is_named_once(self) -> None:
+        down = {engines.ENGINES[name]["address"][0]: NOBODY for name in engines.stand_ins()}
+        self.block_duckduckgo(**down)
+        details = brief.run_brief({"queries": [QUESTION, "python asyncio task"]})["details"]
+        self.assertEqual(details["kind"], "blocked")
+        attempts = [one["engine"] for one in details["attempts"]]
+        self.assertEqual(attempts, ["duckduckgo", *engines.stand_ins()])
+
+    def test_what_was_paid_before_they_answer_is_said(self) -> None:
+        silent = CannedServer()
+        self.addCleanup(silent.close)
+        silent.delay = 5
+        self.block_duckduckgo(SERPER_BASE_URL=silent.url, SERPER_API_KEY="test-key-of-serper")
+        document = self.search(timeout=3)
+        self.assertTrue(document["ok"], document)
+        kinds = [(one["engine"], one["kind"]) for one in document["attempts"]]
+        self.assertEqual(kinds, [("serper", "timeout"), ("duckduckgo", "blocked")])
+        self.assertEqual(document["billed"], {"serper": 1})
+
     def test_a_kept_answer_is_offered_beside_them(self) -> None:
         self.search()
         Path(self.store).parent.joinpath("engines.db").unlink(missing_ok=True)
@@ -266,6 +296,8 @@ class StandIns(FocusCase):
         document = self.search(force=True)
         self.assertTrue(document["ok"], document)
         self.assertTrue(any("is stored: stale gives it" in one for one in document["warnings"]))
+        document, _ = tools.call_tool("web_search", {"query": QUESTION, "force": 1, "stale": True})
+        self.assertTrue(document.get("stale"), document)
 
 
 if __name__ == "__main__":

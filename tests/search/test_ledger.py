@@ -104,6 +104,7 @@ class Counting(LedgerCase):
         self.web.delays["serper"] = HANG_SECONDS
         document = self.search(QUESTION, "--engine", "serper", "--timeout", "1")
         self.assertEqual(document["details"]["kind"], "timeout")
+        self.assertEqual(document["details"]["billed"], {"serper": 1})
         self.assertEqual(self.spent(), {"serper": 1})
 
     def test_a_request_that_reached_nobody_is_not_counted(self) -> None:
@@ -193,7 +194,7 @@ class Budget(LedgerCase):
             "serper": "brave:900,serper:2000",
             "serper:many": "brave:900,serper:2000",
             "serper:-1": "brave:900,serper:2000",
-            "duckduckgo:5": "brave, serper",
+            "duckduckgo:5": "brave or serper",
             "serpr:5": "serper",
             "brave:5;serper:5": "brave:900,serper:2000",
         }

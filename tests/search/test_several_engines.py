@@ -44,6 +44,16 @@ class SeveralEngines(BriefCase):
         self.assertEqual(len(self.web.read), 3)
         self.assertTrue(all(one["text"] for one in document["results"]))
 
+    def test_a_page_that_failed_is_no_concern_of_a_search_without_pages(self) -> None:
+        locked = self.web.page("/locked", story("otter"), status=403)
+        for engine in ("serper", "searxng"):
+            self.web.find(OTTER, locked, engine=engine)
+        named = ("--engine", "serper,searxng")
+        self.assertIn("403", self.search(*named)["results"][0]["error"])
+        document = self.search(*named, "--no-pages")
+        self.assertTrue(document["from_cache"])
+        self.assertNotIn("error", document["results"][0])
+
     def test_all_asks_the_configured_engines_and_the_keyless_general_ones(self) -> None:
         document = self.search("--engine", "all")
         self.assertEqual({engine for engine, _ in self.web.asked}, set(self.engines))
@@ -86,6 +96,13 @@ class SeveralEngines(BriefCase):
         self.assertEqual((run.code, run.document["details"]["kind"]), (3, "auth"))
         for engine in ("brave", "serper"):
             self.assertIn(engine, run.document["error"])
+        self.assertRegex(run.document["error"], r"[^.]; serper: .*[^.]\.$")
+        self.assertNotIn("billed", run.document["details"])  # neither has answered
+
+    def test_what_found_nothing_was_paid_for_all_the_same(self) -> None:
+        run = self.run_command("no such words", "--engine", "brave,serper")
+        self.assertEqual((run.code, run.document["details"]["kind"]), (1, "no_results"))
+        self.assertEqual(run.document["details"]["billed"], {"brave": 1, "serper": 1})
 
     def test_auto_and_all_stand_alone(self) -> None:
         for engines in ("auto,brave", "serper,all"):

@@ -543,6 +543,9 @@ class Recall(WebSearchCase):
             document = web_search.run_recall({"query": "xylophone zeppelin"})
             self.assertEqual(document["details"]["kind"], "no_results")
             self.assertIn("Search the web instead", document["details"]["hint"])
+            self.assertIn("'xylophone zeppelin'", document["error"])
+        document = web_search.run_recall({"query": "python", "site": ["nowhere.example"]})
+        self.assertIn("Leave out site", document["details"]["hint"])
 
     def test_what_recall_cannot_do_is_said(self) -> None:
         document = web_search.run_recall({"query": "x", "engine": "brave"})

@@ -85,9 +85,9 @@ class OverMcp(BriefCase):
                 self.assertIn("2 to 8", text)
         self.assertEqual(self.web.asked, [])
 
-    def test_a_parameter_that_a_brief_lacks_is_not_offered(self) -> None:
+    def test_a_parameter_that_a_brief_lacks_is_refused(self) -> None:
         text = self.client.text("web_search", queries=QUESTIONS, stale=True)
-        self.assertIn("no argument 'stale'", text)
+        self.assertIn("no parameter 'stale'", text)
 
     def test_progress_is_told(self) -> None:
         meta = {"_meta": {"progressToken": "p"}}

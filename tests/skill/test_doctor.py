@@ -215,6 +215,7 @@ class Keys(DoctorCase):
         ):  # fmt: skip
             with self.subTest(variable):
                 self.check(BRAVE_SEARCH_API_KEY=key, **{variable: value})
+        self.check(GITHUB_TOKEN=key, https_proxy=key)
 
 
 class SecretsFile(DoctorCase):
@@ -271,11 +272,11 @@ class Addresses(DoctorCase):
         for variable, value, status, said in (
             ("BRAVE_SEARCH_BASE_URL", "https://mirror.example", "ok", "https://mirror.example"),
             ("SERPER_BASE_URL", "http://127.0.0.1:8000", "warning", "go to this machine"),
-            ("GEMINI_BASE_URL", "http://mirror.example", "failed", "no address of an API"),
-            ("VERTEX_BASE_URL", "mirror.example", "failed", "no address of an API"),
+            ("GEMINI_BASE_URL", "http://mirror.example", "failed", "not the address of an API"),
+            ("VERTEX_BASE_URL", "mirror.example", "failed", "not the address of an API"),
             ("WIKIPEDIA_BASE_URL", "https://u:pw-1@x.example", "failed", "https://[hidden]@x"),
             ("SEARXNG_BASE_URL", "http://box.lan:8080", "ok", "http://box.lan:8080"),
-            ("SEARXNG_BASE_URL", "box.lan", "failed", "no address"),
+            ("SEARXNG_BASE_URL", "box.lan", "failed", "not an address"),
             ("SEARXNG_URL", "http://box.lan", "warning", "No script reads SEARXNG_URL"),
         ):
             with self.subTest(variable, value=value):
@@ -580,7 +581,7 @@ class TableOfEngines(DoctorCase):
         self.assertEqual(found["secrets file"]["status"], "ok")
         self.assertEqual(found["tiny key"]["message"], "set: TINY_API_KEY in secrets.yaml")
         self.assertIn("asks duckduckgo first, then tiny", found["default engine"]["message"])
-        self.assertIn("no address of an API", found["TINY_BASE_URL"]["message"])
+        self.assertIn("not the address of an API", found["TINY_BASE_URL"]["message"])
         self.assertIn("Tiny has no request that costs nothing", found["tiny live"]["message"])
 
     def test_no_line_names_an_engine_that_the_table_lacks(self) -> None:
@@ -680,7 +681,7 @@ class SkillFolder(DoctorCase):
         lines = lines_of(self.run_copy(folder).document, "skill folder")
         messages = " ".join(line["message"] for line in lines)
         self.assertIn("brave_search.py 0.0.9", messages)
-        self.assertIn("may not be executed: brave_search.py", messages)
+        self.assertIn("not executable: brave_search.py", messages)
         self.assertIn("no SKILL.md", messages)
 
     def test_copies_that_agents_find_are_listed(self) -> None:

@@ -262,6 +262,24 @@ class EveryCommand(unittest.TestCase):
                         self.assertEqual(run.stderr, b"")
         self.assertGreater(seen, 20)
 
+    def test_each_command_of_the_skills_table_works_with_its_words_filled_in(self) -> None:
+        table = re.findall(r"(?m)^\| .*\.py .*$", SKILL)
+        named = [one for row in table for one in re.findall(r"`([a-z_]+\.py [^`]+)`", row)]
+        self.assertGreater(len(named), 20)
+        page = f"{self.server.url}/site/docs/timeouts"
+        places = run_script("serper_search.py", "places", "coffee", env=self.environment)
+        cid = places.document["results"][0]["cid"]
+        with tempfile.NamedTemporaryFile("w", suffix=".txt") as file:
+            file.write(f"{page}\n")
+            file.flush()
+            words = {"URL": page, "CID": cid, "FILE": file.name}
+            for command in named:
+                filled = re.sub(r"\b(URL|CID|FILE)\b", lambda word: words[word[1]], command)
+                script, *rest = shlex.split(filled)
+                with self.subTest(command):
+                    run = run_script(script, *rest, env=self.environment)
+                    self.assertIn(run.code, (0, 1), run.stdout)
+
 
 class BraveDocuments(unittest.TestCase):
     """What Brave's documents promise beside working commands."""

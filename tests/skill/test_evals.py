@@ -331,7 +331,6 @@ class EnginesReference(EnvironmentCase):
         self.assertEqual(list(self.rows), list(load_script("websearch.engines").ENGINES))
 
     def test_filters(self) -> None:
-        seen = 0
         for engine, row in self.rows.items():
             for name, values in VALUES.items():
                 cell = row[name].split(", ")
@@ -342,11 +341,9 @@ class EnginesReference(EnvironmentCase):
                     if (engine, name) == ("searxng", "country"):  # as a note below the table says
                         self.assertEqual(self.dry_run(engine, **params), "invalid_input")
                         params["language"] = "de"
-                    seen += 1
                     with self.subTest(engine, **params):
                         expected = "yes" if takes else "invalid_input"
                         self.assertEqual(self.dry_run(engine, **params), expected)
-        self.assertEqual(seen, 11 * 13)
 
     def test_notes(self) -> None:
         self.assertIn("`brave` takes hosts in `site`, without a path.", self.text)

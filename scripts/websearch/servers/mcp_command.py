@@ -17,7 +17,7 @@ def print_tools() -> int:
     """Print the tools for people: name, description, arguments."""
     lines = []
     for tool in mcp_tools.tool_definitions():
-        lines += [f"{tool['name']}", f"  {tool['description']}"]
+        lines += [tool["name"], f"  {tool['description']}"]
         required = tool["inputSchema"].get("required", ())
         for label, schema in tool["inputSchema"]["properties"].items():
             note = "required" if label in required else ""
@@ -53,18 +53,17 @@ def shell_call(words: list[str]) -> tuple[str, Any]:
         raise common.SearchError("invalid_input", "call takes a tool and its arguments.", example)
     name = words[0]
     if name not in mcp_tools.TOOLS:
-        hint = (
-            common.nearest(name, list(mcp_tools.TOOLS), "tool")
-            or f"The tools are {', '.join(mcp_tools.TOOLS)}."
+        message, hint = (
+            f"There is no tool {common.quoted(name)}.",
+            mcp_tools.unknown_tool_hint(name),
         )
-        message = f"There is no tool {common.shorten(repr(name), 80)}."
         raise common.SearchError("invalid_input", message, hint)
     given = words[1] if len(words) == 2 else "{}"
     text = command_line.read_argument("@-" if given == "-" else given, "arguments")
     try:
         return name, json.loads(text)
     except (ValueError, RecursionError):
-        message = f"The arguments are not valid JSON: {common.shorten(text.strip(), 80)!r}."
+        message = f"The arguments are not valid JSON: {common.quoted(text.strip())}."
         raise common.SearchError("invalid_input", message, example) from None
 
 
@@ -89,7 +88,7 @@ def main(description: str, argv: list[str] | None) -> int:
     if words == ["--version"]:
         command_line.write_stdout(f"mcp_server.py {common.VERSION}")
         return 0
-    message = f"mcp_server.py does not take {common.shorten(' '.join(words), 80)!r}."
+    message = f"mcp_server.py does not take {common.quoted(' '.join(words))}."
     hint = "Without words it serves; its commands are tools and call. --help tells more."
     error = common.SearchError("invalid_input", message, hint)
     sys.stderr.write(f"{common.error_markdown(common.error_document(error))}\n")

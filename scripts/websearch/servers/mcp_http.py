@@ -1,7 +1,7 @@
 """The MCP server over HTTP (Streamable HTTP), without sessions: one POST, one message, one answer.
 
 An answer is JSON; a call whose client asks for progress and takes text/event-stream gets a stream
-of events: the progress, then the answer. Which callers are served, http_messages.py says.
+of events: the progress, then the answer. http_messages.py decides which callers are served.
 """
 
 from __future__ import annotations
@@ -143,9 +143,9 @@ def media_types(http_request: HttpRequest, header: str) -> list[str]:
 def check_headers(message: Any, http_request: HttpRequest) -> bool:
     """Return whether a message speaks MODERN_VERSION; raises ProtocolError.
 
-    What the headers say must be what the body says: a proxy may decide by the one, and the server
-    acts on the other. Versions with a handshake have the version's header alone; without it a
-    client speaks one of the oldest.
+    Headers and body must agree, because a proxy may decide by the headers and the server acts on
+    the body. Versions with a handshake have the version's header only; without it, a client speaks
+    one of the oldest versions.
     """
     check_message(message)
     version = http_request.header(VERSION_HEADER)
@@ -178,9 +178,9 @@ def check_headers(message: Any, http_request: HttpRequest) -> bool:
 
 
 def decode_header(value: str) -> str:
-    """Return the value of Mcp-Name, decoded if it is in the form for what ASCII cannot say.
+    """Return the value of Mcp-Name, decoded if it is in base64, the form for names beyond ASCII.
 
-    A value in that form that cannot be decoded counts as missing.
+    A value that cannot be decoded counts as missing.
     """
     import base64
 

@@ -1,8 +1,8 @@
 """The protocol of the MCP server, in both of its eras, without any input or output.
 
-A transport (mcp_stdio.py, mcp_http.py) reads a message with read_request. What can be answered at
-once it gets from immediate_result; tools/list and tools/call it hands to run_request, which takes
-time. What the tools are and do stands in mcp_tools.py.
+A transport (mcp_stdio.py, mcp_http.py) reads a message with read_request. It asks immediate_result
+for the answer first; that has none for tools/list and tools/call, which take time: run_request
+answers those. The tools are in mcp_tools.py.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import re
 
-from websearch.common import VERSION, dump_json, nearest, object_field, one_line
+from websearch.common import VERSION, dump_json, object_field, one_line
 from websearch.servers import mcp_tools
 
 TYPE_CHECKING = False  # typing.TYPE_CHECKING without its import, which costs 5 ms
@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     Message = dict[str, Any]
 
 MODERN_VERSION = "2026-07-28"  # each request names its version; there is no handshake
-LEGACY_VERSIONS = ("2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05")  # initialize; newest 1st
+# Versions with initialize, the newest first.
+LEGACY_VERSIONS = ("2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05")
 BATCH_VERSIONS = ("2025-03-26", "2024-11-05")  # a later client must not send batches
 MAX_BATCH = 50  # messages; far more than a client sends at once
 META = "io.modelcontextprotocol/"
@@ -182,8 +183,8 @@ def check_tool_name(params: dict[str, Any]) -> None:
     if not isinstance(name, str):
         raise ProtocolError(INVALID_PARAMS, "Invalid params: name must be a string")
     if name not in mcp_tools.TOOLS:
-        message = f"Unknown tool: {one_line(name, 80)}. {nearest(name, mcp_tools.TOOLS, 'tool')}"
-        raise ProtocolError(INVALID_PARAMS, message.strip())
+        message = f"Unknown tool: {one_line(name, 80)}. {mcp_tools.unknown_tool_hint(name)}"
+        raise ProtocolError(INVALID_PARAMS, message)
 
 
 # ===== answers ====================================================================================

@@ -202,7 +202,7 @@ class StdioServer:
                 self.write(line)
 
     def write(self, line: bytes) -> None:
-        """Write one whole line, the lock held; a client that has gone ends the process."""
+        """Write one line, with the lock held; end the process if the client has gone."""
         left = memoryview(line)
         try:
             while left:
@@ -248,12 +248,9 @@ def warm_up() -> None:
 def protocol_descriptors() -> tuple[int, int]:
     """Return descriptors for reading and writing that only the protocol uses.
 
-    What a library or a child process prints goes to stderr from now on; what it reads is empty.
+    From now on, libraries and child processes print to stderr and read nothing.
     """
     nothing = os.open(os.devnull, os.O_RDWR)
-    for descriptor in (0, 1, 2):
-        if not is_open(descriptor):  # the client closed it
-            os.dup2(nothing, descriptor)
     reading, writing = os.dup(0), os.dup(1)
     os.dup2(nothing, 0)
     os.dup2(2, 1)
@@ -264,19 +261,10 @@ def protocol_descriptors() -> tuple[int, int]:
     return reading, writing
 
 
-def is_open(descriptor: int) -> bool:
-    """Return whether a file descriptor is open."""
-    try:
-        os.fstat(descriptor)
-    except OSError:
-        return False
-    return True
-
-
 def drop_placeholders() -> None:
     """Remove variables whose value is a placeholder, such as ${user_config.serper_api_key}.
 
-    A client that has nothing to put in its place hands it over as it is; it would count as a key.
+    A client without a value for it hands over the placeholder itself, which would count as a key.
     """
     for name, value in list(os.environ.items()):
         if re.fullmatch(r"\$\{[^{}]*\}", value):
@@ -289,9 +277,9 @@ def end_by_signal(number: int, frame: object) -> None:
 
 
 def serve() -> int:
-    """Serve the client on standard input and output until it ends; does not return then."""
+    """Serve the client on standard input and output until it ends, then end the process."""
     drop_placeholders()
-    if sys.stdin is not None and sys.stdin.isatty():
+    if sys.stdin.isatty():
         sys.stderr.write("Waiting for an MCP client on standard input; --help tells more.\n")
     try:
         StdioServer(*protocol_descriptors()).serve()

@@ -1,7 +1,7 @@
 """The tools of the MCP server: their table, schemas, calls, and results as text for a model.
 
-Nothing of the protocol stands here: call_tool(name, arguments) returns the document of the command
-that does the work, and its text for the model.
+This module knows no protocol: call_tool(name, arguments) returns the document of the command that
+does the work, and its text for the model.
 """
 
 from __future__ import annotations
@@ -38,7 +38,9 @@ if TYPE_CHECKING:
     from websearch.common import Document, ProgressCallback
 
 # What a hint about a missing key adds for the user of an MCP client.
-CONFIGURATION_HINT = "A client may hand this server no environment: name it in its configuration."
+CONFIGURATION_HINT = (
+    "Many clients pass this server no environment: name the variable in its configuration."
+)
 MAX_TEXT = 8_990  # characters of a result; agents cut longer ones, Codex near 12,000
 
 # ===== the tools ==================================================================================
@@ -53,12 +55,12 @@ CLEARS_OWN_STORE = {
     "openWorldHint": False,
 }
 
-# module and command: whose COMMANDS describe the arguments. run: the module's function.
-# arguments: what a model needs of them; a pair (shown name, table's name) if they differ.
-# help: words for an argument, if the table speaks of the command line. more_choices: values of
-# an argument for which the module has a function of its own. instead: an argument that stands in
-# place of the first one -> the command that takes it. free_with: arguments with which a call of a
-# paid engine costs nothing.
+# module and command: their COMMANDS describe the arguments. run: the module's function.
+# arguments: those that a model needs; a pair (shown name, table's name) if the names differ.
+# help: words for an argument that fit a model better than the table's. more_choices: further values
+# of an argument -> the module's function for each. instead: an argument that may replace the first
+# one -> the command that takes it. free_with: arguments with which a call of a paid engine costs
+# nothing.
 # fmt: off
 TOOLS: dict[str, dict[str, Any]] = {
     "web_search": {
@@ -68,7 +70,7 @@ TOOLS: dict[str, dict[str, Any]] = {
         "queries: one brief with numbered sources. Cached; needs no key.",
         "arguments": [
             "query", "queries", "count", "force", "engine", "focus", "since", "country", "language",
-            "site", "exclude_site",
+            "site", "exclude_site", "stale",
         ],
         "instead": {
             "queries": {"module": "websearch.brief", "command": "brief", "run": "run_brief"},
@@ -78,6 +80,7 @@ TOOLS: dict[str, dict[str, Any]] = {
             "count": "results; with queries: sources (default 8)",
             "focus": "also ask Stack Overflow and GitHub, paper indexes, forums, Wikipedia",
             "force": "search anew instead of using the cache",
+            "stale": "if no engine answers, use the cache of any age",
             "engine": "{choices}; several with commas are asked at once, as all are; auto: the "
             "first configured one that answers",
         },
@@ -161,8 +164,8 @@ TOOLS: dict[str, dict[str, Any]] = {
     },
 }
 # fmt: on
-# Every client pays for every byte of the list in each conversation: what all searches have is said
-# briefly, and a long list of choices is left to the error that names them.
+# Every client pays for every byte of the list in each conversation. So the arguments that all
+# searches have get few words, and a long list of choices is left to the error that names them.
 BRIEF_HELP = {
     "query": "",
     "since": "{choices} or YYYY-MM-DD..YYYY-MM-DD",
@@ -173,7 +176,7 @@ BRIEF_HELP = {
     "count": "",
 }
 LONG_LIST = 16  # choices
-# Fields of a document that found nothing at all: it reads the same from every tool.
+# Fields of a no_results document without anything of its own: it reads the same from every tool.
 NOTHING_BUT_ERROR = {"ok", "error", "details", "provider", "query"}
 # What a table calls the bounds of a value -> what JSON Schema calls them.
 BOUNDS = {"min": "minimum", "max": "maximum", "min_items": "minItems", "max_items": "maxItems"}
@@ -187,7 +190,7 @@ def tool_parameters(name: str) -> dict[str, dict[str, Any]]:
     tool = TOOLS[name]
     others = tool.get("instead", {})
     table: dict[str, dict[str, Any]] = {}
-    for entry in (*others.values(), tool):  # of two commands' parameters the tool's own counts
+    for entry in (*others.values(), tool):  # the tool's own command comes last, so that it wins
         command = load_module(entry["module"]).COMMANDS[entry["command"]]
         table |= {parameter["name"]: parameter for parameter in command["params"]}
     shown = {}
@@ -204,6 +207,11 @@ def tool_parameters(name: str) -> dict[str, dict[str, Any]]:
             parameter["choices"] = [*parameter["choices"], *more]
         shown[label] = parameter
     return shown
+
+
+def unknown_tool_hint(name: str) -> str:
+    """Return what to call instead of a tool that does not exist."""
+    return nearest(name, TOOLS, "tool") or f"The tools are {', '.join(TOOLS)}."
 
 
 def load_module(name: str) -> ModuleType:
@@ -345,8 +353,8 @@ def run_metered(
 def tool_params(name: str, arguments: Any) -> dict[str, Any]:
     """Return a client's arguments under the names of the command's table.
 
-    Models write a list as JSON text, too, and null for what they do not give. Raises SearchError
-    (invalid_input) for an unknown argument.
+    A list may come as JSON text, and null means not given, because models write so. Raises
+    SearchError (invalid_input) for an unknown argument.
     """
     if not isinstance(arguments, dict):
         message = f"The arguments of {name} must be an object, not {quoted(arguments)}."
@@ -401,7 +409,7 @@ def read_list(value: Any) -> Any:
 def tool_text(name: str, document: Document) -> str:
     """Return a tool's document in its command's Markdown, of at most MAX_TEXT characters.
 
-    Raises what a document of another form makes fail.
+    Raises whatever the command's to_markdown raises for a document of another form.
     """
     to_markdown: Callable[[Document], str] = error_markdown
     details = object_field(document, "details")
@@ -424,5 +432,5 @@ def tool_text(name: str, document: Document) -> str:
 
 
 def is_failure(document: Document) -> bool:
-    """Return whether a document is an error; that nothing was found is an answer."""
+    """Return whether a document is an error; no_results is an answer."""
     return not document["ok"] and document["details"]["kind"] != "no_results"
