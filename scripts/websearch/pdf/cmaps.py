@@ -18,7 +18,7 @@ SECTION = re.compile(
     rb"begin(codespacerange|bfchar|bfrange|cidchar|cidrange)\b([\s\S]*?)(?=\bend\1|\bbegin|\Z)"
 )
 ITEM = re.compile(rb"<([^<>]{0,600})>|(\[)|(\])|(\d{1,10})|/([^\s<>\[\]/]+)")
-MAX_CODE_RANGES = 100  # of one CMap; real ones have up to ten
+MAX_CODE_RANGES = 20  # of one CMap; real ones have up to ten
 FIRST = operator.itemgetter(0)  # of a range
 
 VERTICAL = re.compile(rb"/WMode\s+1\b")

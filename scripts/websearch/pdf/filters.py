@@ -157,7 +157,9 @@ def undo_predictor(data: bytes, options: dict[str, Any]) -> bytes:
         value if isinstance(value := options.get(name, default), int) else default
         for name, default in (("Colors", 1), ("BitsPerComponent", 8), ("Columns", 1))
     )
-    if not isinstance(predictor, int) or predictor < 2 or not 0 < columns * colors <= MAX_COLUMNS:
+    if not isinstance(predictor, int) or predictor < 2 or depth not in (1, 2, 4, 8, 16):
+        return data
+    if not 0 < columns * colors <= MAX_COLUMNS:
         return data
     pixel = max(1, colors * depth // 8)
     row = (colors * depth * columns + 7) // 8

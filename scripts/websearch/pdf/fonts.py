@@ -297,9 +297,11 @@ def composite_widths(
     ranges: list[tuple[int, int, float]] = []
     items = file.items(descendant, "W")
     place = 0
-    while place + 1 < len(items) and len(single) < MAX_CMAP_ENTRIES:
+    left = MAX_CMAP_ENTRIES  # the same list may occur again and again
+    while place + 1 < len(items) and left > 0:
         first, second = items[place], items[place + 1]
         if isinstance(first, int) and isinstance(second, list):
+            left -= len(second)
             for number, width in enumerate(second[:MAX_CMAP_ENTRIES], first):
                 if isinstance(width, (int, float)):
                     single[number] = float(width)

@@ -16,6 +16,7 @@ MAX_DEPTH = 100  # of nested arrays and dictionaries; real files stay below 20
 MAX_ITEMS = 100_000  # of one object; a longer array is cut
 MAX_CACHED_ITEMS = 100_000  # of all objects that are kept: about 10 MB
 MAX_STRING = 1_000_000  # bytes of one string
+MAX_SHOWN = 65_536  # bytes of one string that is shown; the format allows 32,767
 MAX_REFERENCES = 50  # references to references
 MAX_CODE_TEXT = 12  # characters that one code stands for
 MAX_CMAP_ENTRIES = 65_536  # of one map from codes to text: a font of two-byte codes has no more
