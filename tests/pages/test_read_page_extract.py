@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 import time
 import unittest
@@ -452,7 +453,7 @@ def page_of(html: str, **options: bool) -> dict[str, Any]:
     response = http_client.Response(200, headers, html.encode("utf-8", "replace"))
     fetched = fetch.Fetched("http://x/", response)
     try:
-        page: dict[str, Any] = page_document.read_fetched(fetched, **options)
+        page: dict[str, Any] = page_document.read_answer(fetched, options, math.inf)
     except common.SearchError as error:
         page = common.error_document(error)
         assert page["details"]["kind"] in ("blocked", "unsupported", "http"), page

@@ -165,6 +165,13 @@ class GitHub(SitesCase):
         self.assertTrue(page["text"].startswith("# Guide\n"))
         self.assertEqual({one.split("/")[1] for one in self.targets()}, {"slowloop"})
 
+    def test_a_file_without_text_costs_no_other_page_anything(self) -> None:
+        urls = [f"{TOOLBOX}/blob/main/docs/empty.txt", PAPER]
+        empty, paper = read.run_read({"urls": urls, "page_timeout": 10.0})["pages"]
+        self.assertEqual(empty["details"]["kind"], "unsupported")
+        self.assertIn("github.com sent a page without any text", empty["error"])
+        self.assertTrue(paper["ok"])
+
     def test_releases_come_one_or_all_with_their_files(self) -> None:
         for place in ("latest", "tag/v3.0"):
             page = self.read(f"{TOOLBOX}/releases/{place}")
