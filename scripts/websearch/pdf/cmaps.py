@@ -8,6 +8,7 @@ import operator
 import re
 
 from websearch.pdf.limits import MAX_CMAP_ENTRIES, MAX_CODE_TEXT
+from websearch.pdf.syntax import parse_hex
 
 TYPE_CHECKING = False  # typing.TYPE_CHECKING without its import, which costs 5 ms
 if TYPE_CHECKING:
@@ -126,8 +127,7 @@ def read_items(body: bytes, limit: int) -> list[bytes | int | str | list[bytes]]
     for match in ITEM.finditer(body):
         digits, opens, closes, number, name = match.groups()
         if digits is not None:
-            text = re.sub(rb"[^0-9A-Fa-f]", b"", digits).decode("ascii")
-            value = bytes.fromhex(text + "0" * (len(text) % 2))
+            value = parse_hex(digits)
             if array is None:
                 items.append(value)
             else:

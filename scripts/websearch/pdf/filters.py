@@ -6,6 +6,7 @@ import re
 import zlib
 
 from websearch.pdf.limits import MAX_SLOW_INPUT
+from websearch.pdf.syntax import parse_hex
 
 TYPE_CHECKING = False  # typing.TYPE_CHECKING without its import, which costs 5 ms
 if TYPE_CHECKING:
@@ -116,8 +117,7 @@ def decode_ascii85(data: bytes, options: dict[str, Any], limit: int) -> bytes:
 
 def decode_hex(data: bytes, options: dict[str, Any], limit: int) -> bytes:
     """ASCIIHexDecode; a missing last digit counts as 0."""
-    digits = re.sub(rb"[^0-9A-Fa-f]", b"", data.partition(b">")[0])[: 2 * limit].decode("ascii")
-    return bytes.fromhex(digits + "0" * (len(digits) % 2))
+    return parse_hex(data.partition(b">")[0])[:limit]
 
 
 def decode_run_length(data: bytes, options: dict[str, Any], limit: int) -> bytes:

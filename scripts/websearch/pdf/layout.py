@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import itertools
 import re
-import statistics
 
 from websearch.pdf.bidi import WORD_GAP, plain_letters, reading_order
 from websearch.pdf.limits import MAX_LINE_PIECES, MAX_PAGE_LINES, MAX_TEXT, OutOfBudgetError
@@ -228,8 +227,9 @@ def usual_drop(lines: list[Line]) -> float:
         for before, line in itertools.pairwise(lines)
         if before.direction == line.direction and before.size == line.size
     ]
-    near = [drop for drop in drops if LINE_SHIFT < drop < 2 * PARAGRAPH_DROP]
-    return statistics.median(near) if near else 1.0
+    near = sorted(drop for drop in drops if LINE_SHIFT < drop < 2 * PARAGRAPH_DROP)
+    middle = len(near) // 2
+    return (near[middle] + near[~middle]) / 2 if near else 1.0  # the median
 
 
 def begins_block(before: Line, line: Line, usual: float) -> bool:
