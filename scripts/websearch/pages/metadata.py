@@ -7,13 +7,12 @@ import json
 import re
 
 from websearch.common import drop_empty
-from websearch.html_tree import texts_below
+from websearch.html_tree import text_beginning
 
 TYPE_CHECKING = False  # typing.TYPE_CHECKING without its import, which costs 5 ms
 if TYPE_CHECKING:
     from typing import Any
 
-    from websearch.html_tree import Node
     from websearch.pages.content import Page
 
 AUTHOR_NAMES = (
@@ -126,19 +125,7 @@ def described(item: dict[str, Any]) -> dict[str, str]:
 
 def first_text(page: Page, tag: str) -> str:
     """Return the beginning of the text of the first element of this name, or ""."""
-    return next((text_start(node) for node in page.nodes if node.tag == tag), "")
-
-
-def text_start(node: Node) -> str:
-    """Return the first MAX_TEXT characters of an element's text, dropped elements included."""
-    pieces: list[str] = []
-    room = MAX_TEXT
-    for text in texts_below(node):
-        pieces.append(text.strip()[:room])
-        room -= len(pieces[-1])
-        if room <= 0:
-            break
-    return " ".join(" ".join(pieces).split())
+    return next((text_beginning(node, MAX_TEXT) for node in page.nodes if node.tag == tag), "")
 
 
 def marked_author(page: Page) -> str:
@@ -151,7 +138,7 @@ def marked_author(page: Page) -> str:
         or node.attributes.get("class") in ("author", "byline")
     )
     for node in itertools.islice(marks, MAX_AUTHOR_MARKS):
-        name = re.sub(r"(?i)^(?:by|von|par|por|di) ", "", text_start(node))
+        name = re.sub(r"(?i)^(?:by|von|par|por|di) ", "", text_beginning(node, MAX_TEXT))
         if 1 < len(name) <= 60:
             return name
     return ""
