@@ -77,9 +77,14 @@ class Forbidden(SiteCase):
             with self.subTest(url):
                 document = read.run_read({"urls": [url]})
                 self.assertEqual(document["details"]["kind"], "refused")
-        document = read.run_read({"urls": ["http://name:secret@127.0.0.1/"]})
-        self.assertEqual(document["details"]["kind"], "refused")
-        self.assertNotIn("secret", str(document["error"]) + str(document["details"]))
+        for url, kind in (
+            ("http://name:secret@127.0.0.1/", "refused"), ("ftp://name:secret@h/", "refused"),
+            ("http://name:secret@[x/", "invalid_input"), ("name:secret@x.example/", "refused"),
+            ("http://name:secret@x.example:99999/", "invalid_input"),
+        ):  # fmt: skip
+            document = read.run_read({"urls": [url]})
+            self.assertEqual(document["details"]["kind"], kind)
+            self.assertNotIn("secret", str(document["error"]) + str(document["details"]))
         self.assertEqual(self.server.requests, [])
 
     def test_addresses_that_are_none_are_bad_input(self) -> None:
@@ -271,7 +276,9 @@ class Robots(SiteCase):
         ):  # fmt: skip
             server.status = status  # of robots.txt and of the page, which is asked for if allowed
             with self.subTest(status):
-                self.assertEqual(self.kind(server.url + "/page", robots=True), kind)
+                details = self.read(server.url + "/page", robots=True)["details"]
+                self.assertEqual(details["kind"], kind)
+                self.assertIs(details["retryable"], status >= 429)
 
 
 if __name__ == "__main__":

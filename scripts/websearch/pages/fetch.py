@@ -8,7 +8,14 @@ import re
 import time
 
 from websearch.common import SearchError, drop_empty, quoted, shorten
-from websearch.http_client import USER_AGENT, exchange, identified_agent, is_loopback, retry_after
+from websearch.http_client import (
+    USER_AGENT,
+    exchange,
+    hide_credentials,
+    identified_agent,
+    is_loopback,
+    retry_after,
+)
 from websearch.pdf.limits import MAX_FILE_BYTES
 
 TYPE_CHECKING = False  # typing.TYPE_CHECKING without its import, which costs 5 ms
@@ -77,27 +84,28 @@ def normal_url(text: str) -> str:
     from urllib.parse import quote, urlsplit, urlunsplit
 
     hint = "Give an address such as https://example.org/page."
-    if len(text) > MAX_URL_CHARS:
-        message = f"{quoted(text)} is longer than {MAX_URL_CHARS} characters."
-        raise SearchError("invalid_input", message, hint)
     cleaned = re.sub(r"[\t\r\n]", "", text.strip())
+    shown = quoted(hide_credentials(cleaned), 200)
+    if len(text) > MAX_URL_CHARS:
+        message = f"{shown} is longer than {MAX_URL_CHARS} characters."
+        raise SearchError("invalid_input", message, hint)
     if "://" not in cleaned and re.match(r"[\w-]+(?:\.[\w-]+)+(?:[:/?#]|$)", cleaned):
         cleaned = "https://" + cleaned
     try:
         parts = urlsplit(cleaned)
         host, port = parts.hostname or "", parts.port
     except ValueError:
-        message = f"{quoted(text, 200)} is not a web address."
+        message = f"{shown} is not a web address."
         raise SearchError("invalid_input", message, hint) from None
     if parts.scheme not in ("http", "https"):
-        message = f"{quoted(text, 200)} is not an http:// or https:// address."
+        message = f"{shown} is not an http:// or https:// address."
         raise SearchError("refused" if parts.scheme else "invalid_input", message, hint)
     if parts.username is not None or parts.password is not None:
         message = "The address holds a user name or password, which are never sent."
         raise SearchError("refused", message, "Give the address without them.")
     name = ascii_host(host)
     if not name or port == 0:
-        raise SearchError("invalid_input", f"{quoted(text, 200)} names no host.", hint)
+        raise SearchError("invalid_input", f"{shown} names no host.", hint)
     netloc = (f"[{name}]" if ":" in name else name) + (f":{port}" if port else "")
     path = quote(parts.path or "/", safe="/%:@!$&'()*+,;=~-._")
     query = quote(parts.query, safe="/%:@!$&'()*+,;=~-._?")
@@ -257,10 +265,10 @@ class UnknownNameError(SearchError):
 class Fetched:
     """A page as its server sent it: its address after all redirects, and the server's answer.
 
-    api_error: why the page was not read through the API of its site, if it has one.
-    What is found out when it is read: is_thin, whether it has next to no text and is no bot wall;
-    alternate, the address of a version for such readers, or "". copy: where it is kept if this is
-    an archived copy, or "".
+    api_error: why the page was not read through the API of its site, if it has one. copy: where
+    the archived copy is kept if this is one, or "". Reading the page sets is_thin, whether it has
+    next to no text and is not a bot wall, and alternate, the address of its Markdown or print
+    version, or "".
     """
 
     def __init__(self, url: str, response: Response) -> None:
@@ -300,7 +308,7 @@ def guarded(request: dict[str, Any]) -> dict[str, Any]:
 def fetch_page(url: str, deadline: float, robots: RobotsCache | None) -> Fetched:
     """Fetch a page, following up to MAX_REDIRECTS redirects, each checked again.
 
-    Raises SearchError: refused, timeout, network, provider, http, blocked, invalid_input.
+    Raises SearchError: refused, timeout, network, provider, http, invalid_input.
     """
     for _ in range(MAX_REDIRECTS + 1):
         if robots:
@@ -344,7 +352,7 @@ def check_status(fetched: Fetched) -> None:
         raise SearchError("http", message, "Try again later.", status=status, **details)
     hint = "Check the address; search for the page's title if it has moved."
     if status in (401, 402, 403, 451):
-        hint = "The site does not serve this page to programs, or asks for a login."
+        hint = "Use another source: the site asks for a login, or serves no programs."
     raise SearchError("http", message, hint, status=status, **details)
 
 
@@ -404,13 +412,13 @@ class RobotsCache:
                 limit = min(deadline, time.monotonic() + ROBOTS_TIMEOUT)
                 self.rules[origin] = fetch_robots(origin + "/robots.txt", limit)
         text, host = self.rules[origin], host_and_port(url)[0]
+        if text is not None and robots_allow(text, url[len(origin) :]):
+            return
+        message = f"robots.txt of {host} disallows this page."
         if text is None:
             message = f"robots.txt of {host} could not be read, which counts as a refusal."
-        elif robots_allow(text, url[len(origin) :]):
-            return
-        else:
-            message = f"robots.txt of {host} disallows this page."
-        raise SearchError("refused", message, "Without robots, the page is read anyway.")
+        hint = "Without robots, the page is read anyway."
+        raise SearchError("refused", message, hint, retryable=text is None)
 
 
 def fetch_robots(url: str, deadline: float) -> str | None:

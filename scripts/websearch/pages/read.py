@@ -94,6 +94,10 @@ COMMANDS: dict[str, dict[str, Any]] = {
              "help": f"also list the elements that a rule dropped, the {MAX_DROPPED} largest"},
         ],
         "expendable": ("warnings",),
+        "cannot": dict.fromkeys(
+            ("urls_from", "connections", "host_pause"),
+            "It is for a list of addresses (urls_from), on the command line only.",
+        ),
     },
 }
 # fmt: on
@@ -308,7 +312,8 @@ class PageReading:
             fetch_target, url, limit, self.robots, self.params, self.shared
         )
         if isinstance(answer, SearchError) and answer.kind == "timeout":
-            answer.details["hint"] = "Raise page_timeout, or skip this page."
+            name = "timeout" if limit == self.deadline else "page_timeout"
+            answer.details["hint"] = f"Raise {name}, or skip this page."
         return answer
 
     def read(self, answer: Fetched | Document | SearchError) -> Document:
