@@ -1,4 +1,4 @@
-"""Read HTML into a tree of elements, in linear time whatever the page is made of.
+"""Read HTML into a tree of elements, in linear time for every page.
 
 html.parser rescans the rest of the page at every tag that is not closed, so 24 KB of "<a " hold
 the interpreter for seconds, and no deadline stops a loop that holds it. Here every search that
@@ -274,7 +274,7 @@ class TreeBuilder:
         return end + 1
 
     def raw_text(self, node: Node, start: int) -> int:
-        """Read the content of a script, style or the like; return where reading goes on.
+        """Read the content of a RAW_TEXT element; return where reading goes on.
 
         Without an end tag, a script or style takes the rest of the page, and other elements take
         nothing. Later ones of that name take nothing either, so that the search is made only once.

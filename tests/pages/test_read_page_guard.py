@@ -68,6 +68,12 @@ class Forbidden(SiteCase):
         for url in ("file:///etc/passwd", "ftp://example.org/", "http://user:pw@example.org/"):
             self.assertEqual(self.kind(f"redirect/to?{url}"), "refused")
 
+    def test_a_redirect_to_what_is_no_address_is_the_fault_of_the_server(self) -> None:
+        for target in ("http://x:99999/", "http://[x/", "http://.../"):
+            document = self.read(f"redirect/to?{target}")
+            self.assertEqual(document["details"]["kind"], "http")
+            self.assertIn("127.0.0.1 redirects to an invalid address", document["error"])
+
     def test_a_redirect_to_another_port_of_this_machine_is_refused(self) -> None:
         self.assertEqual(self.kind(f"redirect/to?{self.server.other_url}/"), "refused")
         self.assertEqual(self.server.other_requests, [])

@@ -90,7 +90,7 @@ def find_browser() -> str:
 def read_in_browser(url: str, deadline: float, running: set[Browser]) -> Fetched:
     """Return a page as a browser shows it once its scripts have filled it. Raises SearchError.
 
-    running: the browser is in it as long as it runs; whoever is in a hurry may close it.
+    running: holds the browser as long as it runs, so that another thread can close it.
     """
     if proxy_for(url):
         message = "A browser cannot be used where the web is behind a proxy."

@@ -152,7 +152,7 @@ class HostSchedule:
             self.list_host(name, host)
 
     def close(self) -> None:
-        """Say that no more items come."""
+        """End the schedule: no more items come."""
         with self.changed:
             self.closed = True
             self.changed.notify_all()

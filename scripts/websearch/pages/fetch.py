@@ -85,7 +85,7 @@ def normal_url(text: str) -> str:
 
     hint = "Give an address such as https://example.org/page."
     cleaned = re.sub(r"[\t\r\n]", "", text.strip())
-    shown = quoted(hide_credentials(cleaned), 200)
+    shown = quoted(hide_credentials(cleaned))
     if len(text) > MAX_URL_CHARS:
         message = f"{shown} is longer than {MAX_URL_CHARS} characters."
         raise SearchError("invalid_input", message, hint)
@@ -122,7 +122,7 @@ def ascii_host(host: str) -> str:
 
 
 def redirect_target(url: str, target: str) -> str:
-    """Return the address that a Location header leads to; raises SearchError.
+    """Return the address that a Location header leads to; raises SearchError (refused, http).
 
     http.client reads headers as Latin-1; servers that send other letters send UTF-8.
     """
@@ -134,7 +134,13 @@ def redirect_target(url: str, target: str) -> str:
         joined = urljoin(url, target)
     except ValueError:  # brackets around something that is not an IPv6 address
         joined = target
-    return normal_url(joined)
+    try:
+        return normal_url(joined)
+    except SearchError as error:
+        if error.kind == "refused":
+            raise
+        message = f"{host_and_port(url)[0]} redirects to an invalid address: {error}"
+        raise SearchError("http", message, "Use another source.") from None
 
 
 def host_and_port(url: str) -> tuple[str, int]:
@@ -334,8 +340,8 @@ def is_pdf(body: bytes) -> bool:
 def check_status(fetched: Fetched) -> None:
     """Raise SearchError if the answer is a bot wall or an error of the server.
 
-    What an error page says goes into details.page_text: it is a stranger's text, so the message
-    holds none of it.
+    What an error page says goes into details.page_text, and not into the message, because it is a
+    stranger's text.
     """
     response = fetched.response
     status = response.status

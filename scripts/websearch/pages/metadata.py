@@ -31,7 +31,7 @@ MAX_AUTHOR_MARKS = 10  # elements marked as the author that are looked at
 MAX_DATE_CHARS = 40  # a longer text is not only a date
 MAX_LIST = 1_000  # entries of a list in JSON-LD that are looked at
 MAX_TEXT = 400  # characters of an element's text that may be a title or name
-_SUBJECTS = (  # types of JSON-LD items that a page is about; others are organizations and such
+_SUBJECTS = (  # types of JSON-LD items that a page is about, unlike organizations and sites
     r"Article|Posting|Recipe|Product|Question|Review|Report|Video|Event|Course|HowTo"
 )
 _LANGUAGE = r"[A-Za-z]{2,3}(?:[-_][A-Za-z0-9]{2,8}){0,4}"
@@ -101,7 +101,7 @@ def linked_data(page: Page) -> dict[str, str]:
 
 
 def described(item: dict[str, Any]) -> dict[str, str]:
-    """Return what a JSON-LD item says of the page's subject; {} for organizations and such."""
+    """Return what a JSON-LD item says of the page's subject; {} if it describes something else."""
     kinds = item.get("@type")
     kinds = kinds[:MAX_LIST] if isinstance(kinds, list) else [kinds]
     if not re.search(_SUBJECTS, " ".join(kind for kind in kinds if isinstance(kind, str))):

@@ -47,7 +47,7 @@ def page_document(
 ) -> Document:
     """Return the document of a page that was fetched or failed: ok and fields, or the error.
 
-    answer: a Document if the API of its site has told what the page says.
+    answer: a Document if it was read through the API of its site.
     """
     found: Any = answer
     if not isinstance(answer, SearchError):

@@ -70,7 +70,8 @@ def question_and_answers(
         questions = [one for one in questions if str(one.get("question_id")) == wanted["id"]]
     number = questions[0].get("question_id") if questions else None
     if not isinstance(number, int):
-        raise SearchError("http", "Stack Exchange has no such question.", "Check the address.")
+        message = f"{api.host} has no question or answer {next(iter(wanted.values()))}."
+        raise SearchError("http", message, "Check the address.")
     if questions[0].get("answer_count") == 0:
         return questions[0], []
     numbers = str(number) if "answer" in wanted else numbers

@@ -215,7 +215,7 @@ def codec_of(name: str) -> str:
 
 @functools.lru_cache(16_384)
 def decode_code(code: bytes, codec: str) -> str:
-    """Return the text of one code; "" if it is none."""
+    """Return the text of one code; "" for bytes that are not a code."""
     try:
         if codec == "jis":  # JIS X 0208, the two bytes without their high bits
             return bytes(byte | 0x80 for byte in code).decode("euc_jp") if len(code) == 2 else ""

@@ -27,7 +27,7 @@ CFF_STANDARD = "¹¬µ™Ð½±Þ¼÷¦°þ¾²®−ð×³©ÁÂÄÀÅÃÇÉÊË
 
 
 class FontProgram:
-    """What an embedded program tells: the text of codes (of simple fonts) and of glyph numbers."""
+    """What a program says: the texts of codes (of simple fonts) and of glyph numbers."""
 
     def __init__(self) -> None:
         self.codes: dict[int, str] = {}
@@ -35,7 +35,7 @@ class FontProgram:
 
 
 def read_font_program(data: bytes) -> FontProgram:
-    """Return what a Type 1, CFF, TrueType or OpenType program tells; nothing if it is damaged."""
+    """Return what a Type 1, CFF, TrueType or OpenType program says; nothing if damaged."""
     program = FontProgram()
     try:
         if data[:4] in (b"\0\1\0\0", b"true", b"OTTO"):

@@ -166,7 +166,7 @@ def unicode_map(file: PdfFile, fields: dict[str, Any]) -> CMap | None:
 
 
 def font_program(file: PdfFile, descriptor: dict[str, Any]) -> FontProgram:
-    """Return what a font's embedded program tells."""
+    """Return what a font's embedded program says."""
     for name in ("FontFile", "FontFile2", "FontFile3"):
         stream = file.field(descriptor, name)
         if isinstance(stream, Stream):

@@ -159,7 +159,7 @@ def parse_number(token: bytes) -> int | float:
 
 
 def parse_name(token: bytes) -> str:
-    """Return a name, #20 and the like replaced."""
+    """Return a name, with escapes such as #20 decoded."""
     if b"#" in token:
         token = re.sub(rb"#([0-9A-Fa-f]{2})", lambda match: bytes([int(match[1], 16)]), token)
     return token.decode("latin-1")
