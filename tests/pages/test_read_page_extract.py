@@ -371,7 +371,7 @@ class Metadata(unittest.TestCase):
     def test_markup_is_read_where_nothing_better_is(self) -> None:
         body = (
             "<h1>Head &amp; li<em>ne</em></h1><a rel=author>by Jo Doe</a>"
-            "<time datetime='2023-01-02'>x</time>"
+            "<time datetime='PT5M'>5 minutes</time><time datetime='2023-01-02'>x</time>"
         )
         found = self.found("<title>Title</title>", body)
         self.assertEqual(

@@ -296,12 +296,6 @@ def page_headers() -> dict[str, str]:
     }
 
 
-def page_request(url: str) -> dict[str, Any]:
-    """Return the request for a page. Raises SearchError (refused, invalid_input)."""
-    request = {"method": "GET", "url": url, "headers": page_headers(), "max_body": MAX_PAGE_BYTES}
-    return guarded(request)
-
-
 def guarded(request: dict[str, Any]) -> dict[str, Any]:
     """Return a request that connects to public addresses alone; raises SearchError (refused)."""
     host, port = host_and_port(request["url"])
@@ -319,7 +313,8 @@ def fetch_page(url: str, deadline: float, robots: RobotsCache | None) -> Fetched
     for _ in range(MAX_REDIRECTS + 1):
         if robots:
             robots.check(url, deadline)
-        request = page_request(url)
+        request = guarded({"method": "GET", "url": url, "headers": page_headers()})
+        request["max_body"] = MAX_PAGE_BYTES
         response = exchange(request, deadline, lambda _: None)
         if response.cut and is_pdf(response.body):
             request["max_body"] = MAX_FILE_BYTES
@@ -351,7 +346,10 @@ def check_status(fetched: Fetched) -> None:
     wall = find_wall(response, response.text())
     if wall:
         raise blocked_error(host, wall, status)
-    message = f"{host} answered {status}{status_phrase(status)}."
+    from http.client import responses
+
+    phrase = f" ({responses[status]})" if status in responses else ""
+    message = f"{host} answered {status}{phrase}."
     details: dict[str, Any] = drop_empty({"page_text": response.excerpt()})
     if status == 429 or status >= 500:
         details |= {"retryable": True, **drop_empty({"retry_after": retry_after(response)})}
@@ -367,13 +365,6 @@ def is_gone(answer: Fetched | SearchError) -> bool:
     if isinstance(answer, Fetched):
         return answer.response.status in (404, 410)
     return isinstance(answer, UnknownNameError)
-
-
-def status_phrase(status: int) -> str:
-    """Return what HTTP calls a status, in parentheses; "" for a status that it does not define."""
-    from http.client import responses
-
-    return f" ({responses[status]})" if status in responses else ""
 
 
 def find_wall(response: Response, html: str) -> str:

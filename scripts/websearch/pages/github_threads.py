@@ -66,7 +66,11 @@ def comments_of(
     if last > 1:
         found += get_list(api, repository, place, per_page=str(size), page=str(last))
     note = f"Only the first {size} and the last of {count} comments are read." if last > 2 else ""
-    return [(raw_text(one.get("created_at")), comment_post(one)) for one in found], note
+    posts = [
+        (raw_text(one.get("created_at")), post(post_heading("Comment", one), body_of(one)))
+        for one in found
+    ]
+    return posts, note
 
 
 def reviews_of(
@@ -102,11 +106,6 @@ def thread_state(thread: dict[str, Any], is_pull: bool) -> str:
     reason = raw_text(thread.get("state_reason")).replace("_", " ")
     kind = "pull request" if is_pull or "pull_request" in thread else "issue"
     return f"{state} {kind}".strip() + (f" ({reason})" if state == "closed" and reason else "")
-
-
-def comment_post(comment: dict[str, Any]) -> str:
-    """Return a comment as a section."""
-    return post(post_heading("Comment", comment), body_of(comment))
 
 
 def review_post(comment: dict[str, Any]) -> str:

@@ -50,7 +50,8 @@ def find_metadata(page: Page) -> dict[str, str]:
     meta = meta_values(page)
     title = data.get("title") or meta.get("og:title") or meta.get("twitter:title")
     authors = (data.get("author"), *(meta.get(name) for name in AUTHOR_NAMES), marked_author(page))
-    dates = (data.get("published"), *(meta.get(name) for name in DATE_NAMES), marked_date(page))
+    marked = (node.attributes.get("datetime") for node in page.nodes if node.tag == "time")
+    dates = (data.get("published"), *(meta.get(name) for name in DATE_NAMES), *marked)
     languages = (
         page.root.attributes.get("lang"), meta.get("og:locale"), meta.get("content-language"),
     )  # fmt: skip
@@ -142,12 +143,6 @@ def marked_author(page: Page) -> str:
         if 1 < len(name) <= 60:
             return name
     return ""
-
-
-def marked_date(page: Page) -> str:
-    """Return the first date in a time element."""
-    dates = (node.attributes.get("datetime", "") for node in page.nodes if node.tag == "time")
-    return next((date for date in dates if date), "")
 
 
 def tidy_date(date: str | None) -> str:

@@ -99,7 +99,7 @@ class PdfReading:
         self.texts: dict[int, str] = {}
         self.notes: list[str] = []
         self.page_count = self.pictures = self.damaged = 0
-        self.is_cut = len(data) > MAX_FILE_BYTES
+        self.is_cut = len(data) >= MAX_FILE_BYTES  # where a file that was fetched is cut, too
         if self.is_cut:
             megabytes = MAX_FILE_BYTES // 1_000_000
             self.notes.append(f"Only the first {megabytes} MB of the file were read.")
