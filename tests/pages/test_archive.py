@@ -139,7 +139,7 @@ class Naming(ArchiveCase):
 
 
 class Names(ArchiveCase):
-    def resolved(self, code: int) -> dict[str, Any]:
+    def resolved(self, code: int, **params: Any) -> dict[str, Any]:
         """What a page whose name does not resolve gives."""
         real = socket.getaddrinfo
 
@@ -150,13 +150,14 @@ class Names(ArchiveCase):
 
         found = mock.patch.object(archive, "newest_copy", return_value="20240131120000")
         with mock.patch("socket.getaddrinfo", resolve), found:
-            document: dict[str, Any] = self.read("http://gone.example.com/old")
+            document: dict[str, Any] = self.read("http://gone.example.com/old", **params)
         return document
 
     def test_a_name_that_does_not_exist_is_gone(self) -> None:
-        details = self.resolved(socket.EAI_NONAME)["details"]
-        self.assertEqual(details["kind"], "network")
-        self.assertEqual(details["archived"]["date"], DAY)
+        for params in ({}, {"robots": True}):
+            details = self.resolved(socket.EAI_NONAME, **params)["details"]
+            self.assertEqual(details["kind"], "network")
+            self.assertEqual(details["archived"]["date"], DAY)
 
     def test_a_name_that_cannot_be_looked_up_now_is_not(self) -> None:
         self.assertNotIn("archived", self.resolved(socket.EAI_AGAIN)["details"])

@@ -29,6 +29,7 @@ from tests.support import (
 
 read: Any = load_script("websearch.pages.read")
 sites: Any = load_script("websearch.pages.sites")
+fetch: Any = load_script("websearch.pages.fetch")
 search: Any = load_script("websearch.search")
 pacing: Any = load_script("websearch.engines.pacing")
 common: Any = load_script("websearch.common")
@@ -451,7 +452,7 @@ class Fallback(SitesCase):
                 with self.subTest(variable, broken=str(broken)[:2_000]):
                     try:
                         page = sites.read_through_api(
-                            url, time.monotonic() + 5, None, params, sites.SharedAnswers()
+                            url, time.monotonic() + 5, None, params, fetch.SharedAnswers()
                         )
                     except common.SearchError:
                         continue

@@ -264,7 +264,7 @@ class ListReader:
         """Return the cache of robots.txt files, a new one once it is full; None if not wanted."""
         if not self.params.get("robots"):
             return None
-        if len(self.robots.rules) > MAX_ROBOTS:
+        if len(self.robots.values) > MAX_ROBOTS:
             self.robots = RobotsCache()
         return self.robots
 

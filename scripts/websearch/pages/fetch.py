@@ -286,6 +286,36 @@ class Fetched:
         self.copy = ""
 
 
+class SharedAnswers:
+    """Answers that several pages of one call need, so that each is asked for once."""
+
+    def __init__(self) -> None:
+        import threading
+
+        self.lock = threading.Lock()
+        self.locks: dict[str, Any] = {}
+        self.values: dict[str, Any] = {}
+
+    def get(self, key: str, ask: Callable[[], Any]) -> Any:
+        """Return what ask() returned for the first page; raises the SearchError that it raised.
+
+        The other pages wait meanwhile, but not for the answer of another key.
+        """
+        import threading
+
+        with self.lock:
+            lock = self.locks.setdefault(key, threading.Lock())
+        with lock:
+            if key not in self.values:
+                try:
+                    self.values[key] = ask()
+                except SearchError as error:
+                    self.values[key] = error
+        if isinstance(self.values[key], SearchError):
+            raise self.values[key]
+        return self.values[key]
+
+
 def page_headers() -> dict[str, str]:
     """Return the headers of a request for a page; raises SearchError (invalid_input)."""
     return {
@@ -384,31 +414,16 @@ def blocked_error(host: str, wall: str, status: int) -> SearchError:
 # ===== robots.txt (RFC 9309) ======================================================================
 
 
-class RobotsCache:
+class RobotsCache(SharedAnswers):
     """The robots.txt rules of the hosts of one call, each file fetched once."""
-
-    def __init__(self) -> None:
-        import threading
-
-        self.lock = threading.Lock()
-        self.locks: dict[str, Any] = {}
-        self.rules: dict[str, str | None] = {}  # None: the file cannot be fetched
 
     def check(self, url: str, deadline: float) -> None:
         """Raise SearchError (refused) if robots.txt disallows the page to this tool.
 
         As RFC 9309 says, a file that cannot be fetched disallows everything.
         """
-        import threading
-
-        origin = "/".join(url.split("/")[:3])
-        with self.lock:
-            host_lock = self.locks.setdefault(origin, threading.Lock())
-        with host_lock:  # one host's slow file must not hold up the others'
-            if origin not in self.rules:
-                limit = min(deadline, time.monotonic() + ROBOTS_TIMEOUT)
-                self.rules[origin] = fetch_robots(origin + "/robots.txt", limit)
-        text, host = self.rules[origin], host_and_port(url)[0]
+        origin, host = "/".join(url.split("/")[:3]), host_and_port(url)[0]
+        text = self.get(origin, lambda: fetch_robots(f"{origin}/robots.txt", deadline))
         if text is not None and robots_allow(text, url[len(origin) :]):
             return
         message = f"robots.txt of {host} disallows this page."
@@ -421,7 +436,9 @@ class RobotsCache:
 def fetch_robots(url: str, deadline: float) -> str | None:
     """Return a robots.txt: "" if it does not exist (4xx), None after a fault (5xx, network)."""
     try:
-        fetched = fetch_page(url, deadline, None)
+        fetched = fetch_page(url, min(deadline, time.monotonic() + ROBOTS_TIMEOUT), None)
+    except UnknownNameError:
+        return ""  # so that the page fails for the same reason, and not for its robots.txt
     except SearchError as error:
         if error.kind == "refused":
             raise

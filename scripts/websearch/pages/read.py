@@ -21,6 +21,7 @@ from websearch.common import (
 from websearch.pages.fetch import (
     Fetched,
     RobotsCache,
+    SharedAnswers,
     fetch_page,
     host_and_port,
     is_gone,
@@ -32,7 +33,7 @@ from websearch.pages.page_document import MAX_DROPPED, page_document, result_or_
 from websearch.pages.passages import PARAGRAPH_GAP, join_best
 from websearch.pages.ranking import rank_windows
 from websearch.pages.room import fit_json, json_size, share_room, slice_end
-from websearch.pages.sites import SharedAnswers, read_through_api
+from websearch.pages.sites import read_through_api
 from websearch.pages.thin_pages import read_otherwise
 
 TYPE_CHECKING = False  # typing.TYPE_CHECKING without its import, which costs 5 ms

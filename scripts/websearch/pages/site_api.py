@@ -8,9 +8,8 @@ from websearch.common import DEFAULT_MAX_CHARS
 from websearch.engines.pacing import PAGES, PacedEngine
 from websearch.http_client import send_within
 from websearch.pages.content import Page
-from websearch.pages.fetch import guarded
+from websearch.pages.fetch import SharedAnswers, guarded
 from websearch.pages.markdown import MarkdownWriter
-from websearch.pages.sites import SharedAnswers
 
 TYPE_CHECKING = False  # typing.TYPE_CHECKING without its import, which costs 5 ms
 if TYPE_CHECKING:
