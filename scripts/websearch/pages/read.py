@@ -297,6 +297,7 @@ class PageReading:
         while (taken := self.schedule.take()) is not None:
             index, url = taken
             answer = self.fetch(url)
+            self.schedule.give_back(url)  # asking the archive may take long
             if not isinstance(answer, dict) and is_gone(answer):
                 from websearch.pages.archive import replace_gone
 
@@ -304,7 +305,6 @@ class PageReading:
                 answer = result_or_error(replace_gone, answer, url, self.deadline, reads_copy)
             size = len(answer.response.body) if isinstance(answer, Fetched) else 0
             self.fetched.put((size, index, answer))
-            self.schedule.give_back(url)
 
     def fetch(self, url: str) -> Fetched | Document | SearchError:
         """Fetch one page within its time, or return what failed."""
