@@ -990,6 +990,18 @@ class Limits(PdfCase):
         builder.add_page(content, b"<</Font<</F1 %b>>>>" % font)
         self.assertEqual(self.read_within(builder.build(), seconds=10), "end")
 
+    def test_many_fonts_end_at_the_deadline(self) -> None:
+        builder = PdfBuilder()
+        builder.add_text("first")
+        names = builder.add(b"[" + b"0/aacute " * 45_000 + b"]")
+        font = b"<</Subtype/TrueType/Encoding<</Differences %d 0 R>>>>" % names
+        fonts = b"".join(b"/F%d %b" % (number, font) for number in range(100))
+        shows = b"".join(b"/F%d 9 Tf (a) Tj " % number for number in range(100))
+        builder.add_page(b"BT " + shows, b"<</Font<<%b>>>>" % fonts)
+        document = pdf.read_pdf(builder.build(), "", time.monotonic() + 1)
+        self.assertIn("first", document["text"])
+        self.assertIn("page 2: the time", document["note"])
+
     def test_a_predictor_with_rows_without_end_ends(self) -> None:
         builder = PdfBuilder()
         builder.add_text("first")

@@ -173,12 +173,16 @@ class ContentReader:
     # ----- fonts
 
     def font(self, name: str) -> Font:
-        """Return a font of the resources; a standard one if there is none with this name."""
+        """Return a font of the resources; a standard one if it has none with this name.
+
+        Raises OutOfBudgetError.
+        """
         listed = self.file.fields(self.resources, "Font").get(name)
         fields = self.file.resolve(listed)
         fields = fields if isinstance(fields, dict) else {}
         key = listed.number if isinstance(listed, Reference) else -id(fields) if fields else 0
         if key not in self.fonts:
+            self.file.budget.check_time()
             font = make_font(self.file, fields)
             self.font_entries += font.entries()
             if self.font_entries > MAX_FONT_ENTRIES:

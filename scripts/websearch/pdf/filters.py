@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 INFLATE_CHUNK = 4_096  # bytes; in the chunk with the damage, bytes are tried one by one
 CLEAR_TABLE, END_OF_DATA, MAX_CODES = 256, 257, 4_096  # of LZW
+NOT_ASCII85 = bytes(set(range(256)) - set(range(ord("!"), ord("u") + 1)) - set(b"z~"))
 MAX_COLUMNS = 1_000_000  # of a predictor
 MAX_PREDICTED = 2_000_000  # bytes, which take 2 s; cross-references of 300,000 objects are shorter
 
@@ -99,7 +100,8 @@ def decode_lzw(data: bytes, options: dict[str, Any], limit: int) -> bytes:
 
 def decode_ascii85(data: bytes, options: dict[str, Any], limit: int) -> bytes:
     """ASCII85Decode: five characters are four bytes, z is four zero bytes."""
-    text = re.sub(rb"[^!-uz~]", b"", data[:MAX_SLOW_INPUT]).removeprefix(b"<~").partition(b"~")[0]
+    text = data[:MAX_SLOW_INPUT].translate(None, NOT_ASCII85)
+    text = text.removeprefix(b"<~").partition(b"~")[0]
     unpacked = bytearray()
     for group in re.finditer(rb"z|[!-u]{1,5}", text):
         digits = group[0]

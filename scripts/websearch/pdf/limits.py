@@ -10,6 +10,7 @@ MAX_TREE_NODES = 100_000  # of the page tree
 MAX_TEXT = 4_000_000  # characters of one call: a book of 1,500 pages
 MAX_PAGE_LINES = 40_000  # of one page
 MAX_LINE_PIECES = 5_000  # shown strings of one line
+MAX_LINE_GLYPHS = 100_000  # of a line from right to left, each kept with its place: some 25 MB
 MAX_FORM_DEPTH = 20  # of form XObjects inside each other
 MAX_STATES = 500  # saved graphics states on one page
 MAX_DEPTH = 100  # of nested arrays and dictionaries; real files stay below 20
