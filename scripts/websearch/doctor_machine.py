@@ -89,9 +89,9 @@ def check_uv() -> list[Check]:
 
 def check_browser() -> list[Check]:
     """Return the line on the browser that can fill pages which only a script fills."""
-    from websearch.pages import browser
+    from websearch.pages import browser, thin_pages
 
-    is_wanted = browser.is_wanted({})
+    is_wanted = thin_pages.wants_browser({})
     status = "warning" if is_wanted else "ok"
     try:
         program = browser.find_browser()
@@ -105,7 +105,7 @@ def check_browser() -> list[Check]:
         message = f"{program} does not start as root, because its sandbox needs a user."
         hint = f"Run as another user, or set {browser.ARGUMENTS} (see references/web_search.md)."
         return [check("browser", status, message, hint if is_wanted else "")]
-    use = "used for" if is_wanted else f"{browser.SWITCH}=1 or browser lets it fill"
+    use = "used for" if is_wanted else f"{thin_pages.BROWSER_VARIABLE}=1 or browser lets it fill"
     return [check("browser", "ok", f"{program}; {use} pages that only a script fills")]
 
 

@@ -1,4 +1,4 @@
-"""Read HTML into a tree of elements, in linear time whatever the page is made of.
+"""Read HTML into a tree of elements, in linear time for every page.
 
 html.parser rescans the rest of the page at every tag that is not closed, so 24 KB of "<a " hold
 the interpreter for seconds, and no deadline stops a loop that holds it. Here every search that
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 MAX_DEPTH = 120  # of open elements; browsers stop at 512, and real pages stay below 80
-MAX_NODES = 100_000  # elements of one page; what follows is left out and said to be
+MAX_NODES = 100_000  # elements of one page; the tree ends there and is marked as cut
 MAX_TAGS = 300_000  # of one page, end tags and comments included; the same
 MAX_TAG_CHARS = 20_000  # of one tag that are read; longer ones hold images as data: URLs
 MAX_VALUE_CHARS = 2_000  # of an attribute's value; the rest is cut off
@@ -120,6 +120,17 @@ def texts_below(node: Node) -> Iterator[str]:
             waiting += [" ", *inside, " "] if one.tag in BLOCKS else inside
 
 
+def text_beginning(node: Node, limit: int) -> str:
+    """Return about the first limit characters of what texts_below yields, on one line."""
+    pieces: list[str] = []
+    for text in texts_below(node):
+        pieces.append(re.sub(r"\s+", " ", text)[:limit])
+        limit -= len(pieces[-1])
+        if limit <= 0:
+            break
+    return " ".join("".join(pieces).split())
+
+
 def read_attributes(raw: str) -> dict[str, str]:
     """Return the attributes of a tag by lower-case name; the first of two with one name wins.
 
@@ -199,7 +210,7 @@ class TreeBuilder:
 
     def add_text(self, text: str) -> None:
         """Append text to the innermost open element."""
-        self.stack[-1].children.append(unescape(text) if "&" in text else text)
+        self.stack[-1].children.append(unescape(text))
 
     def end_of_comment(self, start: int, comments_end: int) -> int:
         """Return where a comment, declaration or broken end tag ends.
@@ -263,7 +274,7 @@ class TreeBuilder:
         return end + 1
 
     def raw_text(self, node: Node, start: int) -> int:
-        """Read the content of a script, style or the like; return where reading goes on.
+        """Read the content of a RAW_TEXT element; return where reading goes on.
 
         Without an end tag, a script or style takes the rest of the page, and other elements take
         nothing. Later ones of that name take nothing either, so that the search is made only once.

@@ -36,6 +36,7 @@ FILES = {
     "README.md": (README, "text/plain; charset=utf-8"),
     "src/cancel.py": (CODE, "text/plain; charset=utf-8"),
     "docs/guide.md": ("# Guide\n\nHow the toolbox is used.\n", "text/plain; charset=utf-8"),
+    "docs/empty.txt": ("", "text/plain; charset=utf-8"),
     "docs/logo.png": ("\x89PNG\r\n\x1a\n", "image/png"),
 }
 

@@ -12,6 +12,7 @@ import html
 import importlib
 import itertools
 import json
+import math
 import os
 import random
 import re
@@ -259,7 +260,7 @@ def read_answer(response: Any, url: str = "http://x.example/") -> None:
     """Read a page as far as it can be read, and look for passages."""
     try:
         fetched = fetch.Fetched(url, response)
-        page = page_document.read_fetched(fetched, keep_links=True, explain=True)
+        page = page_document.read_answer(fetched, {"links": True, "explain": True}, math.inf)
         passages.select_passages(page["text"], "some words", 2_000)
     except common.SearchError as error:
         common.error_document(error)

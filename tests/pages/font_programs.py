@@ -19,9 +19,45 @@ def truetype_program(unicode_map: dict[int, int], code_map: dict[int, int]) -> b
     format0 = struct.pack(">HHH", 0, 262, 0) + codes
     head = struct.pack(">HH", 0, 2)
     head += struct.pack(">HHI", 1, 0, 20) + struct.pack(">HHI", 3, 1, 20 + len(format0))
-    table = head + format0 + format4
-    directory = struct.pack(">IHHHH", 0x00010000, 1, 0, 0, 0)
-    return directory + struct.pack(">4sIII", b"cmap", 0, 28, len(table)) + table
+    return with_tables([(b"cmap", head + format0 + format4)])
+
+
+def with_tables(tables: list[tuple[bytes, bytes]]) -> bytes:
+    """Return a TrueType program with these tables; tables with the same content share it."""
+    contents = dict.fromkeys(content for _, content in tables)
+    place = 12 + 16 * len(tables)
+    offsets = {}
+    for content in contents:
+        offsets[content] = place
+        place += len(content)
+    directory = struct.pack(">IHHHH", 0x00010000, len(tables), 0, 0, 0)
+    for tag, content in tables:
+        directory += struct.pack(">4sIII", tag, 0, offsets[content], len(content))
+    return directory + b"".join(contents)
+
+
+def with_map(subtable: bytes) -> bytes:
+    """Return a TrueType program whose Unicode map is this subtable."""
+    return with_tables([(b"cmap", struct.pack(">HHHHI", 0, 1, 3, 1, 12) + subtable)])
+
+
+def overlapping_segments(count: int) -> bytes:
+    """Return a subtable of format 4 whose segments all hold every character."""
+    head = struct.pack(">HHHHHHH", 4, 0, 0, 2 * count, 0, 0, 0)
+    return head + b"\xff\xfe" * count + bytes(2) + bytes(6 * count)
+
+
+def overlapping_groups(count: int) -> bytes:
+    """Return a subtable of format 12 whose groups all hold the same characters."""
+    head = struct.pack(">HHIII", 12, 0, 0, 0, count)
+    return head + struct.pack(">III", 32, 30_000, 1) * count
+
+
+def overlapping_index(count: int, size: int) -> bytes:
+    """Return a CFF program whose first index has count items, every second one of size bytes."""
+    offsets = [1, 1 + size] * (count // 2) + [1]
+    packed = b"".join(struct.pack(">I", offset) for offset in offsets)
+    return b"\1\0\4\2" + struct.pack(">HB", len(offsets) - 1, 4) + packed + bytes(size)
 
 
 def cff_program(names: list[str], codes: list[int]) -> bytes:

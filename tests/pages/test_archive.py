@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import socket
+import threading
 import unittest
 from typing import Any
 from unittest import mock
@@ -49,6 +50,25 @@ class Reading(ArchiveCase):
         self.assertEqual((page["archived"], page["final_url"]), (DAY, copy))
         self.assertEqual(page["url"], self.address("gone/bread"))
         self.assertIn("flour", page["text"])
+
+    def test_pages_that_are_gone_hold_up_no_other_page_of_their_host(self) -> None:
+        good = self.address("articles/sourdough")
+        good_is_read = threading.Event()
+        waited: list[bool] = []
+
+        def replace(error: Any, *_: Any) -> Any:
+            waited.append(good_is_read.wait(5))
+            return archive.error_of(error)
+
+        def report(url: str, *_: int) -> None:
+            if url == good:
+                good_is_read.set()
+
+        urls = [*(self.address(f"gone/bread?{number}") for number in range(2)), good]
+        with mock.patch.object(archive, "replace_gone", replace):
+            document = read.run_read({"urls": urls}, report)
+        self.assertEqual([page["ok"] for page in document["pages"]], [False, False, True])
+        self.assertEqual(waited, [True, True])
 
     def test_links_of_a_copy_lead_to_the_site_and_not_to_the_archive(self) -> None:
         text = self.page("gone/bread", archived=True, links=True)["text"]
@@ -139,7 +159,7 @@ class Naming(ArchiveCase):
 
 
 class Names(ArchiveCase):
-    def resolved(self, code: int) -> dict[str, Any]:
+    def resolved(self, code: int, **params: Any) -> dict[str, Any]:
         """What a page whose name does not resolve gives."""
         real = socket.getaddrinfo
 
@@ -150,13 +170,14 @@ class Names(ArchiveCase):
 
         found = mock.patch.object(archive, "newest_copy", return_value="20240131120000")
         with mock.patch("socket.getaddrinfo", resolve), found:
-            document: dict[str, Any] = self.read("http://gone.example.com/old")
+            document: dict[str, Any] = self.read("http://gone.example.com/old", **params)
         return document
 
     def test_a_name_that_does_not_exist_is_gone(self) -> None:
-        details = self.resolved(socket.EAI_NONAME)["details"]
-        self.assertEqual(details["kind"], "network")
-        self.assertEqual(details["archived"]["date"], DAY)
+        for params in ({}, {"robots": True}):
+            details = self.resolved(socket.EAI_NONAME, **params)["details"]
+            self.assertEqual(details["kind"], "network")
+            self.assertEqual(details["archived"]["date"], DAY)
 
     def test_a_name_that_cannot_be_looked_up_now_is_not(self) -> None:
         self.assertNotIn("archived", self.resolved(socket.EAI_AGAIN)["details"])

@@ -19,6 +19,7 @@ from tests.pages.test_read_page import SiteCase
 from tests.support import CANARY, SLACK, CannedServer, EnvironmentCase, load_script
 
 browser: Any = load_script("websearch.pages.browser")
+thin_pages: Any = load_script("websearch.pages.thin_pages")
 browser_proxy: Any = load_script("websearch.pages.browser_proxy")
 MODES = ("page", "dialog", "stuck", "silent", "root", "lost")
 
@@ -130,8 +131,8 @@ class Pages(SiteCase):
         self.assertFalse((self.folder / "page.json").exists())
         for value, wanted in (("", False), ("0", False), ("false", False), ("1", True)):
             self.set_environment(WEB_SEARCH_BROWSER=value)
-            self.assertIs(browser.is_wanted({}), wanted)
-            self.assertIs(browser.is_wanted({"browser": True}), True)
+            self.assertIs(thin_pages.wants_browser({}), wanted)
+            self.assertIs(thin_pages.wants_browser({"browser": True}), True)
 
     def test_a_bot_wall_is_not_shown_to_a_browser(self) -> None:
         self.set_environment(WEB_SEARCH_BROWSER=str(self.folder / "page"))

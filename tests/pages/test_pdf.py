@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+import struct
 import time
+import tracemalloc
 import unittest
 import zlib
 from typing import Any
@@ -18,7 +20,15 @@ from tests.fake_server.pdf_builder import (
     one_page,
     to_unicode,
 )
-from tests.pages.font_programs import cff_program, truetype_program
+from tests.pages.font_programs import (
+    cff_program,
+    overlapping_groups,
+    overlapping_index,
+    overlapping_segments,
+    truetype_program,
+    with_map,
+    with_tables,
+)
 from tests.support import load_script
 
 pdf: Any = load_script("websearch.pages.pdf")
@@ -916,10 +926,11 @@ class Limits(PdfCase):
             builder.add_text(f"leaf {number}")
         data = builder.build()
         with mock.patch.object(pdf, "MAX_FILE_BYTES", len(data) // 2):
-            document = pdf.read_pdf(data)
-        self.assertIn("leaf 10", document["text"])
-        self.assertNotIn("leaf 40", document["text"])
-        self.assertIn("MB of the file", document["note"])
+            for file in (data, data[: len(data) // 2]):  # the second one as it is fetched
+                document = pdf.read_pdf(file)
+                self.assertIn("leaf 10", document["text"])
+                self.assertNotIn("leaf 40", document["text"])
+                self.assertIn("MB of the file", document["note"])
 
     def test_too_many_unpacked_bytes_end_the_reading(self) -> None:
         builder = PdfBuilder()
@@ -930,6 +941,73 @@ class Limits(PdfCase):
             document = pdf.read_pdf(builder.build())
         self.assertIn("leaf 2", document["text"])
         self.assertIn("too many bytes", document["note"])
+
+    def read_within(self, data: bytes, seconds: float = 5, megabytes: int = 60) -> str:
+        tracemalloc.start()
+        begin = time.monotonic()
+        try:
+            text = text_of(data)
+            peak = tracemalloc.get_traced_memory()[1]
+        finally:
+            tracemalloc.stop()
+        self.assertLess(time.monotonic() - begin, seconds)
+        self.assertLess(peak, megabytes * 1_000_000)
+        return text
+
+    def test_font_programs_whose_parts_overlap_end(self) -> None:
+        charset = struct.pack(">BHH", 0, 391, 392)
+        endless = cff_program(["Zcaron", "uni0416"], [7, 8])
+        endless = endless.replace(charset, b"\3\0\1\x80\0\0")
+        tables = [(b"%04d" % number, bytes(1_000_000)) for number in range(500)]
+        tables = [(tag, content[number % 2 :]) for number, (tag, content) in enumerate(tables)]
+        for key, program in (
+            (b"FontFile2", with_map(overlapping_segments(5_000))),
+            (b"FontFile2", with_map(overlapping_groups(20_000))),
+            (b"FontFile2", with_tables(tables)),
+            (b"FontFile3", overlapping_index(500, 1_000_000)),
+            (b"FontFile3", endless),
+        ):
+            builder = PdfBuilder()
+            descriptor = b"<</%b %d 0 R>>" % (key, builder.add_packed(program))
+            font = b"<</Subtype/TrueType/FontDescriptor %b>>" % descriptor
+            builder.add_page(b"BT /F1 9 Tf (AB) Tj", b"<</Font<</F1 %b>>>>" % font)
+            self.assertEqual(self.read_within(builder.build()), "AB")
+
+    def test_widths_and_ranges_of_codes_without_end_end(self) -> None:
+        builder = PdfBuilder()
+        widths = builder.add(b"[" + b"9 " * 65_000 + b"]")
+        fields = b"/W[" + b"0 %d 0 R " % widths * 10_000 + b"]"
+        font = composite_font(builder, to_unicode({1: "a"}), fields)
+        builder.add_page(b"BT /F1 9 Tf <0001> Tj", b"<</Font<</F1 %b>>>>" % font)
+        self.assertEqual(self.read_within(builder.build()), "a")
+        builder = PdfBuilder()
+        ranges = b"".join(b"<%02x00> <%02xff> " % (one, one) for one in range(100, 200))
+        cmap = b"100 begincodespacerange %bendcodespacerange" % ranges
+        cmap += b" 1 begincodespacerange <000000> <000000> endcodespacerange"
+        encoding = builder.add_packed(cmap)
+        font = b"<</Subtype/Type0/Encoding %d 0 R/DescendantFonts[<<>>]>>" % encoding
+        content = builder.add_packed(b"BT /F1 9 Tf (%b) Tj /F2 9 Tf (end) Tj" % (b"a" * 900_000))
+        builder.add_page(content, b"<</Font<</F1 %b>>>>" % font)
+        self.assertEqual(self.read_within(builder.build(), seconds=10), "end")
+
+    def test_many_fonts_end_at_the_deadline(self) -> None:
+        builder = PdfBuilder()
+        builder.add_text("first")
+        names = builder.add(b"[" + b"0/aacute " * 45_000 + b"]")
+        font = b"<</Subtype/TrueType/Encoding<</Differences %d 0 R>>>>" % names
+        fonts = b"".join(b"/F%d %b" % (number, font) for number in range(100))
+        shows = b"".join(b"/F%d 9 Tf (a) Tj " % number for number in range(100))
+        builder.add_page(b"BT " + shows, b"<</Font<<%b>>>>" % fonts)
+        document = pdf.read_pdf(builder.build(), "", time.monotonic() + 1)
+        self.assertIn("first", document["text"])
+        self.assertIn("page 2: the time", document["note"])
+
+    def test_a_predictor_with_rows_without_end_ends(self) -> None:
+        builder = PdfBuilder()
+        builder.add_text("first")
+        fields = b"/Filter/FlateDecode/DecodeParms<</Predictor 15/BitsPerComponent 3000000000>>"
+        builder.add_page(builder.add_stream(zlib.compress(b"\2BT"), fields))
+        self.assertIn("first", self.read_within(builder.build()))
 
     def test_deep_nesting_recursion_and_endless_strings_end(self) -> None:
         deep = b"[" * 200_000 + b"]" * 200_000

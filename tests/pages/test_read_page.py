@@ -11,6 +11,7 @@ import tempfile
 import time
 import unittest
 from typing import Any
+from unittest import mock
 from urllib.parse import urlsplit
 
 from tests.fake_server.server import FakeServer
@@ -203,6 +204,16 @@ class Texts(SiteCase):
         self.assertIn("Wind of force nine", feed["text"])
         self.assertIn("seen for twenty miles", self.page("feed.atom")["text"])
 
+    def test_a_feed_with_too_many_entries_or_too_long_ones_is_cut_and_says_so(self) -> None:
+        entries = "<item><title>Tide</title><description>High at noon.</description></item>"
+        for name, limit, cut in (
+            ("MAX_ENTRIES", 10, False), ("MAX_ENTRIES", 9, True), ("MAX_ENTRY_CHARS", 100, True),
+        ):  # fmt: skip
+            with self.subTest(name, limit=limit), mock.patch.object(other_formats, name, limit):
+                found = other_formats.feed_markdown(f"<rss>{entries * 10}</rss>", "", False)
+                self.assertIs(found["cut"], cut)
+                self.assertIn("High at noon.", found["text"])
+
     def test_files_without_text_are_refused_by_content_not_only_by_header(self) -> None:
         for path in ("binary/report", "binary/photo", "binary/archive", "binary/sound", "empty"):
             with self.subTest(path):
@@ -371,13 +382,17 @@ class Hostile(SiteCase):
     def test_a_page_that_hangs_or_drips_ends_at_the_page_timeout(self) -> None:
         for path in ("slow/hang", "slow/drip"):
             started = time.monotonic()
-            self.assertEqual(self.kind(path, page_timeout=0.5), "timeout")
+            error = self.read(path, page_timeout=0.5)["details"]
             self.assertLess(time.monotonic() - started, 0.5 + SLACK)
+            self.assertEqual(error["kind"], "timeout")
+            self.assertIn("Raise page_timeout", error["hint"])
 
     def test_the_deadline_of_the_call_bounds_every_page(self) -> None:
         started = time.monotonic()
-        self.assertEqual(self.kind("slow/hang", page_timeout=60, timeout=0.5), "timeout")
+        error = self.read("slow/hang", page_timeout=60, timeout=0.5)["details"]
         self.assertLess(time.monotonic() - started, 0.5 + SLACK)
+        self.assertEqual(error["kind"], "timeout")
+        self.assertIn("Raise timeout", error["hint"])
 
     def test_an_endless_page_is_cut_at_5_megabytes_and_says_so(self) -> None:
         page = self.page("huge/endless", page_timeout=20)
@@ -432,6 +447,7 @@ class CommandLine(SiteCase):
             (("--page-timeout", "0"), "page_timeout must be a number from 0.1 to 120"),
             (("--offset", "-1"), "offset must be a whole number"),
             (("--max-char", "3"), "--max-chars"),
+            (("--connections", "3"), "It is for a list of addresses (urls_from)"),
             (tuple(f"http://h{number}.example/" for number in range(51)), "up to 50"),
         ):
             run = call_main(command, "http://x.example/", *words)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 import time
 import unittest
@@ -369,8 +370,8 @@ class Metadata(unittest.TestCase):
 
     def test_markup_is_read_where_nothing_better_is(self) -> None:
         body = (
-            "<h1>Head &amp; line</h1><a rel=author>by Jo Doe</a>"
-            "<time datetime='2023-01-02'>x</time>"
+            "<h1>Head &amp; li<em>ne</em></h1><a rel=author>by Jo Doe</a>"
+            "<time datetime='PT5M'>5 minutes</time><time datetime='2023-01-02'>x</time>"
         )
         found = self.found("<title>Title</title>", body)
         self.assertEqual(
@@ -452,7 +453,7 @@ def page_of(html: str, **options: bool) -> dict[str, Any]:
     response = http_client.Response(200, headers, html.encode("utf-8", "replace"))
     fetched = fetch.Fetched("http://x/", response)
     try:
-        page: dict[str, Any] = page_document.read_fetched(fetched, **options)
+        page: dict[str, Any] = page_document.read_answer(fetched, options, math.inf)
     except common.SearchError as error:
         page = common.error_document(error)
         assert page["details"]["kind"] in ("blocked", "unsupported", "http"), page

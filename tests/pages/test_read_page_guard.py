@@ -68,6 +68,12 @@ class Forbidden(SiteCase):
         for url in ("file:///etc/passwd", "ftp://example.org/", "http://user:pw@example.org/"):
             self.assertEqual(self.kind(f"redirect/to?{url}"), "refused")
 
+    def test_a_redirect_to_what_is_no_address_is_the_fault_of_the_server(self) -> None:
+        for target in ("http://x:99999/", "http://[x/", "http://.../"):
+            document = self.read(f"redirect/to?{target}")
+            self.assertEqual(document["details"]["kind"], "http")
+            self.assertIn("127.0.0.1 redirects to an invalid address", document["error"])
+
     def test_a_redirect_to_another_port_of_this_machine_is_refused(self) -> None:
         self.assertEqual(self.kind(f"redirect/to?{self.server.other_url}/"), "refused")
         self.assertEqual(self.server.other_requests, [])
@@ -77,9 +83,14 @@ class Forbidden(SiteCase):
             with self.subTest(url):
                 document = read.run_read({"urls": [url]})
                 self.assertEqual(document["details"]["kind"], "refused")
-        document = read.run_read({"urls": ["http://name:secret@127.0.0.1/"]})
-        self.assertEqual(document["details"]["kind"], "refused")
-        self.assertNotIn("secret", str(document["error"]) + str(document["details"]))
+        for url, kind in (
+            ("http://name:secret@127.0.0.1/", "refused"), ("ftp://name:secret@h/", "refused"),
+            ("http://name:secret@[x/", "invalid_input"), ("name:secret@x.example/", "refused"),
+            ("http://name:secret@x.example:99999/", "invalid_input"),
+        ):  # fmt: skip
+            document = read.run_read({"urls": [url]})
+            self.assertEqual(document["details"]["kind"], kind)
+            self.assertNotIn("secret", str(document["error"]) + str(document["details"]))
         self.assertEqual(self.server.requests, [])
 
     def test_addresses_that_are_none_are_bad_input(self) -> None:
@@ -271,7 +282,9 @@ class Robots(SiteCase):
         ):  # fmt: skip
             server.status = status  # of robots.txt and of the page, which is asked for if allowed
             with self.subTest(status):
-                self.assertEqual(self.kind(server.url + "/page", robots=True), kind)
+                details = self.read(server.url + "/page", robots=True)["details"]
+                self.assertEqual(details["kind"], kind)
+                self.assertIs(details["retryable"], status >= 429)
 
 
 if __name__ == "__main__":

@@ -11,6 +11,7 @@ import tempfile
 import time
 import unittest
 from typing import Any
+from unittest import mock
 
 from tests.fake_server.github_pages import MANY_COMMENTS
 from tests.fake_server.hackernews import BRANCHES
@@ -28,11 +29,14 @@ from tests.support import (
 
 read: Any = load_script("websearch.pages.read")
 sites: Any = load_script("websearch.pages.sites")
+fetch: Any = load_script("websearch.pages.fetch")
 search: Any = load_script("websearch.search")
 pacing: Any = load_script("websearch.engines.pacing")
 common: Any = load_script("websearch.common")
 http_client: Any = load_script("websearch.http_client")
 site_api: Any = load_script("websearch.pages.site_api")
+site_github: Any = load_script("websearch.pages.site_github")
+github_threads: Any = load_script("websearch.pages.github_threads")
 
 TOOLBOX = "https://github.com/slowloop/asyncio-toolbox"
 CALCULATOR = "https://github.com/breadlab/sourdough-calculator"
@@ -164,6 +168,25 @@ class GitHub(SitesCase):
         page = self.read(f"{TOOLBOX}/blob/v3.0/docs/guide.md")
         self.assertTrue(page["text"].startswith("# Guide\n"))
         self.assertEqual({one.split("/")[1] for one in self.targets()}, {"slowloop"})
+
+    def test_what_is_missing_of_reviews_or_a_readme_is_noted(self) -> None:
+        with mock.patch.object(github_threads, "COMMENTS_A_PAGE", 1):
+            page = self.read(PULL)
+        self.assertIn("Only the first 1 reviews and 1 review comments are read.", page["note"])
+        self.assertTrue(page["truncated"])
+        for status, words in ((None, "could not be read: Slow down."), (404, "")):
+            error = common.SearchError("rate_limit", "Slow down.", status=status)
+            with mock.patch.object(site_github, "readme", side_effect=error):
+                page = self.read(TOOLBOX)
+            self.assertIn(words, page.get("note", ""))
+            self.assertEqual("truncated" in page, bool(words))
+
+    def test_a_file_without_text_costs_no_other_page_anything(self) -> None:
+        urls = [f"{TOOLBOX}/blob/main/docs/empty.txt", PAPER]
+        empty, paper = read.run_read({"urls": urls, "page_timeout": 10.0})["pages"]
+        self.assertEqual(empty["details"]["kind"], "unsupported")
+        self.assertIn("github.com sent a page without any text", empty["error"])
+        self.assertTrue(paper["ok"])
 
     def test_releases_come_one_or_all_with_their_files(self) -> None:
         for place in ("latest", "tag/v3.0"):
@@ -429,7 +452,7 @@ class Fallback(SitesCase):
                 with self.subTest(variable, broken=str(broken)[:2_000]):
                     try:
                         page = sites.read_through_api(
-                            url, time.monotonic() + 5, None, params, sites.SharedAnswers()
+                            url, time.monotonic() + 5, None, params, fetch.SharedAnswers()
                         )
                     except common.SearchError:
                         continue

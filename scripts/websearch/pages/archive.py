@@ -6,7 +6,7 @@ import re
 import time
 from urllib.parse import quote
 
-from websearch.common import SearchError, drop_empty
+from websearch.common import SearchError
 from websearch.engines import engine_address, has_other_address
 from websearch.engines.pacing import PacedEngine
 from websearch.http_client import identified_agent, retry_after, status_error
@@ -17,7 +17,6 @@ from websearch.pages.fetch import (
     fetch_page,
     host_and_port,
     is_excepted,
-    is_gone,
 )
 
 TYPE_CHECKING = False  # typing.TYPE_CHECKING without its import, which costs 5 ms
@@ -36,13 +35,13 @@ PAUSE = 60.0  # seconds without a request after a refusal that does not say how 
 def replace_gone(
     gone: Fetched | SearchError, url: str, deadline: float, reads_copy: bool
 ) -> Fetched | SearchError:
-    """Return the archived copy of a page that is gone, or the error of the page.
+    """Return the archived copy of a page that is gone (see is_gone), or the error of the page.
 
-    reads_copy: else the error only names the copy, in details.archived. Nothing is asked about
-    addresses of private networks. Never raises SearchError.
+    Without reads_copy, the error only names the copy, in details.archived. The archive is not asked
+    about addresses in private networks. Never raises SearchError.
     """
     error = error_of(gone)
-    if not is_gone(gone) or error.kind == "blocked" or is_private(url):
+    if error.kind == "blocked" or is_private(url):
         return error
     seconds = READING_SECONDS if reads_copy else NAMING_SECONDS
     limit = min(deadline, time.monotonic() + seconds)
@@ -51,7 +50,7 @@ def replace_gone(
         if found and reads_copy:
             return fetch_copy(url, found, limit)
     except SearchError as failure:
-        error.details["retryable"] = reads_copy or error.details.get("retryable", False)
+        error.retryable = reads_copy
         error.details["hint"] += f" {TITLE} could not be asked: {failure}"
         return error
     if found:
@@ -75,7 +74,7 @@ def error_of(gone: Fetched | SearchError) -> SearchError:
 
 
 def is_private(url: str) -> bool:
-    """Return whether an address is nobody's business: its host is in a private network."""
+    """Return whether the host of an address is in a private network, or excepted from the guard."""
     host, port = host_and_port(url)
     try:
         check_unresolved_host(host, port)
@@ -143,6 +142,5 @@ def date_of(timestamp: str) -> str:
 def archived_fields(address: str) -> dict[str, str]:
     """Return the day of a copy at an address of the archive as archived; {} for other addresses."""
     start = f"{engine_address(NAME)}/web/"
-    timestamp = re.match(r"\d{14}(?=(?:[a-z]{2}_)?/)", address.removeprefix(start))
-    is_copy = address.startswith(start) and timestamp
-    return drop_empty({"archived": date_of(timestamp[0]) if is_copy and timestamp else ""})
+    found = re.match(re.escape(start) + r"(\d{14})(?:[a-z]{2}_)?/", address)
+    return {"archived": date_of(found[1])} if found else {}

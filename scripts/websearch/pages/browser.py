@@ -24,12 +24,12 @@ from websearch.common import SearchError, clean_text, one_line
 from websearch.http_client import Response
 from websearch.pages.browser_proxy import GuardProxy
 from websearch.pages.fetch import MAX_PAGE_BYTES, Fetched, normal_url, page_headers, proxy_for
+from websearch.pages.thin_pages import BROWSER_VARIABLE
 
 TYPE_CHECKING = False  # typing.TYPE_CHECKING without its import, which costs 5 ms
 if TYPE_CHECKING:
     from typing import Any
 
-SWITCH = "WEB_SEARCH_BROWSER"  # 1: use a browser; or the path of one; 0: do not
 ARGUMENTS = "WEB_SEARCH_BROWSER_ARGS"  # further arguments of the browser, such as --no-sandbox
 PAGE_SECONDS = 15.0  # for one page, the start of the browser included
 LEAST_SECONDS = 2.0  # a browser takes a second to start
@@ -72,20 +72,13 @@ _TEXT_LENGTH = "document.readyState + ' ' + (document.body ? document.body.inner
 _PAGE = f"document.documentElement.outerHTML.slice(0, {MAX_PAGE_BYTES})"
 
 
-def is_wanted(params: dict[str, Any]) -> bool:
-    """Return whether thin pages are read in a browser: browser of params, else the environment."""
-    if "browser" in params:
-        return bool(params["browser"])
-    return os.environ.get(SWITCH, "").strip().lower() not in ("", "0", "false", "no")
-
-
 def find_browser() -> str:
     """Return the path of an installed browser; raises SearchError (unsupported)."""
-    named = os.environ.get(SWITCH, "").strip()
+    named = os.environ.get(BROWSER_VARIABLE, "").strip()
     if os.path.sep in named:
         if os.access(named, os.X_OK):
             return named
-        message = f"{SWITCH} names {one_line(named, 200)}, which is no program."
+        message = f"{BROWSER_VARIABLE} names {one_line(named, 200)}, which is not a program."
         raise SearchError("unsupported", message, INSTALL_HINT)
     places = [shutil.which(name) for name in NAMES] + [os.path.expandvars(one) for one in PLACES]
     for place in places:
@@ -97,7 +90,7 @@ def find_browser() -> str:
 def read_in_browser(url: str, deadline: float, running: set[Browser]) -> Fetched:
     """Return a page as a browser shows it once its scripts have filled it. Raises SearchError.
 
-    running: the browser is in it as long as it runs; whoever is in a hurry may close it.
+    running: holds the browser as long as it runs, so that another thread can close it.
     """
     if proxy_for(url):
         message = "A browser cannot be used where the web is behind a proxy."
@@ -286,8 +279,8 @@ def complaint_file(profile: str) -> str:
 def start_process(command: list[str], profile: str) -> tuple[int, int, Any]:
     """Start a browser; return the pipe's end to write to, the one to read from, and its process.
 
-    On Windows the numbers of the pipe are arguments, elsewhere
-    the pipe is at 3 and 4; there the browser leads a process group of its own.
+    On Windows, the handles of the pipe are arguments. Elsewhere, the pipe is at 3 and 4, and the
+    browser leads a process group of its own.
     """
     in_reader, in_writer = os.pipe()
     out_reader, out_writer = os.pipe()

@@ -30,7 +30,7 @@ KEPT_BACK = ("connection", "keep-alive", "proxy-connection", "proxy-authorizatio
 
 
 class GuardProxy(socketserver.ThreadingTCPServer):
-    """A proxy on a free port of loopback; refused: the hosts that were asked for in vain."""
+    """A proxy on a free port of loopback; refused: the targets that were refused."""
 
     daemon_threads = True
     block_on_close = False
@@ -47,7 +47,7 @@ class GuardProxy(socketserver.ThreadingTCPServer):
         ).start()
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """Say nothing: a broken connection is the browser's to report."""
+        """Write nothing to stderr: the browser reports a broken connection."""
 
     def close(self) -> None:
         """Stop listening; open connections end by themselves."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import time
+from collections import deque
 
 from websearch.batch import LineWriter, done_inputs, input_lines, wants_lines
 from websearch.common import SearchError, check_params, deadline_of, fit_document, log_operation
@@ -26,7 +27,6 @@ from websearch.pages.read import MAX_HOST_CONNECTIONS, pages_document, run_read
 
 TYPE_CHECKING = False  # typing.TYPE_CHECKING without its import, which costs 5 ms
 if TYPE_CHECKING:
-    from collections import deque
     from collections.abc import Iterator
     from typing import Any
 
@@ -63,7 +63,6 @@ COMMANDS: dict[str, dict[str, Any]] = {
     },
 }
 # fmt: on
-ONLY_LISTS = ("urls_from", "connections", "host_pause")
 
 
 # ===== which address is next ======================================================================
@@ -72,8 +71,8 @@ ONLY_LISTS = ("urls_from", "connections", "host_pause")
 class Host:
     """The state of a host: its addresses, its connections, and when it may be asked again."""
 
-    def __init__(self, waiting: deque[Any]) -> None:
-        self.waiting = waiting
+    def __init__(self) -> None:
+        self.waiting: deque[tuple[int, str, str]] = deque()
         self.busy = 0
         self.free_at = 0.0  # on time.monotonic()'s clock
         self.listed = False  # whether it stands in the schedule's heap
@@ -98,11 +97,9 @@ class HostSchedule:
 
     def put(self, item: tuple[int, str, str], limit: int = 0) -> bool:
         """Add an item; return False if limit items of its host wait already (0: no limit)."""
-        from collections import deque
-
         name = host_and_port(item[2])
         with self.changed:
-            host = self.hosts.setdefault(name, Host(deque()))
+            host = self.hosts.setdefault(name, Host())
             if limit and len(host.waiting) >= limit:
                 return False
             host.waiting.append(item)
@@ -139,8 +136,7 @@ class HostSchedule:
                     host.free_at = now + self.pause
                     self.size -= 1
                     self.list_host(name, host)
-                    item: tuple[int, str, str] = host.waiting.popleft()
-                    return item
+                    return host.waiting.popleft()
                 elif not host.busy:
                     del self.hosts[name]
             self.changed.notify_all()
@@ -156,7 +152,7 @@ class HostSchedule:
             self.list_host(name, host)
 
     def close(self) -> None:
-        """Say that no more items come."""
+        """End the schedule: no more items come."""
         with self.changed:
             self.closed = True
             self.changed.notify_all()
@@ -255,6 +251,8 @@ class ListReader:
             if isinstance(answer, Fetched) and answer.response.status in (429, 503):
                 rest = min(MAX_REST, retry_after(answer.response) or 0.0)
             self.schedule.give_back(address, rest)
+            if isinstance(answer, SearchError) and answer.kind == "timeout":
+                answer.details["hint"] = "Raise page_timeout."
             if self.params.get("archived") and is_gone(answer):
                 from websearch.pages.archive import replace_gone
 
@@ -266,7 +264,7 @@ class ListReader:
         """Return the cache of robots.txt files, a new one once it is full; None if not wanted."""
         if not self.params.get("robots"):
             return None
-        if len(self.robots.rules) > MAX_ROBOTS:
+        if len(self.robots.values) > MAX_ROBOTS:
             self.robots = RobotsCache()
         return self.robots
 

@@ -8,7 +8,14 @@ import re
 import time
 
 from websearch.common import SearchError, drop_empty, quoted, shorten
-from websearch.http_client import USER_AGENT, exchange, identified_agent, is_loopback, retry_after
+from websearch.http_client import (
+    USER_AGENT,
+    exchange,
+    hide_credentials,
+    identified_agent,
+    is_loopback,
+    retry_after,
+)
 from websearch.pdf.limits import MAX_FILE_BYTES
 
 TYPE_CHECKING = False  # typing.TYPE_CHECKING without its import, which costs 5 ms
@@ -77,27 +84,28 @@ def normal_url(text: str) -> str:
     from urllib.parse import quote, urlsplit, urlunsplit
 
     hint = "Give an address such as https://example.org/page."
-    if len(text) > MAX_URL_CHARS:
-        message = f"{quoted(text)} is longer than {MAX_URL_CHARS} characters."
-        raise SearchError("invalid_input", message, hint)
     cleaned = re.sub(r"[\t\r\n]", "", text.strip())
+    shown = quoted(hide_credentials(cleaned))
+    if len(text) > MAX_URL_CHARS:
+        message = f"{shown} is longer than {MAX_URL_CHARS} characters."
+        raise SearchError("invalid_input", message, hint)
     if "://" not in cleaned and re.match(r"[\w-]+(?:\.[\w-]+)+(?:[:/?#]|$)", cleaned):
         cleaned = "https://" + cleaned
     try:
         parts = urlsplit(cleaned)
         host, port = parts.hostname or "", parts.port
     except ValueError:
-        message = f"{quoted(text, 200)} is not a web address."
+        message = f"{shown} is not a web address."
         raise SearchError("invalid_input", message, hint) from None
     if parts.scheme not in ("http", "https"):
-        message = f"{quoted(text, 200)} is not an http:// or https:// address."
+        message = f"{shown} is not an http:// or https:// address."
         raise SearchError("refused" if parts.scheme else "invalid_input", message, hint)
     if parts.username is not None or parts.password is not None:
         message = "The address holds a user name or password, which are never sent."
         raise SearchError("refused", message, "Give the address without them.")
     name = ascii_host(host)
     if not name or port == 0:
-        raise SearchError("invalid_input", f"{quoted(text, 200)} names no host.", hint)
+        raise SearchError("invalid_input", f"{shown} names no host.", hint)
     netloc = (f"[{name}]" if ":" in name else name) + (f":{port}" if port else "")
     path = quote(parts.path or "/", safe="/%:@!$&'()*+,;=~-._")
     query = quote(parts.query, safe="/%:@!$&'()*+,;=~-._?")
@@ -114,7 +122,7 @@ def ascii_host(host: str) -> str:
 
 
 def redirect_target(url: str, target: str) -> str:
-    """Return the address that a Location header leads to; raises SearchError.
+    """Return the address that a Location header leads to; raises SearchError (refused, http).
 
     http.client reads headers as Latin-1; servers that send other letters send UTF-8.
     """
@@ -126,7 +134,13 @@ def redirect_target(url: str, target: str) -> str:
         joined = urljoin(url, target)
     except ValueError:  # brackets around something that is not an IPv6 address
         joined = target
-    return normal_url(joined)
+    try:
+        return normal_url(joined)
+    except SearchError as error:
+        if error.kind == "refused":
+            raise
+        message = f"{host_and_port(url)[0]} redirects to an invalid address: {error}"
+        raise SearchError("http", message, "Use another source.") from None
 
 
 def host_and_port(url: str) -> tuple[str, int]:
@@ -257,10 +271,10 @@ class UnknownNameError(SearchError):
 class Fetched:
     """A page as its server sent it: its address after all redirects, and the server's answer.
 
-    api_error: why the page was not read through the API of its site, if it has one.
-    What is found out when it is read: is_thin, whether it has next to no text and is no bot wall;
-    alternate, the address of a version for such readers, or "". copy: where it is kept if this is
-    an archived copy, or "".
+    api_error: why the page was not read through the API of its site, if it has one. copy: where
+    the archived copy is kept if this is one, or "". Reading the page sets is_thin, whether it has
+    next to no text and is not a bot wall, and alternate, the address of its Markdown or print
+    version, or "".
     """
 
     def __init__(self, url: str, response: Response) -> None:
@@ -272,6 +286,36 @@ class Fetched:
         self.copy = ""
 
 
+class SharedAnswers:
+    """Answers that several pages of one call need, so that each is asked for once."""
+
+    def __init__(self) -> None:
+        import threading
+
+        self.lock = threading.Lock()
+        self.locks: dict[str, Any] = {}
+        self.values: dict[str, Any] = {}
+
+    def get(self, key: str, ask: Callable[[], Any]) -> Any:
+        """Return what ask() returned for the first page; raises the SearchError that it raised.
+
+        The other pages wait meanwhile, but not for the answer of another key.
+        """
+        import threading
+
+        with self.lock:
+            lock = self.locks.setdefault(key, threading.Lock())
+        with lock:
+            if key not in self.values:
+                try:
+                    self.values[key] = ask()
+                except SearchError as error:
+                    self.values[key] = error
+        if isinstance(self.values[key], SearchError):
+            raise self.values[key]
+        return self.values[key]
+
+
 def page_headers() -> dict[str, str]:
     """Return the headers of a request for a page; raises SearchError (invalid_input)."""
     return {
@@ -280,12 +324,6 @@ def page_headers() -> dict[str, str]:
         "Accept-Language": "en,*;q=0.5",
         "Accept-Encoding": "gzip",
     }
-
-
-def page_request(url: str) -> dict[str, Any]:
-    """Return the request for a page. Raises SearchError (refused, invalid_input)."""
-    request = {"method": "GET", "url": url, "headers": page_headers(), "max_body": MAX_PAGE_BYTES}
-    return guarded(request)
 
 
 def guarded(request: dict[str, Any]) -> dict[str, Any]:
@@ -300,12 +338,13 @@ def guarded(request: dict[str, Any]) -> dict[str, Any]:
 def fetch_page(url: str, deadline: float, robots: RobotsCache | None) -> Fetched:
     """Fetch a page, following up to MAX_REDIRECTS redirects, each checked again.
 
-    Raises SearchError: refused, timeout, network, provider, http, blocked, invalid_input.
+    Raises SearchError: refused, timeout, network, provider, http, invalid_input.
     """
     for _ in range(MAX_REDIRECTS + 1):
         if robots:
             robots.check(url, deadline)
-        request = page_request(url)
+        request = guarded({"method": "GET", "url": url, "headers": page_headers()})
+        request["max_body"] = MAX_PAGE_BYTES
         response = exchange(request, deadline, lambda _: None)
         if response.cut and is_pdf(response.body):
             request["max_body"] = MAX_FILE_BYTES
@@ -326,8 +365,8 @@ def is_pdf(body: bytes) -> bool:
 def check_status(fetched: Fetched) -> None:
     """Raise SearchError if the answer is a bot wall or an error of the server.
 
-    What an error page says goes into details.page_text: it is a stranger's text, so the message
-    holds none of it.
+    What an error page says goes into details.page_text, and not into the message, because it is a
+    stranger's text.
     """
     response = fetched.response
     status = response.status
@@ -337,14 +376,17 @@ def check_status(fetched: Fetched) -> None:
     wall = find_wall(response, response.text())
     if wall:
         raise blocked_error(host, wall, status)
-    message = f"{host} answered {status}{status_phrase(status)}."
+    from http.client import responses
+
+    phrase = f" ({responses[status]})" if status in responses else ""
+    message = f"{host} answered {status}{phrase}."
     details: dict[str, Any] = drop_empty({"page_text": response.excerpt()})
     if status == 429 or status >= 500:
         details |= {"retryable": True, **drop_empty({"retry_after": retry_after(response)})}
         raise SearchError("http", message, "Try again later.", status=status, **details)
     hint = "Check the address; search for the page's title if it has moved."
     if status in (401, 402, 403, 451):
-        hint = "The site does not serve this page to programs, or asks for a login."
+        hint = "Use another source: the site asks for a login, or serves no programs."
     raise SearchError("http", message, hint, status=status, **details)
 
 
@@ -353,13 +395,6 @@ def is_gone(answer: Fetched | SearchError) -> bool:
     if isinstance(answer, Fetched):
         return answer.response.status in (404, 410)
     return isinstance(answer, UnknownNameError)
-
-
-def status_phrase(status: int) -> str:
-    """Return what HTTP calls a status, in parentheses; "" for a status that it does not define."""
-    from http.client import responses
-
-    return f" ({responses[status]})" if status in responses else ""
 
 
 def find_wall(response: Response, html: str) -> str:
@@ -379,44 +414,31 @@ def blocked_error(host: str, wall: str, status: int) -> SearchError:
 # ===== robots.txt (RFC 9309) ======================================================================
 
 
-class RobotsCache:
+class RobotsCache(SharedAnswers):
     """The robots.txt rules of the hosts of one call, each file fetched once."""
-
-    def __init__(self) -> None:
-        import threading
-
-        self.lock = threading.Lock()
-        self.locks: dict[str, Any] = {}
-        self.rules: dict[str, str | None] = {}  # None: the file cannot be fetched
 
     def check(self, url: str, deadline: float) -> None:
         """Raise SearchError (refused) if robots.txt disallows the page to this tool.
 
         As RFC 9309 says, a file that cannot be fetched disallows everything.
         """
-        import threading
-
-        origin = "/".join(url.split("/")[:3])
-        with self.lock:
-            host_lock = self.locks.setdefault(origin, threading.Lock())
-        with host_lock:  # one host's slow file must not hold up the others'
-            if origin not in self.rules:
-                limit = min(deadline, time.monotonic() + ROBOTS_TIMEOUT)
-                self.rules[origin] = fetch_robots(origin + "/robots.txt", limit)
-        text, host = self.rules[origin], host_and_port(url)[0]
+        origin, host = "/".join(url.split("/")[:3]), host_and_port(url)[0]
+        text = self.get(origin, lambda: fetch_robots(f"{origin}/robots.txt", deadline))
+        if text is not None and robots_allow(text, url[len(origin) :]):
+            return
+        message = f"robots.txt of {host} disallows this page."
         if text is None:
             message = f"robots.txt of {host} could not be read, which counts as a refusal."
-        elif robots_allow(text, url[len(origin) :]):
-            return
-        else:
-            message = f"robots.txt of {host} disallows this page."
-        raise SearchError("refused", message, "Without robots, the page is read anyway.")
+        hint = "Without robots, the page is read anyway."
+        raise SearchError("refused", message, hint, retryable=text is None)
 
 
 def fetch_robots(url: str, deadline: float) -> str | None:
     """Return a robots.txt: "" if it does not exist (4xx), None after a fault (5xx, network)."""
     try:
-        fetched = fetch_page(url, deadline, None)
+        fetched = fetch_page(url, min(deadline, time.monotonic() + ROBOTS_TIMEOUT), None)
+    except UnknownNameError:
+        return ""  # so that the page fails for the same reason, and not for its robots.txt
     except SearchError as error:
         if error.kind == "refused":
             raise

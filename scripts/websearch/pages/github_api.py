@@ -62,7 +62,7 @@ def read_plain(_: dict[str, Any], response: Response) -> dict[str, Any]:
 
 
 def without_comments(markdown: str) -> str:
-    """Return Markdown without HTML comments, which nobody sees: templates are full of them."""
+    """Return Markdown without HTML comments: no page shows them, and templates are full of them."""
     kept, position = [], 0
     while (start := markdown.find("<!--", position)) >= 0:
         end = markdown.find("-->", start)

@@ -6,7 +6,7 @@ from websearch.common import object_field
 from websearch.engines.open_sources import counted, raw_text
 from websearch.pages.github_api import author_of, body_of, get_list, get_object, reactions
 from websearch.pages.other_formats import fenced
-from websearch.pages.site_api import facts_line, post
+from websearch.pages.site_api import facts_line, list_field, post
 
 TYPE_CHECKING = False  # typing.TYPE_CHECKING without its import, which costs 5 ms
 if TYPE_CHECKING:
@@ -26,10 +26,12 @@ def read_thread(api: SiteApi, wanted: dict[str, Any]) -> Document:
     thread = get_object(api, repository, f"/{'pulls' if is_pull else 'issues'}/{number}", "title")
     posts, note = comments_of(api, repository, number, thread)
     if is_pull:
-        posts += reviews_of(api, repository, number, thread)
+        reviews, left_out = reviews_of(api, repository, number, thread)
+        posts += reviews
+        note = f"{note} {left_out}".strip()
     posts.sort(key=lambda one: one[0])
-    labels = thread.get("labels") if isinstance(thread.get("labels"), list) else []
-    named = [raw_text(one.get("name")) for one in labels or [] if isinstance(one, dict)]
+    labels = list_field(thread, "labels")
+    named = [raw_text(one.get("name")) for one in labels if isinstance(one, dict)]
     head = facts_line(
         thread_state(thread, is_pull),
         f"opened by {author_of(thread)}",
@@ -64,15 +66,22 @@ def comments_of(
     if last > 1:
         found += get_list(api, repository, place, per_page=str(size), page=str(last))
     note = f"Only the first {size} and the last of {count} comments are read." if last > 2 else ""
-    return [(raw_text(one.get("created_at")), comment_post(one)) for one in found], note
+    posts = [
+        (raw_text(one.get("created_at")), post(post_heading("Comment", one), body_of(one)))
+        for one in found
+    ]
+    return posts, note
 
 
 def reviews_of(
     api: SiteApi, repository: str, number: str, thread: dict[str, Any]
-) -> list[tuple[str, str]]:
-    """Return (time, post) of the reviews of a pull request, and of their comments on its code."""
-    size = str(COMMENTS_A_PAGE)
-    reviews = get_list(api, repository, f"/pulls/{number}/reviews", per_page=size)
+) -> tuple[list[tuple[str, str]], str]:
+    """Return (time, post) of the reviews of a pull request and of their comments on its code.
+
+    The second value is a note on what is left out, as in comments_of.
+    """
+    size = COMMENTS_A_PAGE
+    reviews = get_list(api, repository, f"/pulls/{number}/reviews", per_page=str(size))
     posts = []
     for review in reviews:
         verdict = raw_text(review.get("state")).replace("_", " ").lower()
@@ -81,10 +90,13 @@ def reviews_of(
             posts.append(
                 (raw_text(review.get("submitted_at")), post(post_heading(text, review), body))
             )
-    if thread.get("review_comments") != 0:
-        found = get_list(api, repository, f"/pulls/{number}/comments", per_page=size)
+    count = thread.get("review_comments")
+    if count != 0:
+        found = get_list(api, repository, f"/pulls/{number}/comments", per_page=str(size))
         posts += [(raw_text(one.get("created_at")), review_post(one)) for one in found]
-    return posts
+    is_cut = len(reviews) >= size or (isinstance(count, int) and count > size)
+    note = f"Only the first {size} reviews and {size} review comments are read." if is_cut else ""
+    return posts, note
 
 
 def thread_state(thread: dict[str, Any], is_pull: bool) -> str:
@@ -94,11 +106,6 @@ def thread_state(thread: dict[str, Any], is_pull: bool) -> str:
     reason = raw_text(thread.get("state_reason")).replace("_", " ")
     kind = "pull request" if is_pull or "pull_request" in thread else "issue"
     return f"{state} {kind}".strip() + (f" ({reason})" if state == "closed" and reason else "")
-
-
-def comment_post(comment: dict[str, Any]) -> str:
-    """Return a comment as a section."""
-    return post(post_heading("Comment", comment), body_of(comment))
 
 
 def review_post(comment: dict[str, Any]) -> str:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 BREAK = "\0"  # a line break inside a paragraph until it is written; clean text holds no NUL
 MAX_MARKDOWN = 5_000_000  # characters of one page; nested lists can make a thousand of each one
 MAX_NESTING = 12  # of lists and quotations; deeper ones are written without indentation
-MAX_COLUMNS = 40  # of a table; a wider one is layout, or data that nobody reads as a table
+MAX_COLUMNS = 40  # of a table; a wider one is layout, or data for programs
 MAX_HEADING = 500  # characters of a heading or term; a longer one is written as a paragraph
 CODE_TAGS = name_set("code kbd samp tt")
 EMPHASIS = {

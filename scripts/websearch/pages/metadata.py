@@ -7,13 +7,12 @@ import json
 import re
 
 from websearch.common import drop_empty
-from websearch.html_tree import texts_below
+from websearch.html_tree import text_beginning
 
 TYPE_CHECKING = False  # typing.TYPE_CHECKING without its import, which costs 5 ms
 if TYPE_CHECKING:
     from typing import Any
 
-    from websearch.html_tree import Node
     from websearch.pages.content import Page
 
 AUTHOR_NAMES = (
@@ -32,7 +31,7 @@ MAX_AUTHOR_MARKS = 10  # elements marked as the author that are looked at
 MAX_DATE_CHARS = 40  # a longer text is not only a date
 MAX_LIST = 1_000  # entries of a list in JSON-LD that are looked at
 MAX_TEXT = 400  # characters of an element's text that may be a title or name
-_SUBJECTS = (  # types of JSON-LD items that a page is about; others are organizations and such
+_SUBJECTS = (  # types of JSON-LD items that a page is about, unlike organizations and sites
     r"Article|Posting|Recipe|Product|Question|Review|Report|Video|Event|Course|HowTo"
 )
 _LANGUAGE = r"[A-Za-z]{2,3}(?:[-_][A-Za-z0-9]{2,8}){0,4}"
@@ -51,7 +50,8 @@ def find_metadata(page: Page) -> dict[str, str]:
     meta = meta_values(page)
     title = data.get("title") or meta.get("og:title") or meta.get("twitter:title")
     authors = (data.get("author"), *(meta.get(name) for name in AUTHOR_NAMES), marked_author(page))
-    dates = (data.get("published"), *(meta.get(name) for name in DATE_NAMES), marked_date(page))
+    marked = (node.attributes.get("datetime") for node in page.nodes if node.tag == "time")
+    dates = (data.get("published"), *(meta.get(name) for name in DATE_NAMES), *marked)
     languages = (
         page.root.attributes.get("lang"), meta.get("og:locale"), meta.get("content-language"),
     )  # fmt: skip
@@ -102,7 +102,7 @@ def linked_data(page: Page) -> dict[str, str]:
 
 
 def described(item: dict[str, Any]) -> dict[str, str]:
-    """Return what a JSON-LD item says of the page's subject; {} for organizations and such."""
+    """Return what a JSON-LD item says of the page's subject; {} if it describes something else."""
     kinds = item.get("@type")
     kinds = kinds[:MAX_LIST] if isinstance(kinds, list) else [kinds]
     if not re.search(_SUBJECTS, " ".join(kind for kind in kinds if isinstance(kind, str))):
@@ -126,19 +126,7 @@ def described(item: dict[str, Any]) -> dict[str, str]:
 
 def first_text(page: Page, tag: str) -> str:
     """Return the beginning of the text of the first element of this name, or ""."""
-    return next((text_start(node) for node in page.nodes if node.tag == tag), "")
-
-
-def text_start(node: Node) -> str:
-    """Return the first MAX_TEXT characters of an element's text, dropped elements included."""
-    pieces: list[str] = []
-    room = MAX_TEXT
-    for text in texts_below(node):
-        pieces.append(text.strip()[:room])
-        room -= len(pieces[-1])
-        if room <= 0:
-            break
-    return " ".join(" ".join(pieces).split())
+    return next((text_beginning(node, MAX_TEXT) for node in page.nodes if node.tag == tag), "")
 
 
 def marked_author(page: Page) -> str:
@@ -151,16 +139,10 @@ def marked_author(page: Page) -> str:
         or node.attributes.get("class") in ("author", "byline")
     )
     for node in itertools.islice(marks, MAX_AUTHOR_MARKS):
-        name = re.sub(r"(?i)^(?:by|von|par|por|di) ", "", text_start(node))
+        name = re.sub(r"(?i)^(?:by|von|par|por|di) ", "", text_beginning(node, MAX_TEXT))
         if 1 < len(name) <= 60:
             return name
     return ""
-
-
-def marked_date(page: Page) -> str:
-    """Return the first date in a time element."""
-    dates = (node.attributes.get("datetime", "") for node in page.nodes if node.tag == "time")
-    return next((date for date in dates if date), "")
 
 
 def tidy_date(date: str | None) -> str:

@@ -176,7 +176,7 @@ def indented_json(text: str) -> str:
 
 
 def feed_markdown(text: str, url: str, keep_links: bool) -> Document:
-    """Return title and text of an RSS or Atom feed; each of its first entries is a section.
+    """Return title, text and cut of an RSS or Atom feed; each of its first entries is a section.
 
     The title is a stranger's text, as it stands in the feed.
     """
@@ -186,6 +186,7 @@ def feed_markdown(text: str, url: str, keep_links: bool) -> Document:
     writer = MarkdownWriter(url, keep_links)
     sections = []
     room = MAX_ENTRY_CHARS
+    is_cut = len(starts) > MAX_ENTRIES
     ends = [*starts[1:], len(text)]
     for start, end in zip(starts[:MAX_ENTRIES], ends, strict=False):
         entry = text[start : min(end, start + MAX_ENTRY_CHARS)]
@@ -193,13 +194,15 @@ def feed_markdown(text: str, url: str, keep_links: bool) -> Document:
         address = writer.target(element_text(entry, "link") or link_target(entry))
         date = next(filter(None, (element_text(entry, name) for name in FEED_DATES)), "")
         body = next(filter(None, (element_text(entry, name) for name in FEED_TEXTS)), "")
-        page = Page(f"<div>{body[:room]}</div>")
-        room -= len(body[:room])
+        is_cut = is_cut or len(body) > room or end - start > MAX_ENTRY_CHARS
+        body = body[:room]
+        room -= len(body)
+        page = Page(f"<div>{body}</div>")
         heading = markdown_link(title or "Untitled", address) if address else title or "Untitled"
         blocks = [f"## {heading}", one_line(date, MAX_FIELD), *writer.blocks(page.root)]
         sections.append("\n\n".join(block for block in blocks if block))
     title = element_text(head[:MAX_FEED_HEAD], "title")
-    return {"title": title, "text": "\n\n".join(sections), "cut": writer.cut}
+    return {"title": title, "text": "\n\n".join(sections), "cut": writer.cut or is_cut}
 
 
 def element_text(text: str, name: str) -> str:

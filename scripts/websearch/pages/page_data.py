@@ -106,7 +106,7 @@ def scripts_of(page: Page) -> Iterator[tuple[str, dict[str, str]]]:
 
 
 def parse_json(text: str) -> Any:
-    """Return JSON data; None if it is none. A number of a million digits must not take seconds."""
+    """Return JSON data; None for other text. A number of a million digits must not take seconds."""
     try:
         return json.loads(text, strict=False, parse_int=short_number)
     except (ValueError, RecursionError):
@@ -253,7 +253,7 @@ class ProseReader:
             self.blocks[place] = heading
 
     def inline(self, value: Any, depth: int) -> str:
-        """Return the text of a piece of rich text, links and the like included."""
+        """Return the text of a piece of rich text and of the pieces in it, such as links."""
         self.values -= 1
         if depth > MAX_DEPTH or self.values < 0:
             return ""
@@ -290,7 +290,7 @@ class ProseReader:
 
 
 def is_prose(text: str, name: str) -> bool:
-    """Return whether a text is running text and not an address, a class name, code or the like."""
+    """Return whether a text is running text and not an address, a class name or code."""
     words = text.split()
     least = MIN_NAMED_WORDS if re.search(_TEXT_NAMES, name) else MIN_WORDS
     if len(words) < least:

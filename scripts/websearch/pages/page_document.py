@@ -47,21 +47,11 @@ def page_document(
 ) -> Document:
     """Return the document of a page that was fetched or failed: ok and fields, or the error.
 
-    answer: a Document if the API of its site has told what the page says.
+    answer: a Document if it was read through the API of its site.
     """
     found: Any = answer
-    if isinstance(answer, Fetched) and is_pdf(answer.response.body):
-        begin = time.monotonic()
-        limit = begin + PDF_TIME_SHARE * (deadline - begin)
-        found = result_or_error(read_pdf_file, answer, params.get("pages", ""), limit)
-    elif isinstance(answer, Fetched):
-        links, explain = bool(params.get("links")), bool(params.get("explain"))
-        found = result_or_error(read_fetched, answer, links, explain)
-    elif isinstance(answer, dict):
-        fields = {
-            name: one_line(answer.get(name, ""), limit) for name, limit in FIELD_CHARS.items()
-        }
-        found = drop_empty({**answer, **fields, "text": clean_text(answer["text"])})
+    if not isinstance(answer, SearchError):
+        found = result_or_error(read_answer, answer, params, deadline)
     if isinstance(found, SearchError):
         if isinstance(answer, Fetched) and answer.api_error:
             found.details["hint"] = f"{found.details['hint']} Its API: {answer.api_error}".strip()
@@ -87,58 +77,70 @@ def result_or_error(work: Callable[..., Any], *arguments: Any) -> Any:
         return SearchError("internal", message, "Report the address; other pages are unaffected.")
 
 
-def read_fetched(fetched: Fetched, keep_links: bool = False, explain: bool = False) -> Document:
-    """Return what a fetched page says: final_url, title, author, published, language, text.
+def read_answer(answer: Fetched | Document, params: dict[str, Any], deadline: float) -> Document:
+    """Return what a page says: final_url, title, author, published, license, language, text.
 
-    text is the whole page as Markdown; cut says that the page went on; explain adds dropped. Every
-    text of the page passes through here: the text is cleaned, and its fields are put on one line
-    and shortened. Raises SearchError.
+    text is the whole page as Markdown; cut says that the page went on, and note what is unusual. Of
+    a PDF file there is page_count, and with explain dropped. Every text of a page passes through
+    here: the text is cleaned, and its fields are put on one line and shortened. Raises SearchError.
     """
-    check_status(fetched)
+    if isinstance(answer, Fetched):
+        check_status(answer)
+        found = {"final_url": answer.url, **read_body(answer, params, deadline)}
+        cut = answer.response.cut
+    else:
+        found, cut = answer, False
+    text = clean_text(found.get("text", ""))
+    if not text.strip():
+        message = f"{host_of(found['final_url'])} sent a page without any text."
+        hint = "Open the page in a browser, or use another source."
+        raise SearchError("unsupported", message, hint)
+    fields = {name: one_line(found.get(name, ""), limit) for name, limit in FIELD_CHARS.items()}
+    order = dict.fromkeys(("final_url", *fields))
+    more = {"text": text, "cut": cut or found.get("cut") or None}
+    return drop_empty({**order, **found, **fields, **more})
+
+
+def read_body(fetched: Fetched, params: dict[str, Any], deadline: float) -> Document:
+    """Return what a page says, by the kind of its body: text, title and so on. Raises SearchError.
+
+    The texts are a stranger's, as they stand in the page.
+    """
     response = fetched.response
+    if is_pdf(response.body):
+        from websearch.pages.pdf import read_pdf  # 20 modules that other pages do not need
+
+        begin = time.monotonic()
+        limit = begin + PDF_TIME_SHARE * (deadline - begin)
+        return read_pdf(response.body, params.get("pages", ""), limit)
     content_type = response.headers.get("content-type", "").lower()
-    host = host_and_port(fetched.url)[0] or "The file"
-    check_binary(response.body, content_type, host)
+    check_binary(response.body, content_type, host_of(fetched.url))
     source = decode_body(response.body, content_type)
     kind = sniff_kind(source, content_type, fetched.url)
     if kind == "html":
-        found = read_html(source, fetched, keep_links, explain)
-    elif kind == "feed":
-        found = feed_markdown(source, fetched.url, keep_links)
-    elif kind == "json":
-        found = {"text": json_markdown(source)}
-    elif kind == "xml":
-        found = {"text": fenced(source, "xml")}
-    else:
-        text = source.replace("\r\n", "\n").replace("\r", "\n").strip()
-        heading = re.match(r"#[ \t]{1,9}(.{1,1000})", text)
-        found = {"text": text, "title": heading[1] if heading else ""}
-    text = clean_text(found["text"])
-    if not text.strip():
-        hint = "Open the page in a browser, or use another source."
-        raise SearchError("unsupported", f"{host} sent a page without any text.", hint)
-    fields = {name: one_line(found.get(name, ""), limit) for name, limit in FIELD_CHARS.items()}
-    more = {name: found.get(name) for name in ("note", "dropped")}
-    cut = response.cut or found.get("cut") or None
-    return drop_empty({"final_url": fetched.url, **fields, "text": text, "cut": cut, **more})
+        return read_html(source, fetched, params)
+    if kind == "feed":
+        return feed_markdown(source, fetched.url, bool(params.get("links")))
+    if kind == "json":
+        return {"text": json_markdown(source)}
+    if kind == "xml":
+        return {"text": fenced(source, "xml")}
+    text = source.replace("\r\n", "\n").replace("\r", "\n").strip()
+    heading = re.match(r"#[ \t]{1,9}(.{1,1000})", text)
+    return {"text": text, "title": heading[1] if heading else ""}
 
 
-def read_pdf_file(fetched: Fetched, pages: str, deadline: float) -> Document:
-    """Return what read_fetched does, of a PDF file, and page_count and note; raises SearchError."""
-    from websearch.pages.pdf import read_pdf  # 20 modules that other pages do not need
-
-    check_status(fetched)
-    found = read_pdf(fetched.response.body, pages, deadline)
-    fields = {name: one_line(found.get(name, ""), limit) for name, limit in FIELD_CHARS.items()}
-    cut = found.get("cut") or fetched.response.cut or None
-    return drop_empty({"final_url": fetched.url, **found, **fields, "cut": cut})
+def host_of(url: str) -> str:
+    """Return the host of a page's address for a message."""
+    return host_and_port(url)[0] or "The file"
 
 
-def read_html(html: str, fetched: Fetched, keep_links: bool, explain: bool) -> Document:
-    """Return text and metadata of an HTML page, and cut and dropped as read_fetched does.
+def read_html(html: str, fetched: Fetched, params: dict[str, Any]) -> Document:
+    """Return text and metadata of an HTML page, and cut and dropped as read_answer does.
 
     Raises SearchError as check_content does.
     """
+    keep_links = bool(params.get("links"))
     content = find_content(html)
     page = content.page
     base = base_address(page, fetched.url)
@@ -156,7 +158,7 @@ def read_html(html: str, fetched: Fetched, keep_links: bool, explain: bool) -> D
     onward = refresh_target(found.pop("refresh", ""), base)
     if len(text) < MAX_WALL_TEXT:
         check_content(page, html, text, onward, fetched)
-    dropped = dropped_elements(page) if explain else []
+    dropped = dropped_elements(page) if params.get("explain") else []
     return {**found, "text": text, "cut": cut or page.cut, "dropped": dropped}
 
 

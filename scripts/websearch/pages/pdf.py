@@ -36,7 +36,7 @@ XMP_FIELDS = {
 def extract_pdf(data: bytes) -> str:
     """Return the text of a PDF file, with a form feed between pages.
 
-    Raises SearchError: refused (a password is needed), unsupported (no PDF file, no text).
+    Raises SearchError: refused (a password is needed), unsupported (no PDF file).
     """
     reading = PdfReading(data, time.monotonic() + DEFAULT_SECONDS)
     reading.read_pages([])
@@ -99,7 +99,7 @@ class PdfReading:
         self.texts: dict[int, str] = {}
         self.notes: list[str] = []
         self.page_count = self.pictures = self.damaged = 0
-        self.is_cut = len(data) > MAX_FILE_BYTES
+        self.is_cut = len(data) >= MAX_FILE_BYTES  # where a file that was fetched is cut, too
         if self.is_cut:
             megabytes = MAX_FILE_BYTES // 1_000_000
             self.notes.append(f"Only the first {megabytes} MB of the file were read.")
@@ -120,7 +120,7 @@ class PdfReading:
         self.reader = ContentReader(self.file)
 
     def read_pages(self, ranges: list[tuple[int, int]]) -> None:
-        """Read the pages in the ranges; all if there are none."""
+        """Read the pages in the ranges; all pages if the list is empty."""
         last = max((last for _, last in ranges), default=0)
         characters = number = 0
         try:

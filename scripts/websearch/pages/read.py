@@ -21,6 +21,7 @@ from websearch.common import (
 from websearch.pages.fetch import (
     Fetched,
     RobotsCache,
+    SharedAnswers,
     fetch_page,
     host_and_port,
     is_gone,
@@ -32,7 +33,7 @@ from websearch.pages.page_document import MAX_DROPPED, page_document, result_or_
 from websearch.pages.passages import PARAGRAPH_GAP, join_best
 from websearch.pages.ranking import rank_windows
 from websearch.pages.room import fit_json, json_size, share_room, slice_end
-from websearch.pages.sites import SharedAnswers, read_through_api
+from websearch.pages.sites import read_through_api
 from websearch.pages.thin_pages import read_otherwise
 
 TYPE_CHECKING = False  # typing.TYPE_CHECKING without its import, which costs 5 ms
@@ -94,6 +95,10 @@ COMMANDS: dict[str, dict[str, Any]] = {
              "help": f"also list the elements that a rule dropped, the {MAX_DROPPED} largest"},
         ],
         "expendable": ("warnings",),
+        "cannot": dict.fromkeys(
+            ("urls_from", "connections", "host_pause"),
+            "It is for a list of addresses (urls_from), on the command line only.",
+        ),
     },
 }
 # fmt: on
@@ -292,6 +297,7 @@ class PageReading:
         while (taken := self.schedule.take()) is not None:
             index, url = taken
             answer = self.fetch(url)
+            self.schedule.give_back(url)  # asking the archive may take long
             if not isinstance(answer, dict) and is_gone(answer):
                 from websearch.pages.archive import replace_gone
 
@@ -299,7 +305,6 @@ class PageReading:
                 answer = result_or_error(replace_gone, answer, url, self.deadline, reads_copy)
             size = len(answer.response.body) if isinstance(answer, Fetched) else 0
             self.fetched.put((size, index, answer))
-            self.schedule.give_back(url)
 
     def fetch(self, url: str) -> Fetched | Document | SearchError:
         """Fetch one page within its time, or return what failed."""
@@ -308,7 +313,8 @@ class PageReading:
             fetch_target, url, limit, self.robots, self.params, self.shared
         )
         if isinstance(answer, SearchError) and answer.kind == "timeout":
-            answer.details["hint"] = "Raise page_timeout, or skip this page."
+            name = "timeout" if limit == self.deadline else "page_timeout"
+            answer.details["hint"] = f"Raise {name}, or skip this page."
         return answer
 
     def read(self, answer: Fetched | Document | SearchError) -> Document:

@@ -8,9 +8,8 @@ from websearch.common import DEFAULT_MAX_CHARS
 from websearch.engines.pacing import PAGES, PacedEngine
 from websearch.http_client import send_within
 from websearch.pages.content import Page
-from websearch.pages.fetch import guarded
+from websearch.pages.fetch import SharedAnswers, guarded
 from websearch.pages.markdown import MarkdownWriter
-from websearch.pages.sites import SharedAnswers
 
 TYPE_CHECKING = False  # typing.TYPE_CHECKING without its import, which costs 5 ms
 if TYPE_CHECKING:
@@ -26,8 +25,8 @@ class SiteApi(PacedEngine):
     """Sends the requests that read one page through the API of its site.
 
     Each takes its turn, is checked by the address guard, and obeys robots.txt if that is wanted.
-    host: of the page. urls: of all pages of the call, which share the requests of an hour. budget:
-    characters that the text should have at most, 0 for all.
+    host: of the page. urls and shared: of all pages of the call, which share the requests of an
+    hour. budget: characters that the text should have at most; 0: no limit.
     """
 
     def __init__(
@@ -42,10 +41,10 @@ class SiteApi(PacedEngine):
         self.host = host
         self.robots = robots
         self.writer = MarkdownWriter("", bool(params.get("links")))
-        limit = params.get("max_chars", DEFAULT_MAX_CHARS)
         self.urls: list[str] = params["urls"]
         self.shared = SharedAnswers()
-        self.budget = 0 if "query" in params else limit // max(1, len(params["urls"]))
+        limit = params.get("max_chars", DEFAULT_MAX_CHARS)
+        self.budget = 0 if "query" in params else limit // len(self.urls)
 
     def send(self, request: dict[str, Any]) -> Response:
         """Send a request whose turn has come; raises SearchError."""
@@ -60,6 +59,12 @@ class SiteApi(PacedEngine):
         """Return the HTML of a post as Markdown below the headings of its thread."""
         page = Page(f"<div>{html[:MAX_BODY_HTML]}</div>")
         return demoted("\n\n".join(self.writer.blocks(page.root)))
+
+
+def list_field(item: dict[str, Any], name: str) -> list[Any]:
+    """Return a field of an API's answer that should be a list; [] if it is something else."""
+    value = item.get(name)
+    return value if isinstance(value, list) else []
 
 
 # ===== Markdown of threads ========================================================================

@@ -33,7 +33,7 @@ def read_site_page(api: SiteApi, wanted: dict[str, Any]) -> Document:
     request = api_request(NAME, "/api/query", fields, Accept="application/atom+xml")
     entries = api.fetch(request, lambda _, answer: {"entries": feed_entries(answer)})["entries"]
     if not entries:
-        raise SearchError("http", "arXiv has no such paper.", "Check the address.")
+        raise SearchError("http", f"arXiv has no paper {wanted['id']}.", "Check the address.")
     entry = entries[0]
     authors = [tidy(name) for name in re.findall(r"<name>([^<]{1,500})</name>", entry)]
     submitted, updated = (field(entry, name)[:10] for name in ("published", "updated"))

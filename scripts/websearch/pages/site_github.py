@@ -21,7 +21,7 @@ from websearch.pages.github_api import (
 )
 from websearch.pages.github_threads import read_thread
 from websearch.pages.other_formats import check_binary, decode_body, fenced
-from websearch.pages.site_api import facts_line, post
+from websearch.pages.site_api import facts_line, list_field, post
 
 TYPE_CHECKING = False  # typing.TYPE_CHECKING without its import, which costs 5 ms
 if TYPE_CHECKING:
@@ -114,11 +114,14 @@ def read_folder(api: SiteApi, wanted: dict[str, Any]) -> Document:
     facts = repository_facts(about) if about else ""
     licence = raw_text(object_field(about, "license").get("spdx_id"))
     text = "\n\n".join(filter(None, (raw_text(about.get("description")), facts)))
+    note = ""
     try:
         text = "\n\n".join(filter(None, (text, without_comments(readme(api, wanted)))))
-    except SearchError:
+    except SearchError as error:
         if not text:
             raise
+        if error.details.get("status") != 404:
+            note = f"The README could not be read: {error}"
     place = "/".join(filter(None, (wanted["repository"], wanted["folder"])))
     return {
         "title": place,
@@ -126,13 +129,14 @@ def read_folder(api: SiteApi, wanted: dict[str, Any]) -> Document:
         "published": raw_text(about.get("pushed_at"))[:10],
         "license": licence if licence != "NOASSERTION" else "",
         "text": text,
+        "note": note,
+        "cut": bool(note),
     }
 
 
 def repository_facts(about: dict[str, Any]) -> str:
     """Return what GitHub says about a repository on one line."""
-    topics = about.get("topics") if isinstance(about.get("topics"), list) else []
-    named = ", ".join(topic for topic in topics or [] if isinstance(topic, str))
+    named = ", ".join(topic for topic in list_field(about, "topics") if isinstance(topic, str))
     pushed = raw_text(about.get("pushed_at"))[:10]
     homepage = raw_text(about.get("homepage"))
     return facts_line(
@@ -190,10 +194,9 @@ def read_releases(api: SiteApi, wanted: dict[str, Any]) -> Document:
 
 def release_text(release: dict[str, Any]) -> str:
     """Return what a release says, and its files."""
-    assets = release.get("assets") if isinstance(release.get("assets"), list) else []
     files = [
         f"- {raw_text(one.get('name'))} ({counted(one.get('download_count'), 'download')})"
-        for one in assets or []
+        for one in list_field(release, "assets")
         if isinstance(one, dict)
     ]
     head = facts_line(

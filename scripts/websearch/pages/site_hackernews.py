@@ -7,7 +7,7 @@ import re
 from websearch.common import SearchError
 from websearch.engines.hackernews import ITEM, NAME
 from websearch.engines.open_sources import api_request, counted, good_answer, text_of_html
-from websearch.pages.site_api import facts_line
+from websearch.pages.site_api import facts_line, list_field
 
 TYPE_CHECKING = False  # typing.TYPE_CHECKING without its import, which costs 5 ms
 if TYPE_CHECKING:
@@ -101,9 +101,8 @@ def comments_of(item: dict[str, Any]) -> list[Comment]:
         if not isinstance(one, dict) or one.get("type", "comment") != "comment":
             continue
         comment = Comment(one, parent)
-        children = one.get("children")
-        listed = children if isinstance(children, list) else []
-        if not comment.html and not listed:  # deleted, and nobody has answered
+        listed = list_field(one, "children")
+        if not comment.html and not listed:  # deleted, and without an answer
             continue
         comments.append(comment)
         waiting += [(child, comment) for child in listed[::-1]]

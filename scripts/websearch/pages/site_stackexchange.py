@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import re
 
-from websearch.common import SearchError
+from websearch.common import SearchError, object_field
 from websearch.engines.open_sources import api_request, day_of, text_of_html
 from websearch.engines.result_pages import split_url
 from websearch.engines.stackexchange import NAME, read_items
-from websearch.pages.site_api import facts_line, post
+from websearch.pages.site_api import facts_line, list_field, post
 
 TYPE_CHECKING = False  # typing.TYPE_CHECKING without its import, which costs 5 ms
 if TYPE_CHECKING:
@@ -37,8 +37,7 @@ def known_page(path: str, query: str) -> dict[str, Any] | None:
 def read_site_page(api: SiteApi, wanted: dict[str, Any]) -> Document:
     """Return a question and its answers; raises SearchError."""
     question, answers = question_and_answers(api, wanted)
-    tags = question.get("tags") if isinstance(question.get("tags"), list) else []
-    shown = ", ".join(tag for tag in tags or [] if isinstance(tag, str))
+    shown = ", ".join(tag for tag in list_field(question, "tags") if isinstance(tag, str))
     closed = text_of_html(question.get("closed_reason"))
     facts = (*post_facts(question), shown, f"closed: {closed}" if closed else "")
     head = facts_line(f"Question by {author_of(question)}", *facts)
@@ -71,7 +70,8 @@ def question_and_answers(
         questions = [one for one in questions if str(one.get("question_id")) == wanted["id"]]
     number = questions[0].get("question_id") if questions else None
     if not isinstance(number, int):
-        raise SearchError("http", "Stack Exchange has no such question.", "Check the address.")
+        message = f"{api.host} has no question or answer {next(iter(wanted.values()))}."
+        raise SearchError("http", message, "Check the address.")
     if questions[0].get("answer_count") == 0:
         return questions[0], []
     numbers = str(number) if "answer" in wanted else numbers
@@ -105,7 +105,7 @@ def get_items(api: SiteApi, place: str, **fields: str) -> list[dict[str, Any]]:
 
 def author_of(item: dict[str, Any]) -> str:
     """Return the name of a post's author, which the API escapes twice."""
-    owner = item["owner"] if isinstance(item.get("owner"), dict) else {}
+    owner = object_field(item, "owner")
     return text_of_html(text_of_html(owner.get("display_name"))) or "unknown"
 
 

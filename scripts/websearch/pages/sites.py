@@ -12,16 +12,15 @@ from __future__ import annotations
 import re
 import time
 
-from websearch.common import SearchError, drop_empty
+from websearch.common import drop_empty
 from websearch.pages.fetch import Fetched
 
 TYPE_CHECKING = False  # typing.TYPE_CHECKING without its import, which costs 5 ms
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from typing import Any
 
     from websearch.common import Document
-    from websearch.pages.fetch import RobotsCache
+    from websearch.pages.fetch import RobotsCache, SharedAnswers
 
 API_SHARE = 0.7  # of a page's time, so that its HTML can still be read if the API fails
 # Pattern of hosts -> (engine at whose pace the API is asked, module).
@@ -33,33 +32,6 @@ SITES = {
     r"news\.ycombinator\.com": ("hackernews", "site_hackernews"),
     r"(?:(?:www|export)\.)?arxiv\.org": ("arxiv", "site_arxiv"),
 }
-
-
-class SharedAnswers:
-    """What APIs have answered for several pages of one call, so that each is asked once."""
-
-    def __init__(self) -> None:
-        import threading
-
-        self.lock = threading.Lock()
-        self.locks: dict[str, Any] = {}
-        self.values: dict[str, Any] = {}
-
-    def get(self, key: str, ask: Callable[[], Any]) -> Any:
-        """Return what ask() returned for the first page; raises the SearchError that it raised."""
-        import threading
-
-        with self.lock:
-            lock = self.locks.setdefault(key, threading.Lock())
-        with lock:  # the first page asks, the others wait until its time is over
-            if key not in self.values:
-                try:
-                    self.values[key] = ask()
-                except SearchError as error:
-                    self.values[key] = error
-        if isinstance(self.values[key], SearchError):
-            raise self.values[key]
-        return self.values[key]
 
 
 def read_through_api(

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
+import os
 import re
 
 from websearch.common import SearchError, error_document, shorten
-from websearch.html_tree import Node, texts_below
-from websearch.pages.fetch import (
-    blocked_error,
-    find_wall,
-    host_and_port,
-    normal_url,
-)
+from websearch.html_tree import Node, text_beginning
+from websearch.pages.fetch import blocked_error, find_wall, host_and_port, normal_url
 
 TYPE_CHECKING = False  # typing.TYPE_CHECKING without its import, which costs 5 ms
 if TYPE_CHECKING:
+    from typing import Any
+
     from websearch.common import Document
     from websearch.pages.content import Page
     from websearch.pages.fetch import Fetched
@@ -24,6 +22,7 @@ MIN_PAGE_CHARS = 200  # a page with less text may be a shell that JavaScript fil
 MAX_WALL_TEXT = 1_500  # characters of text; a page with more is not a bot wall, whatever it says
 MAX_WALL_PAGE = 100_000  # characters of HTML; the same, because bot walls are small pages
 MAX_SHELL_TEXT = 20_000  # characters of text in which a page may ask for JavaScript
+BROWSER_VARIABLE = "WEB_SEARCH_BROWSER"  # 1: use a browser; or the path of one; 0: do not
 BROWSER_NOTE = "The text is what a browser showed after it had run the scripts of the page."
 ALTERNATE_NOTE = "The page itself has next to no text; this is the version that it names."
 # What a page without text says to clients without JavaScript, and the elements that it fills.
@@ -64,14 +63,7 @@ def needs_script(page: Page) -> bool:
     """Return whether a page without text has an element for JavaScript to fill, or asks for it."""
     if any(map(is_shell, page.nodes)):
         return True
-    pieces: list[str] = []
-    room = MAX_SHELL_TEXT
-    for text in texts_below(page.root):
-        pieces.append(text[:room])
-        room -= len(text)
-        if room <= 0:
-            break
-    return bool(re.search(_NEEDS_SCRIPT, " ".join("".join(pieces).split())))
+    return bool(re.search(_NEEDS_SCRIPT, text_beginning(page.root, MAX_SHELL_TEXT)))
 
 
 def is_shell(node: Node) -> bool:
@@ -84,11 +76,16 @@ def is_shell(node: Node) -> bool:
 
 def refresh_target(refresh: str, base: str) -> str:
     """Return the address that the value of a refresh element sends a browser to at once, or ""."""
+    match = re.match(_REFRESH, refresh)
+    return linked_address(base, match[1].strip()) if match else ""
+
+
+def linked_address(base: str, target: str) -> str:
+    """Return the address that a link leads to, in its normal form; "" if it leads to no page."""
     from urllib.parse import urljoin
 
-    match = re.match(_REFRESH, refresh)
     try:
-        return normal_url(urljoin(base, match[1].strip())) if match else ""
+        return normal_url(urljoin(base, target))
     except (ValueError, SearchError):
         return ""
 
@@ -98,8 +95,6 @@ def refresh_target(refresh: str, base: str) -> str:
 
 def alternate_address(page: Page, url: str) -> str:
     """Return the address of the Markdown or print version that a page names, or ""."""
-    from urllib.parse import urljoin
-
     found: dict[str, str] = {}
     for node in page.nodes:
         get = node.attributes.get
@@ -108,10 +103,7 @@ def alternate_address(page: Page, url: str) -> str:
             kind = kind if kind == "text/markdown" else get("media", "").lower()
             found.setdefault(kind, get("href", ""))
     target = found.get("text/markdown") or found.get("print", "")
-    try:
-        address = normal_url(urljoin(url, target)) if target else ""
-    except (ValueError, SearchError):
-        return ""
+    address = linked_address(url, target) if target else ""
     return "" if address == url else address
 
 
@@ -126,9 +118,14 @@ def read_otherwise(reading: PageReading, fetched: Fetched, page: Document) -> Do
         other = reading.read(reading.fetch(fetched.alternate))
         if len(other.get("text", "")) > len(page.get("text", "")):
             return {"note": ALTERNATE_NOTE, **other}
-    from websearch.pages.browser import is_wanted
+    return filled_by_browser(reading, fetched, page) if wants_browser(reading.params) else page
 
-    return filled_by_browser(reading, fetched, page) if is_wanted(reading.params) else page
+
+def wants_browser(params: dict[str, Any]) -> bool:
+    """Return whether thin pages are read in a browser: browser of params, else the environment."""
+    if "browser" in params:
+        return bool(params["browser"])
+    return os.environ.get(BROWSER_VARIABLE, "").strip().lower() not in ("", "0", "false", "no")
 
 
 def filled_by_browser(reading: PageReading, fetched: Fetched, page: Document) -> Document:

@@ -114,7 +114,7 @@ def joined_path(names: list[str]) -> str:
 
 
 def is_fragment(text: str) -> bool:
-    """Tell whether a text is too short to be read alone."""
+    """Return whether a text is too short to be read alone."""
     return len(text) < FRAGMENT_CHARS and len(re.findall(_COUNTED_WORD, text)) < LEAST_WORDS
 
 
@@ -186,7 +186,7 @@ def line_ends(text: str) -> list[int]:
 
 
 def sentence_ends(text: str) -> list[int]:
-    """Return the places behind the sentences of a text, and behind the phrases of Thai and such."""
+    """Return the places behind the sentences of a text, and behind the phrases of PHRASED."""
     ends = [match.end() for match in re.finditer(_SENTENCE_END, text) if ends_sentence(match)]
     if len(re.findall(f"[{PHRASED}]", text[:MAX_PIECE])) > len(text[:MAX_PIECE]) / 3:
         ends = sorted({*ends, *(match.end() for match in re.finditer(r"\s+", text))})
@@ -194,14 +194,14 @@ def sentence_ends(text: str) -> list[int]:
 
 
 def ends_sentence(match: re.Match[str]) -> bool:
-    """Tell whether a mark ends a sentence: it is not inside of one, nor behind an abbreviation."""
+    """Return whether a mark ends a sentence: not inside of one, and not after an abbreviation."""
     after = match.string[match.end() : match.end() + 2]
     is_followed = after[:1].isspace() and not after[1:].islower()
     return bool(match[1]) or (is_followed and not (match[0] == "." and is_abbreviation(match)))
 
 
 def is_abbreviation(full_stop: re.Match[str]) -> bool:
-    """Tell whether a full stop belongs to an abbreviation, an initial or an ordinal number."""
+    """Return whether a full stop belongs to an abbreviation, an initial or an ordinal number."""
     before = full_stop.string[max(0, full_stop.start() - 20) : full_stop.start()]
     word = re.split(r"[\s(\[\"'“«]", before)[-1]
     is_ordinal = word.isdigit() and len(word) <= len("365")

@@ -1,6 +1,6 @@
 """Right-to-left text: from the order in which glyphs stand on a line to the order of reading.
 
-Files hold glyphs in the order in which they are drawn, most often from left to right whatever the
+Files hold glyphs in the order in which they are drawn, most often from left to right in every
 script. The rules are those of the Unicode bidirectional algorithm, applied backwards.
 """
 

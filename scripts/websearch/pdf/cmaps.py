@@ -8,6 +8,7 @@ import operator
 import re
 
 from websearch.pdf.limits import MAX_CMAP_ENTRIES, MAX_CODE_TEXT
+from websearch.pdf.syntax import parse_hex
 
 TYPE_CHECKING = False  # typing.TYPE_CHECKING without its import, which costs 5 ms
 if TYPE_CHECKING:
@@ -18,7 +19,7 @@ SECTION = re.compile(
     rb"begin(codespacerange|bfchar|bfrange|cidchar|cidrange)\b([\s\S]*?)(?=\bend\1|\bbegin|\Z)"
 )
 ITEM = re.compile(rb"<([^<>]{0,600})>|(\[)|(\])|(\d{1,10})|/([^\s<>\[\]/]+)")
-MAX_CODE_RANGES = 100  # of one CMap; real ones have up to ten
+MAX_CODE_RANGES = 20  # of one CMap; real ones have up to ten
 FIRST = operator.itemgetter(0)  # of a range
 
 VERTICAL = re.compile(rb"/WMode\s+1\b")
@@ -126,8 +127,7 @@ def read_items(body: bytes, limit: int) -> list[bytes | int | str | list[bytes]]
     for match in ITEM.finditer(body):
         digits, opens, closes, number, name = match.groups()
         if digits is not None:
-            text = re.sub(rb"[^0-9A-Fa-f]", b"", digits).decode("ascii")
-            value = bytes.fromhex(text + "0" * (len(text) % 2))
+            value = parse_hex(digits)
             if array is None:
                 items.append(value)
             else:
@@ -215,7 +215,7 @@ def codec_of(name: str) -> str:
 
 @functools.lru_cache(16_384)
 def decode_code(code: bytes, codec: str) -> str:
-    """Return the text of one code; "" if it is none."""
+    """Return the text of one code; "" for bytes that are not a code."""
     try:
         if codec == "jis":  # JIS X 0208, the two bytes without their high bits
             return bytes(byte | 0x80 for byte in code).decode("euc_jp") if len(code) == 2 else ""

@@ -10,7 +10,7 @@ import re
 from websearch.pdf.bidi import RIGHT_TO_LEFT
 from websearch.pdf.fonts import Font, make_font
 from websearch.pdf.layout import PageText, Piece
-from websearch.pdf.limits import MAX_FORM_DEPTH, MAX_ITEMS, MAX_STATES
+from websearch.pdf.limits import MAX_FORM_DEPTH, MAX_ITEMS, MAX_SHOWN, MAX_STATES
 from websearch.pdf.operations import Operation, operations
 from websearch.pdf.shown_text import Frame, ShownText, State, multiply
 from websearch.pdf.syntax import Reference, Stream, decode_text
@@ -153,11 +153,11 @@ class ContentReader:
             if isinstance(item, (int, float)):
                 shown.skip(item / 1000 if font.vertical else -item / 1000)
             elif isinstance(item, bytes) and frame.is_spread:
-                for code in font.codes(item):
+                for code in font.codes(item[:MAX_SHOWN]):
                     shown.skip_spacing()
                     shown.add(code)
             elif isinstance(item, bytes):
-                shown.add(item)
+                shown.add(item[:MAX_SHOWN])
         shown.end_piece()
         self.shown += shown.count
         self.unknown += shown.unknown
@@ -173,12 +173,16 @@ class ContentReader:
     # ----- fonts
 
     def font(self, name: str) -> Font:
-        """Return a font of the resources; a standard one if there is none with this name."""
+        """Return a font of the resources; a standard one if it has none with this name.
+
+        Raises OutOfBudgetError.
+        """
         listed = self.file.fields(self.resources, "Font").get(name)
         fields = self.file.resolve(listed)
         fields = fields if isinstance(fields, dict) else {}
         key = listed.number if isinstance(listed, Reference) else -id(fields) if fields else 0
         if key not in self.fonts:
+            self.file.budget.check_time()
             font = make_font(self.file, fields)
             self.font_entries += font.entries()
             if self.font_entries > MAX_FONT_ENTRIES:

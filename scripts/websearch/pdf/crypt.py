@@ -22,7 +22,7 @@ ROUNDS = {16: 10, 24: 12, 32: 14}  # of AES, by the key's length in bytes
 
 
 class Decryptor:
-    """Decrypts the strings and streams of a file.
+    """Decrypts the strings and streams of a file, by string_filter and stream_filter.
 
     encrypt: the encryption dictionary, its references resolved. file_id: the first part of the
     trailer's ID. Raises SearchError: refused if a password is needed, unsupported for a scheme that
@@ -72,16 +72,6 @@ class Decryptor:
         for step in range(1, 20):
             check = rc4(bytes(byte ^ step for byte in key[:size]), check)
         return key[:size] if check[:16] == encrypt["U"][:16] else None
-
-    def decrypt_string(self, data: bytes, number: int, generation: int) -> bytes:
-        """Return a string of the object with this number, decrypted."""
-        return self.decrypt(data, number, generation, self.string_filter)
-
-    def decrypt_stream(
-        self, data: bytes, number: int, generation: int, filter_name: str | None = None
-    ) -> bytes:
-        """Return a stream's bytes, decrypted; filter_name is that of its Crypt filter."""
-        return self.decrypt(data, number, generation, filter_name or self.stream_filter)
 
     def decrypt(self, data: bytes, number: int, generation: int, filter_name: str) -> bytes:
         """Return data decrypted with the key of one object (algorithm 1)."""

@@ -64,7 +64,14 @@ ACCENTS = {
 ACCENTED = re.compile(rf"(.+?)({'|'.join(ACCENTS)})")
 VARIANT = re.compile(r"(.+?)(?:oldstyle|small|inferior|fitted|superior|swash)")
 CODE_POINT = re.compile(r"uni((?:[0-9A-F]{4})+)|u([0-9A-F]{4,6})")
-CYRILLIC_AND_HEBREW = re.compile(r"afii(10\d\d\d|57\d\d\d)")
+AFII_NAME = re.compile(r"afii(10\d\d\d|57\d\d\d)")
+
+# First and last number, the first's code point, and the number of the letter Yo, which stands
+# elsewhere in Unicode.
+AFII_RANGES = (
+    (10017, 10049, 0x410, 10023), (10065, 10097, 0x430, 10071), (57664, 57690, 0x5D0, 0),
+    (57409, 57434, 0x621, 0), (57440, 57450, 0x640, 0), (57392, 57401, 0x660, 0),
+)  # fmt: skip
 
 # The encodings from code 161 on, and those of the symbol fonts from 32 to 126 and from 160 on.
 STANDARD_UPPER = (
@@ -195,7 +202,7 @@ def greek_letter(name: str) -> str:
 
 def alphabet_letter(name: str) -> str:
     """Return the Cyrillic, Hebrew or Arabic letter for a name such as afii10017."""
-    match = CYRILLIC_AND_HEBREW.fullmatch(name)
+    match = AFII_NAME.fullmatch(name)
     number = int(match[1]) if match else 0
     for first, last, start, without in AFII_RANGES:
         if first <= number <= last:
@@ -203,14 +210,6 @@ def alphabet_letter(name: str) -> str:
                 return "\u0401" if number < 10060 else "\u0451"
             return chr(start + number - first - (without and number > without))
     return ""
-
-
-# First and last number, the first's code point, and the number of the letter Yo, which stands
-# elsewhere in Unicode.
-AFII_RANGES = (
-    (10017, 10049, 0x410, 10023), (10065, 10097, 0x430, 10071), (57664, 57690, 0x5D0, 0),
-    (57409, 57434, 0x621, 0), (57440, 57450, 0x640, 0), (57392, 57401, 0x660, 0),
-)  # fmt: skip
 
 
 def variant_text(name: str) -> str:

@@ -158,7 +158,7 @@ class PdfFile:
     def decrypt_strings(self, value: Any, number: int, generation: int) -> Any:
         """Return an object with all its strings decrypted; MAX_DEPTH bounds the recursion."""
         if isinstance(value, bytes) and self.decryptor:
-            return self.decryptor.decrypt_string(value, number, generation)
+            return self.decryptor.decrypt(value, number, generation, self.decryptor.string_filter)
         if isinstance(value, list):
             return [self.decrypt_strings(item, number, generation) for item in value]
         if isinstance(value, dict):
@@ -199,13 +199,12 @@ class PdfFile:
         limit = min(limit, self.budget.max_stream) if limit else self.budget.max_stream
         names, params = self.stream_filters(stream)
         raw = self.data[stream.start : self.stream_end(stream)]
-        if self.decryptor and stream.fields.get("Type") != "XRef":
-            crypt = params[0].get("Name", "Identity") if names[:1] == ["Crypt"] else None
-            is_plain = stream.fields.get("Type") == "Metadata"
-            if not is_plain or self.decryptor.encrypts_metadata:
-                raw = self.decryptor.decrypt_stream(
-                    raw[:MAX_SLOW_INPUT], stream.number, stream.generation, crypt
-                )
+        decryptor, kind = self.decryptor, stream.fields.get("Type")
+        if decryptor and kind != "XRef" and (kind != "Metadata" or decryptor.encrypts_metadata):
+            is_own = names[:1] == ["Crypt"]
+            crypt = params[0].get("Name", "Identity") if is_own else decryptor.stream_filter
+            raw = raw[:MAX_SLOW_INPUT]
+            raw = decryptor.decrypt(raw, stream.number, stream.generation, crypt)
         data = apply_filters(raw, names, params, limit)
         self.budget.spend(len(data or b""))
         return None if data is None else data[:limit]

@@ -6,6 +6,7 @@ import re
 import zlib
 
 from websearch.pdf.limits import MAX_SLOW_INPUT
+from websearch.pdf.syntax import parse_hex
 
 TYPE_CHECKING = False  # typing.TYPE_CHECKING without its import, which costs 5 ms
 if TYPE_CHECKING:
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
 
 INFLATE_CHUNK = 4_096  # bytes; in the chunk with the damage, bytes are tried one by one
 CLEAR_TABLE, END_OF_DATA, MAX_CODES = 256, 257, 4_096  # of LZW
+NOT_ASCII85 = bytes(set(range(256)) - set(range(ord("!"), ord("u") + 1)) - set(b"z~"))
 MAX_COLUMNS = 1_000_000  # of a predictor
 MAX_PREDICTED = 2_000_000  # bytes, which take 2 s; cross-references of 300,000 objects are shorter
 
@@ -98,7 +100,8 @@ def decode_lzw(data: bytes, options: dict[str, Any], limit: int) -> bytes:
 
 def decode_ascii85(data: bytes, options: dict[str, Any], limit: int) -> bytes:
     """ASCII85Decode: five characters are four bytes, z is four zero bytes."""
-    text = re.sub(rb"[^!-uz~]", b"", data[:MAX_SLOW_INPUT]).removeprefix(b"<~").partition(b"~")[0]
+    text = data[:MAX_SLOW_INPUT].translate(None, NOT_ASCII85)
+    text = text.removeprefix(b"<~").partition(b"~")[0]
     unpacked = bytearray()
     for group in re.finditer(rb"z|[!-u]{1,5}", text):
         digits = group[0]
@@ -116,8 +119,7 @@ def decode_ascii85(data: bytes, options: dict[str, Any], limit: int) -> bytes:
 
 def decode_hex(data: bytes, options: dict[str, Any], limit: int) -> bytes:
     """ASCIIHexDecode; a missing last digit counts as 0."""
-    digits = re.sub(rb"[^0-9A-Fa-f]", b"", data.partition(b">")[0])[: 2 * limit].decode("ascii")
-    return bytes.fromhex(digits + "0" * (len(digits) % 2))
+    return parse_hex(data.partition(b">")[0])[:limit]
 
 
 def decode_run_length(data: bytes, options: dict[str, Any], limit: int) -> bytes:
@@ -157,7 +159,9 @@ def undo_predictor(data: bytes, options: dict[str, Any]) -> bytes:
         value if isinstance(value := options.get(name, default), int) else default
         for name, default in (("Colors", 1), ("BitsPerComponent", 8), ("Columns", 1))
     )
-    if not isinstance(predictor, int) or predictor < 2 or not 0 < columns * colors <= MAX_COLUMNS:
+    if not isinstance(predictor, int) or predictor < 2 or depth not in (1, 2, 4, 8, 16):
+        return data
+    if not 0 < columns * colors <= MAX_COLUMNS:
         return data
     pixel = max(1, colors * depth // 8)
     row = (colors * depth * columns + 7) // 8

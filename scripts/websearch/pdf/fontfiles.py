@@ -10,20 +10,24 @@ import itertools
 import re
 import struct
 
-from websearch.pdf.encodings import encoding_table, glyph_text
+from websearch.pdf.encodings import MAX_NAME, encoding_table, glyph_text
 
 TYPE_CHECKING = False  # typing.TYPE_CHECKING without its import, which costs 5 ms
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 MAX_GLYPHS = 65_536  # of one font, as the formats allow
+# Platform and encoding of the maps of a TrueType program that tell something: from Unicode
+# characters to glyphs, the best first, and from codes to glyphs.
+UNICODE_MAPS = ((3, 10), (3, 1), (0, 3), (0, 4))
+CODE_MAPS = ((3, 0), (1, 0))
 TYPE1_CODE = re.compile(rb"dup\s+(\d{1,3})\s*/([^\s/]{1,60})\s+put")
 # The glyphs 150 to 228 of those whose names every CFF program knows.
 CFF_STANDARD = "¹¬µ™Ð½±Þ¼÷¦°þ¾²®−ð×³©ÁÂÄÀÅÃÇÉÊËÈÍÎÏÌÑÓÔÖÒÕŠÚÛÜÙÝŸŽáâäàåãçéêëèíîïìñóôöòõšúûüùýÿž"
 
 
 class FontProgram:
-    """What an embedded program tells: the text of codes (of simple fonts) and of glyph numbers."""
+    """What a program says: the texts of codes (of simple fonts) and of glyph numbers."""
 
     def __init__(self) -> None:
         self.codes: dict[int, str] = {}
@@ -31,7 +35,7 @@ class FontProgram:
 
 
 def read_font_program(data: bytes) -> FontProgram:
-    """Return what a Type 1, CFF, TrueType or OpenType program tells; nothing if it is damaged."""
+    """Return what a Type 1, CFF, TrueType or OpenType program says; nothing if damaged."""
     program = FontProgram()
     try:
         if data[:4] in (b"\0\1\0\0", b"true", b"OTTO"):
@@ -55,11 +59,12 @@ def read_truetype(data: bytes, program: FontProgram) -> None:
     (count,) = struct.unpack_from(">H", data, 4)
     for place in range(12, 12 + 16 * count, 16):
         tag, _, offset, length = struct.unpack_from(">4sIII", data, place)
-        tables[tag] = data[offset : offset + length]
+        if tag in (b"cmap", b"post", b"CFF "):  # each of thousands could be the whole program
+            tables[tag] = data[offset : offset + length]
     if b"CFF " in tables:
         read_cff(tables[b"CFF "], program)
     maps = dict(character_maps(tables.get(b"cmap", b"")))
-    unicode_map = maps.get((3, 10)) or maps.get((3, 1)) or maps.get((0, 3)) or maps.get((0, 4))
+    unicode_map = next((maps[one] for one in UNICODE_MAPS if maps.get(one)), None)
     if unicode_map:
         for character, glyph in unicode_map.items():
             good = character >= 0x20 and not 0xD800 <= character < 0xF900
@@ -67,26 +72,27 @@ def read_truetype(data: bytes, program: FontProgram) -> None:
                 program.glyphs[glyph] = chr(character)
     elif not program.glyphs:
         program.glyphs = post_names(tables.get(b"post", b""))
-    by_code = maps.get((3, 0)) or maps.get((1, 0)) or {}
+    by_code = next((maps[one] for one in CODE_MAPS if maps.get(one)), {})
     roman = encoding_table("MacRomanEncoding")
     for code, glyph in by_code.items():
         text = program.glyphs.get(glyph, "")
-        if not text and (1, 0) in maps and (3, 0) not in maps and not unicode_map:
+        if not text and (3, 0) not in maps and not unicode_map:
             text = roman[code & 255]
         if text:
             program.codes[code & 255] = text
 
 
 def character_maps(table: bytes) -> Iterator[tuple[tuple[int, int], dict[int, int]]]:
-    """Yield platform and encoding of each subtable of cmap, and its map of characters to glyphs."""
+    """Yield platform and encoding of each known subtable of cmap, and its map to glyphs."""
     if not table:
         return
     (count,) = struct.unpack_from(">H", table, 2)
     for place in range(4, 4 + 8 * min(count, 20), 8):
         platform, encoding, offset = struct.unpack_from(">HHI", table, place)
         (kind,) = struct.unpack_from(">H", table, offset)
-        if kind in CHARACTER_MAPS:
-            yield (platform, encoding), CHARACTER_MAPS[kind](table[offset:])
+        name = (platform, encoding)
+        if kind in CHARACTER_MAPS and name in UNICODE_MAPS + CODE_MAPS:
+            yield name, CHARACTER_MAPS[kind](table[offset:])
 
 
 def byte_map(table: bytes) -> dict[int, int]:
@@ -103,10 +109,13 @@ def segment_map(table: bytes) -> dict[int, int]:
     where = 16 + 6 * count
     offsets = struct.unpack_from(f">{count}H", table, where)
     found: dict[int, int] = {}
+    left = MAX_GLYPHS  # segments that overlap would take hours
     for segment in range(count):
-        if len(found) > MAX_GLYPHS:
+        characters = range(starts[segment], min(ends[segment], 0xFFFE) + 1)
+        left -= len(characters)
+        if left < 0:
             break
-        for character in range(starts[segment], min(ends[segment], 0xFFFE) + 1):
+        for character in characters:
             glyph = character
             if offsets[segment]:
                 place = where + 2 * segment + offsets[segment]
@@ -131,9 +140,11 @@ def group_map(table: bytes) -> dict[int, int]:
     """Return a subtable of format 12: groups of consecutive characters and glyphs."""
     (count,) = struct.unpack_from(">I", table, 12)
     found: dict[int, int] = {}
+    left = MAX_GLYPHS  # of all groups together, which may overlap
     for place in range(16, 16 + 12 * min(count, MAX_GLYPHS), 12):
         first, last, glyph = struct.unpack_from(">III", table, place)
-        if last > 0x10FFFF or not 0 <= last - first <= MAX_GLYPHS - len(found):
+        left -= last - first + 1
+        if last > 0x10FFFF or first > last or left < 0:
             break
         found.update(
             zip(range(first, last + 1), range(glyph, glyph + last - first + 1), strict=True)
@@ -185,7 +196,8 @@ def read_cff(data: bytes, program: FontProgram) -> None:
         if number < len(known):
             return known[number]
         own = number - 391
-        return glyph_text(strings[own].decode("latin-1")) if 0 <= own < len(strings) else ""
+        name = strings[own][:MAX_NAME] if 0 <= own < len(strings) else b""
+        return glyph_text(name.decode("latin-1"))
 
     offset = int(top.get((15,), [0])[0])
     numbers = cff_charset(data, offset, count) if offset > 2 else list(range(1, count))
@@ -201,7 +213,7 @@ def read_cff(data: bytes, program: FontProgram) -> None:
 
 
 def cff_index(data: bytes, place: int) -> tuple[list[bytes], int]:
-    """Return the items of an index and the position after it."""
+    """Return the items of an index and the position after it; ValueError if they overlap."""
     (count,) = struct.unpack_from(">H", data, place)
     if not count:
         return [], place + 2
@@ -211,6 +223,8 @@ def cff_index(data: bytes, place: int) -> tuple[list[bytes], int]:
         int.from_bytes(data[begin + size * one : begin + size * (one + 1)], "big")
         for one in range(count + 1)
     ]
+    if offsets != sorted(offsets):  # each of thousands could be the whole program
+        raise ValueError("the items overlap")
     begin += size * (count + 1) - 1
     items = [data[begin + one : begin + two] for one, two in itertools.pairwise(offsets)]
     return items, begin + offsets[-1]
@@ -248,11 +262,13 @@ def cff_dictionary(data: bytes) -> dict[tuple[int, ...], list[float]]:
 
 
 def cff_charset(data: bytes, place: int, count: int) -> list[int]:
-    """Return the string number of each glyph's name but the first's."""
+    """Return the string number of each glyph's name but the first's; ValueError if damaged."""
     kind = data[place]
     place += 1
     if kind == 0:
         return list(struct.unpack_from(f">{count - 1}H", data, place))
+    if kind > 2:  # the number of glyphs in a range would have more than two bytes
+        raise ValueError("unknown format of the charset")
     numbers: list[int] = []
     while len(numbers) < count - 1:
         (first,) = struct.unpack_from(">H", data, place)

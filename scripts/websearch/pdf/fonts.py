@@ -28,9 +28,8 @@ DEFAULT_WIDTH = 500.0  # of a glyph without a width, in thousandths of the font 
 TEX_LIGATURES = {11: "ff", 12: "fi", 13: "fl", 14: "ffi", 15: "ffl"}
 NARROW_END = "\u0250"  # where the Latin letters end
 MAX_FONT_FILE = 4_000_000  # bytes of an embedded program that are read
-PRIVATE_USE = re.compile(
-    "[\ue000-\uf8ff\U000f0000-\U0010ffff]"
-)  # where symbol fonts have their glyphs
+# Where symbol fonts have their glyphs.
+PRIVATE_USE = re.compile("[\ue000-\uf8ff\U000f0000-\U0010ffff]")
 BULLETS = str.maketrans({"\uf0b7": "\u2022", "\uf0a7": "\u2022"})  # of the commonest symbol fonts
 
 
@@ -103,7 +102,8 @@ def simple_texts(file: PdfFile, fields: dict[str, Any]) -> list[str]:
 
     ToUnicode comes first, then the names in Differences, then the encoding.
     """
-    texts = base_texts(file, fields)
+    to_unicode = unicode_map(file, fields)
+    texts = base_texts(file, fields, reads_program=to_unicode is None)
     encoding = file.field(fields, "Encoding")
     code = 0
     for item in file.items(encoding, "Differences"):
@@ -112,25 +112,26 @@ def simple_texts(file: PdfFile, fields: dict[str, Any]) -> list[str]:
         elif isinstance(item, str) and 0 <= code < 256:
             texts[code] = glyph_text(item) or numbered_glyph(item, code)
             code += 1
-    to_unicode = unicode_map(file, fields)
-    for code in range(256) if to_unicode else ():
-        text = usable_text(to_unicode.text(code)) if to_unicode else ""
-        texts[code] = text or texts[code]
+    if to_unicode:
+        texts = [usable_text(to_unicode.text(code)) or text for code, text in enumerate(texts)]
     return [usable_text(text) for text in texts]
 
 
 def numbered_glyph(name: str, code: int) -> str:
-    """Return the text of a glyph that is only named after its code, such as a65.
+    """Return the text of a glyph that is only named after its code, such as a65; "" of others.
 
-    So the bitmap fonts of TeX do, whose ASCII is that of everyone else.
+    The bitmap fonts of TeX have such names, and ASCII in its usual places.
     """
     if not re.fullmatch(rf"[A-Za-z]{{1,2}}0*{code}", name):
         return ""
     return TEX_LIGATURES.get(code) or (chr(code) if 32 < code < 127 else "")
 
 
-def base_texts(file: PdfFile, fields: dict[str, Any]) -> list[str]:
-    """Return the text of each code in the encoding that a simple font begins with."""
+def base_texts(file: PdfFile, fields: dict[str, Any], reads_program: bool) -> list[str]:
+    """Return the text of each code in the encoding that a simple font begins with.
+
+    reads_program: whether the embedded program may say more than the standard encoding.
+    """
     encoding = file.field(fields, "Encoding")
     name = encoding if isinstance(encoding, str) else file.field(encoding, "BaseEncoding")
     if name in ("WinAnsiEncoding", "MacRomanEncoding", "StandardEncoding"):
@@ -139,11 +140,11 @@ def base_texts(file: PdfFile, fields: dict[str, Any]) -> list[str]:
     for symbol_font in ("Symbol", "ZapfDingbats"):
         if re.fullmatch(rf"(?:[A-Z]{{6}}\+)?{symbol_font}(?:MT)?(?:,\w+)?", font_name):
             return encoding_table(symbol_font)[:]
-    is_truetype = fields.get("Subtype") == "TrueType"
-    table = encoding_table("WinAnsiEncoding" if is_truetype else "StandardEncoding")[:]
     if fields.get("Subtype") == "Type3":
         return [""] * 256
-    if unicode_map(file, fields) is None:
+    is_truetype = fields.get("Subtype") == "TrueType"
+    table = encoding_table("WinAnsiEncoding" if is_truetype else "StandardEncoding")[:]
+    if reads_program:
         program = font_program(file, file.fields(fields, "FontDescriptor"))
         for code, text in program.codes.items():
             if text and code < 256:
@@ -165,7 +166,7 @@ def unicode_map(file: PdfFile, fields: dict[str, Any]) -> CMap | None:
 
 
 def font_program(file: PdfFile, descriptor: dict[str, Any]) -> FontProgram:
-    """Return what a font's embedded program tells."""
+    """Return what a font's embedded program says."""
     for name in ("FontFile", "FontFile2", "FontFile3"):
         stream = file.field(descriptor, name)
         if isinstance(stream, Stream):
@@ -297,9 +298,11 @@ def composite_widths(
     ranges: list[tuple[int, int, float]] = []
     items = file.items(descendant, "W")
     place = 0
-    while place + 1 < len(items) and len(single) < MAX_CMAP_ENTRIES:
+    left = MAX_CMAP_ENTRIES  # the same list may occur again and again
+    while place + 1 < len(items) and left > 0:
         first, second = items[place], items[place + 1]
         if isinstance(first, int) and isinstance(second, list):
+            left -= len(second)
             for number, width in enumerate(second[:MAX_CMAP_ENTRIES], first):
                 if isinstance(width, (int, float)):
                     single[number] = float(width)

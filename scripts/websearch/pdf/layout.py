@@ -9,10 +9,15 @@ from __future__ import annotations
 
 import itertools
 import re
-import statistics
 
 from websearch.pdf.bidi import WORD_GAP, plain_letters, reading_order
-from websearch.pdf.limits import MAX_LINE_PIECES, MAX_PAGE_LINES, MAX_TEXT, OutOfBudgetError
+from websearch.pdf.limits import (
+    MAX_LINE_GLYPHS,
+    MAX_LINE_PIECES,
+    MAX_PAGE_LINES,
+    MAX_TEXT,
+    OutOfBudgetError,
+)
 
 TYPE_CHECKING = False  # typing.TYPE_CHECKING without its import, which costs 5 ms
 if TYPE_CHECKING:
@@ -86,20 +91,21 @@ class Piece:
 class Line:
     """A line of a page. Its text is made of its pieces when the line is over."""
 
-    __slots__ = ("across", "direction", "end", "has_cells", "is_rtl", "pieces", "size", "start",
-                 "text")  # fmt: skip
+    __slots__ = ("across", "direction", "end", "glyph_count", "has_cells", "is_rtl", "pieces",
+                 "size", "start", "text")  # fmt: skip
 
     def __init__(self, piece: Piece) -> None:
         self.direction, self.across, self.size = piece.direction, piece.across, piece.size
         self.start, self.end = piece.start, piece.end
         self.pieces = [piece]
         self.is_rtl = piece.glyphs is not None
+        self.glyph_count = len(piece.glyphs or ())
         self.has_cells = False
         self.text = ""
 
     def continues_with(self, piece: Piece) -> bool:
         """Return whether a piece belongs to this line."""
-        if len(self.pieces) >= MAX_LINE_PIECES:
+        if len(self.pieces) >= MAX_LINE_PIECES or self.glyph_count >= MAX_LINE_GLYPHS:
             return False
         dx, dy = self.direction
         size = max(self.size, piece.size)
@@ -119,6 +125,7 @@ class Line:
             self.size, self.across = piece.size, piece.across
         self.start, self.end = min(self.start, piece.start), max(self.end, piece.end)
         self.is_rtl = self.is_rtl or piece.glyphs is not None
+        self.glyph_count += len(piece.glyphs or ())
 
     def close(self) -> None:
         """Make the line's text, and drop its pieces."""
@@ -228,8 +235,9 @@ def usual_drop(lines: list[Line]) -> float:
         for before, line in itertools.pairwise(lines)
         if before.direction == line.direction and before.size == line.size
     ]
-    near = [drop for drop in drops if LINE_SHIFT < drop < 2 * PARAGRAPH_DROP]
-    return statistics.median(near) if near else 1.0
+    near = sorted(drop for drop in drops if LINE_SHIFT < drop < 2 * PARAGRAPH_DROP)
+    middle = len(near) // 2
+    return (near[middle] + near[~middle]) / 2 if near else 1.0  # the median
 
 
 def begins_block(before: Line, line: Line, usual: float) -> bool:

@@ -31,6 +31,7 @@ TOKEN = re.compile(
     rb"|(?P<end>\Z)"
     rb"|(?P<junk>[\s\S]))" % {b"space": SPACE, b"regular": REGULAR, b"longest": MAX_STRING}
 )
+NOT_HEX = bytes(set(range(256)) - set(b"0123456789ABCDEFabcdef"))
 STRING_MARK = re.compile(rb"\\[\s\S]|[()]")
 ESCAPE = re.compile(rb"\\(?:([0-7]{1,3})|(\r\n|\r|\n)|([\s\S]))|\r\n?")
 ESCAPED = {b"n": b"\n", b"r": b"\r", b"t": b"\t", b"b": b"\b", b"f": b"\f"}
@@ -159,7 +160,7 @@ def parse_number(token: bytes) -> int | float:
 
 
 def parse_name(token: bytes) -> str:
-    """Return a name, #20 and the like replaced."""
+    """Return a name, with escapes such as #20 decoded."""
     if b"#" in token:
         token = re.sub(rb"#([0-9A-Fa-f]{2})", lambda match: bytes([int(match[1], 16)]), token)
     return token.decode("latin-1")
@@ -167,7 +168,7 @@ def parse_name(token: bytes) -> str:
 
 def parse_hex(token: bytes) -> bytes:
     """Return the bytes of a hexadecimal string; a missing last digit counts as 0."""
-    digits = re.sub(rb"[^0-9A-Fa-f]", b"", token).decode("ascii")
+    digits = token.translate(None, NOT_HEX).decode("ascii")
     return bytes.fromhex(digits + "0" * (len(digits) % 2))
 
 
