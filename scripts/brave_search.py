@@ -936,15 +936,19 @@ def run_answers(params: Fields, report: ProgressCallback = None) -> Document:
     return run_operation("brave.answers", COMMANDS["answers"], params, operation)
 
 
+run_web = run_web_search = functools.partial(run_command, "web")
+run_context = functools.partial(run_command, "context")
+run_news = functools.partial(run_command, "news")
+run_images = functools.partial(run_command, "images")
+run_videos = functools.partial(run_command, "videos")
+run_rich = functools.partial(run_command, "rich")
+run_suggest = functools.partial(run_command, "suggest")
+run_spellcheck = functools.partial(run_command, "spellcheck")
 RUN: dict[str, Callable[..., Document]] = {
-    **{command: functools.partial(run_command, command) for command in COMMANDS},
-    "summarizer": run_summarizer,
-    "places": run_places,
-    "answers": run_answers,
-}
-run_web_search = RUN["web"]
-# run_web, run_context, ...: what RUN holds, for other programs.
-globals().update({f"run_{command}": run for command, run in RUN.items()})
+    "web": run_web, "summarizer": run_summarizer, "context": run_context, "news": run_news,
+    "images": run_images, "videos": run_videos, "places": run_places, "rich": run_rich,
+    "suggest": run_suggest, "spellcheck": run_spellcheck, "answers": run_answers,
+}  # fmt: skip
 
 # ===== documents -> Markdown, results =============================================================
 
@@ -1481,27 +1485,32 @@ def cuttable_texts(value: Any) -> list[tuple[Any, Any, str]]:
 def drop_items(documents: list[Document], excess: int, cut: Fields) -> None:
     """Drop the last items of the longest lists until excess characters are gone; count them in cut.
 
-    Of lists that are equally long, that of the last document is the first to lose an item.
+    Of lists that are equally long, that of the last document is the first to lose an item. They
+    stand in a heap, because a batch has thousands of them.
     """
+    from heapq import heapify, heappop, heappush
+
     sizes = {
-        (number, name): [len(dump_json(item)) + 1 for item in value]
+        (-number, name): [len(dump_json(item)) + 1 for item in value]
         for number, document in enumerate(documents)
         for name, value in document.items()
         if isinstance(value, list) and value
     }
-    totals = {place: sum(items) for place, items in sizes.items()}
+    longest_first = [(-sum(items), *place) for place, items in sizes.items()]
+    heapify(longest_first)
     dropped = cut.setdefault("items_dropped", {}) if excess > 0 and sizes else {}
-    while excess > 0 and totals:
-        number, name = place = max(totals, key=lambda one: (totals[one], one[0]))
+    while excess > 0 and longest_first:
+        size, number, name = heappop(longest_first)
+        document = documents[-number]
         excess += 0 if name in dropped else NOTE_CHARS
         dropped[name] = dropped.get(name, 0) + 1
-        documents[number][name].pop()
-        item = sizes[place].pop()
-        excess, totals[place] = excess - item, totals[place] - item
-        if not sizes[place]:
-            del totals[place]
-            if name != "results":
-                del documents[number][name]
+        document[name].pop()
+        item = sizes[number, name].pop()
+        excess -= item
+        if document[name]:
+            heappush(longest_first, (size + item, number, name))
+        elif name != "results":
+            del document[name]
 
 
 def frame_markdown(document: Document, *blocks: str) -> str:
@@ -1653,9 +1662,11 @@ def parse_arguments(script: Fields, command: str, words: list[str], options: Fie
     merged = {**given, **values}
     positional = any(parameter.get("positional") for parameter in spec["params"])
     if not merged and command != default and positional:
-        wanted = " and ".join(item["name"] for item in spec["params"] if item.get("required"))
-        hint = f"To search for the word {command!r}: {script['name']} {default} '{command}'."
-        raise SearchError("invalid_input", f"{command} needs {wanted or 'parameters'}.", hint)
+        needed = [item for item in spec["params"] if item.get("required")]
+        wanted = " and ".join(item["name"] for item in needed) or "parameters"
+        give = "".join(f"Give {item['name']}: {item['help']}. " for item in needed)
+        hint = f"{give}To search for the word {command!r}: {script['name']} {default} '{command}'."
+        raise SearchError("invalid_input", f"{command} needs {wanted}.", hint)
     if "output" in options:
         merged.setdefault("max_chars", 0)  # a file costs no context
         if options["output"] == "-":

@@ -1272,13 +1272,14 @@ def list_models(credential: Fields, deadline: float) -> list[Fields]:
     return models
 
 
+run_search = functools.partial(run_answer, "search")
+run_dev = functools.partial(run_answer, "dev")
+run_docs = functools.partial(run_answer, "docs")
+run_reddit = functools.partial(run_answer, "reddit")
 RUN: dict[str, Callable[..., Document]] = {
-    **{command: functools.partial(run_answer, command) for command in PROMPTS},
-    "batch": run_batch,
-    "models": run_models,
-}
-# run_search, run_dev, ...: what RUN holds, for other programs.
-globals().update({f"run_{command}": run for command, run in RUN.items()})
+    "search": run_search, "dev": run_dev, "docs": run_docs, "reddit": run_reddit,
+    "batch": run_batch, "models": run_models,
+}  # fmt: skip
 
 # ===== functions for Python programs ==============================================================
 # They return the document, nothing cut. They raise ValueError for a blank query, an empty list and
@@ -1286,9 +1287,15 @@ globals().update({f"run_{command}": run for command, run in RUN.items()})
 
 # fmt: off
 
+
 def search(  # noqa: PLR0913, PLR0917  callers may give all of them by position
-    query: str, context: str | None = None, focus: str = "general", model: str | None = None,
-    timeout: float = 30.0, max_sources: int | None = None, output_format: str = "full",
+    query: str,
+    context: str | None = None,
+    focus: str = "general",
+    model: str | None = None,
+    timeout: float = 30.0,
+    max_sources: int | None = None,
+    output_format: str = "full",
     thinking_level: str | None = None,
 ) -> Document:
     """Answer a question; return its document."""
@@ -1296,33 +1303,52 @@ def search(  # noqa: PLR0913, PLR0917  callers may give all of them by position
 
 
 def dev(  # noqa: PLR0913, PLR0917
-    query: str, language: str | None = None, framework: str | None = None,
-    model: str | None = None, timeout: float = 30.0, max_sources: int | None = None,
-    output_format: str = "full", thinking_level: str | None = None,
+    query: str,
+    language: str | None = None,
+    framework: str | None = None,
+    model: str | None = None,
+    timeout: float = 30.0,
+    max_sources: int | None = None,
+    output_format: str = "full",
+    thinking_level: str | None = None,
 ) -> Document:
     """Answer a developer's question; return its document."""
     return run_or_raise("dev", locals())
 
 
 def docs(  # noqa: PLR0913, PLR0917
-    query: str, technology: str | None = None, model: str | None = None, timeout: float = 30.0,
-    max_sources: int | None = None, output_format: str = "full", thinking_level: str | None = None,
+    query: str,
+    technology: str | None = None,
+    model: str | None = None,
+    timeout: float = 30.0,
+    max_sources: int | None = None,
+    output_format: str = "full",
+    thinking_level: str | None = None,
 ) -> Document:
     """Answer from official documentation; return the document."""
     return run_or_raise("docs", locals())
 
 
 def reddit(  # noqa: PLR0913, PLR0917
-    query: str, subreddit: str | None = None, model: str | None = None, timeout: float = 30.0,
-    max_sources: int | None = None, output_format: str = "full", thinking_level: str | None = None,
+    query: str,
+    subreddit: str | None = None,
+    model: str | None = None,
+    timeout: float = 30.0,
+    max_sources: int | None = None,
+    output_format: str = "full",
+    thinking_level: str | None = None,
 ) -> Document:
     """Answer from Reddit's discussions; return the document."""
     return run_or_raise("reddit", locals())
 
 
 def search_batch(  # noqa: PLR0913, PLR0917
-    queries: list[str], model: str | None = None, timeout: float = 30.0,
-    max_sources: int | None = None, output_format: str = "full", thinking_level: str | None = None,
+    queries: list[str],
+    model: str | None = None,
+    timeout: float = 30.0,
+    max_sources: int | None = None,
+    output_format: str = "full",
+    thinking_level: str | None = None,
 ) -> Document:
     """Answer several questions at once; timeout is for each. Return the batch's document."""
     given: Fields = locals()
@@ -1330,6 +1356,8 @@ def search_batch(  # noqa: PLR0913, PLR0917
         return run_or_raise("batch", {**given, "timeout": None})
     rounds = max(1, -(-len(queries) // BATCH_WORKERS))
     return run_or_raise("batch", {**given, "timeout": min(timeout * rounds, LONGEST_TIMEOUT)})
+
+
 # fmt: on
 
 
@@ -1934,27 +1962,32 @@ def cuttable_texts(value: Any) -> list[tuple[Any, Any, str]]:
 def drop_items(documents: list[Document], excess: int, cut: Fields) -> None:
     """Drop the last items of the longest lists until excess characters are gone; count them in cut.
 
-    Of lists that are equally long, that of the last document is the first to lose an item.
+    Of lists that are equally long, that of the last document is the first to lose an item. They
+    stand in a heap, because a batch has thousands of them.
     """
+    from heapq import heapify, heappop, heappush
+
     sizes = {
-        (number, name): [len(dump_json(item)) + 1 for item in value]
+        (-number, name): [len(dump_json(item)) + 1 for item in value]
         for number, document in enumerate(documents)
         for name, value in document.items()
         if isinstance(value, list) and value
     }
-    totals = {place: sum(items) for place, items in sizes.items()}
+    longest_first = [(-sum(items), *place) for place, items in sizes.items()]
+    heapify(longest_first)
     dropped = cut.setdefault("items_dropped", {}) if excess > 0 and sizes else {}
-    while excess > 0 and totals:
-        number, name = place = max(totals, key=lambda one: (totals[one], one[0]))
+    while excess > 0 and longest_first:
+        size, number, name = heappop(longest_first)
+        document = documents[-number]
         excess += 0 if name in dropped else NOTE_CHARS
         dropped[name] = dropped.get(name, 0) + 1
-        documents[number][name].pop()
-        item = sizes[place].pop()
-        excess, totals[place] = excess - item, totals[place] - item
-        if not sizes[place]:
-            del totals[place]
-            if name != "results":
-                del documents[number][name]
+        document[name].pop()
+        item = sizes[number, name].pop()
+        excess -= item
+        if document[name]:
+            heappush(longest_first, (size + item, number, name))
+        elif name != "results":
+            del document[name]
 
 
 def frame_markdown(document: Document, *blocks: str) -> str:
@@ -2106,9 +2139,11 @@ def parse_arguments(script: Fields, command: str, words: list[str], options: Fie
     merged = {**given, **values}
     positional = any(parameter.get("positional") for parameter in spec["params"])
     if not merged and command != default and positional:
-        wanted = " and ".join(item["name"] for item in spec["params"] if item.get("required"))
-        hint = f"To search for the word {command!r}: {script['name']} {default} '{command}'."
-        raise SearchError("invalid_input", f"{command} needs {wanted or 'parameters'}.", hint)
+        needed = [item for item in spec["params"] if item.get("required")]
+        wanted = " and ".join(item["name"] for item in needed) or "parameters"
+        give = "".join(f"Give {item['name']}: {item['help']}. " for item in needed)
+        hint = f"{give}To search for the word {command!r}: {script['name']} {default} '{command}'."
+        raise SearchError("invalid_input", f"{command} needs {wanted}.", hint)
     if "output" in options:
         merged.setdefault("max_chars", 0)  # a file costs no context
         if options["output"] == "-":

@@ -248,7 +248,7 @@ COMMANDS: dict[str, Fields] = {
         "params": [
             {"name": "input", "type": "str", "positional": True, "verbatim": True,
              "help": "file with a query or a JSON object a line; @- is standard input"},
-            {"name": "queries", "type": "list",
+            {"name": "queries", "type": "list", "aliases": ["query"],
              "help": "queries, or JSON objects as text; repeat it"},
             {"name": "type", "type": "str", "default": "search",
              "choices": ["search", "news", "images", "videos", "places", "shopping", "scholar",
@@ -803,12 +803,27 @@ def batch_document(documents: list[Document]) -> Document:
     return {**batch_outcome(results), "provider": "serper", "results": results, **drop_empty(costs)}
 
 
+run_search = functools.partial(run_command, "search")
+run_news = functools.partial(run_command, "news")
+run_images = functools.partial(run_command, "images")
+run_videos = functools.partial(run_command, "videos")
+run_places = functools.partial(run_command, "places")
+run_maps = functools.partial(run_command, "maps")
+run_reviews = functools.partial(run_command, "reviews")
+run_shopping = functools.partial(run_command, "shopping")
+run_lens = functools.partial(run_command, "lens")
+run_scholar = functools.partial(run_command, "scholar")
+run_patents = functools.partial(run_command, "patents")
+run_autocomplete = functools.partial(run_command, "autocomplete")
+run_scrape = functools.partial(run_command, "scrape")
+run_account = functools.partial(run_command, "account")
 RUN: dict[str, Callable[..., Document]] = {
-    **{command: functools.partial(run_command, command) for command in COMMANDS},
+    "search": run_search, "news": run_news, "images": run_images, "videos": run_videos,
+    "places": run_places, "maps": run_maps, "reviews": run_reviews, "shopping": run_shopping,
+    "lens": run_lens, "scholar": run_scholar, "patents": run_patents,
+    "autocomplete": run_autocomplete, "scrape": run_scrape, "account": run_account,
     "batch": run_batch,
-}
-# run_search, run_news, ...: what RUN holds, for other programs.
-globals().update({f"run_{command}": run for command, run in RUN.items()})
+}  # fmt: skip
 
 # ===== documents -> Markdown and plain results ====================================================
 
@@ -1386,27 +1401,32 @@ def cuttable_texts(value: Any) -> list[tuple[Any, Any, str]]:
 def drop_items(documents: list[Document], excess: int, cut: Fields) -> None:
     """Drop the last items of the longest lists until excess characters are gone; count them in cut.
 
-    Of lists that are equally long, that of the last document is the first to lose an item.
+    Of lists that are equally long, that of the last document is the first to lose an item. They
+    stand in a heap, because a batch has thousands of them.
     """
+    from heapq import heapify, heappop, heappush
+
     sizes = {
-        (number, name): [len(dump_json(item)) + 1 for item in value]
+        (-number, name): [len(dump_json(item)) + 1 for item in value]
         for number, document in enumerate(documents)
         for name, value in document.items()
         if isinstance(value, list) and value
     }
-    totals = {place: sum(items) for place, items in sizes.items()}
+    longest_first = [(-sum(items), *place) for place, items in sizes.items()]
+    heapify(longest_first)
     dropped = cut.setdefault("items_dropped", {}) if excess > 0 and sizes else {}
-    while excess > 0 and totals:
-        number, name = place = max(totals, key=lambda one: (totals[one], one[0]))
+    while excess > 0 and longest_first:
+        size, number, name = heappop(longest_first)
+        document = documents[-number]
         excess += 0 if name in dropped else NOTE_CHARS
         dropped[name] = dropped.get(name, 0) + 1
-        documents[number][name].pop()
-        item = sizes[place].pop()
-        excess, totals[place] = excess - item, totals[place] - item
-        if not sizes[place]:
-            del totals[place]
-            if name != "results":
-                del documents[number][name]
+        document[name].pop()
+        item = sizes[number, name].pop()
+        excess -= item
+        if document[name]:
+            heappush(longest_first, (size + item, number, name))
+        elif name != "results":
+            del document[name]
 
 
 def frame_markdown(document: Document, *blocks: str) -> str:
@@ -1558,9 +1578,11 @@ def parse_arguments(script: Fields, command: str, words: list[str], options: Fie
     merged = {**given, **values}
     positional = any(parameter.get("positional") for parameter in spec["params"])
     if not merged and command != default and positional:
-        wanted = " and ".join(item["name"] for item in spec["params"] if item.get("required"))
-        hint = f"To search for the word {command!r}: {script['name']} {default} '{command}'."
-        raise SearchError("invalid_input", f"{command} needs {wanted or 'parameters'}.", hint)
+        needed = [item for item in spec["params"] if item.get("required")]
+        wanted = " and ".join(item["name"] for item in needed) or "parameters"
+        give = "".join(f"Give {item['name']}: {item['help']}. " for item in needed)
+        hint = f"{give}To search for the word {command!r}: {script['name']} {default} '{command}'."
+        raise SearchError("invalid_input", f"{command} needs {wanted}.", hint)
     if "output" in options:
         merged.setdefault("max_chars", 0)  # a file costs no context
         if options["output"] == "-":

@@ -153,9 +153,11 @@ def parse_arguments(script: Fields, command: str, words: list[str], options: Fie
     merged = {**given, **values}
     positional = any(parameter.get("positional") for parameter in spec["params"])
     if not merged and command != default and positional:
-        wanted = " and ".join(item["name"] for item in spec["params"] if item.get("required"))
-        hint = f"To search for the word {command!r}: {script['name']} {default} '{command}'."
-        raise SearchError("invalid_input", f"{command} needs {wanted or 'parameters'}.", hint)
+        needed = [item for item in spec["params"] if item.get("required")]
+        wanted = " and ".join(item["name"] for item in needed) or "parameters"
+        give = "".join(f"Give {item['name']}: {item['help']}. " for item in needed)
+        hint = f"{give}To search for the word {command!r}: {script['name']} {default} '{command}'."
+        raise SearchError("invalid_input", f"{command} needs {wanted}.", hint)
     if "output" in options:
         merged.setdefault("max_chars", 0)  # a file costs no context
         if options["output"] == "-":

@@ -527,27 +527,32 @@ def cuttable_texts(value: Any) -> list[tuple[Any, Any, str]]:
 def drop_items(documents: list[Document], excess: int, cut: Fields) -> None:
     """Drop the last items of the longest lists until excess characters are gone; count them in cut.
 
-    Of lists that are equally long, that of the last document is the first to lose an item.
+    Of lists that are equally long, that of the last document is the first to lose an item. They
+    stand in a heap, because a batch has thousands of them.
     """
+    from heapq import heapify, heappop, heappush
+
     sizes = {
-        (number, name): [len(dump_json(item)) + 1 for item in value]
+        (-number, name): [len(dump_json(item)) + 1 for item in value]
         for number, document in enumerate(documents)
         for name, value in document.items()
         if isinstance(value, list) and value
     }
-    totals = {place: sum(items) for place, items in sizes.items()}
+    longest_first = [(-sum(items), *place) for place, items in sizes.items()]
+    heapify(longest_first)
     dropped = cut.setdefault("items_dropped", {}) if excess > 0 and sizes else {}
-    while excess > 0 and totals:
-        number, name = place = max(totals, key=lambda one: (totals[one], one[0]))
+    while excess > 0 and longest_first:
+        size, number, name = heappop(longest_first)
+        document = documents[-number]
         excess += 0 if name in dropped else NOTE_CHARS
         dropped[name] = dropped.get(name, 0) + 1
-        documents[number][name].pop()
-        item = sizes[place].pop()
-        excess, totals[place] = excess - item, totals[place] - item
-        if not sizes[place]:
-            del totals[place]
-            if name != "results":
-                del documents[number][name]
+        document[name].pop()
+        item = sizes[number, name].pop()
+        excess -= item
+        if document[name]:
+            heappush(longest_first, (size + item, number, name))
+        elif name != "results":
+            del document[name]
 
 
 def frame_markdown(document: Document, *blocks: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import gzip
 import html
 import json
@@ -18,7 +19,6 @@ from typing import Any
 from tests.support import SLACK, CannedServer, EnvironmentCase, load_script
 
 common = load_script("websearch.common")
-
 http_client = load_script("websearch.http_client")
 
 SPEC: dict[str, Any] = {
@@ -264,6 +264,17 @@ class DocumentSize(unittest.TestCase):
         kept = len(document["results"])
         self.assertEqual(document["truncated"]["items_dropped"], {"results": 30 - kept})
         self.assertGreater(kept, 5)
+
+    def test_a_long_batch_is_cut_in_time_in_proportion(self) -> None:
+        seconds = []
+        for count in (300, 2_400):
+            one = {"ok": True, "results": [{"title": "A title " * 3}] * 10, "related": ["word"] * 8}
+            document = {"ok": True, "results": [copy.deepcopy(one) for _ in range(count)]}
+            started = time.process_time()
+            common.fit_document(document, 9_000, ())
+            seconds.append(time.process_time() - started)
+            self.assertLessEqual(len(common.dump_json(document)), 9_000)
+        self.assertLess(seconds[1], 24 * seconds[0])  # in proportion: 8 times
 
     def test_no_limit_means_no_change(self) -> None:
         document = {"ok": True, "results": ["x" * 50_000]}

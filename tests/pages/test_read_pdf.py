@@ -144,7 +144,14 @@ class FromThisMachine(unittest.TestCase):
 
     def test_what_is_no_file_is_bad_input(self) -> None:
         os.mkfifo(self.folder / "pipe")
-        for name in ("./missing.pdf", ".//", "./pipe", "/dev/zero", "file://other.example/x.pdf"):
+        for name in (
+            "./missing.pdf",
+            ".//",
+            "./pipe",
+            "/dev/zero",
+            "file://other.example/x.pdf",
+            "file://[",
+        ):
             with self.subTest(name):
                 run = self.read_here(name)
                 self.assertEqual((run.code, run.document["details"]["kind"]), (2, "invalid_input"))

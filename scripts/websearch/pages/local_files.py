@@ -26,9 +26,12 @@ def local_url(text: str) -> str:
 
     path = os.path.expanduser(text.strip())
     if path.lower().startswith("file:"):
-        parts = urlsplit(path)
-        if parts.netloc not in ("", "localhost"):
-            message = f"{quoted(text, 200)} names a file of another machine."
+        try:
+            parts = urlsplit(path)
+        except ValueError:  # a bracket where it may not stand
+            parts = None
+        if not parts or parts.netloc not in ("", "localhost"):
+            message = f"{quoted(text, 200)} does not name a file of this machine."
             raise SearchError("invalid_input", message, "Give a path such as ./paper.pdf.")
         path = url2pathname(parts.path)
     return "file://" + pathname2url(os.path.abspath(path))
