@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import http.client
 import os
 import select
@@ -11,10 +12,14 @@ import sys
 import time
 import unittest
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
 from urllib.parse import quote
 
 from tests.servers.http_support import ServerCase, limits, read_all, request, responses
-from tests.support import SLACK
+from tests.support import SLACK, load_script
+
+store_file: Any = load_script("websearch.store_file")
 
 REQUESTS, AT_ONCE = 3_000, 8
 
@@ -126,8 +131,15 @@ class SecondTermination(SecondSignal):
 
 @unittest.skipUnless(sys.platform == "linux", "reads /proc")
 class ManyRequests(ServerCase):
-    def open_files(self) -> int:
-        return len(os.listdir(f"/proc/{self.api.process.pid}/fd"))
+    def open_files(self) -> tuple[int, int]:
+        """Return how many files of the store, and how many others, the server has open."""
+        folder = Path(f"/proc/{self.api.process.pid}/fd")
+        names = []
+        for descriptor in folder.iterdir():
+            with contextlib.suppress(OSError):  # closed meanwhile
+                names.append(os.readlink(descriptor))
+        of_store = sum(".db" in name for name in names)
+        return of_store, len(names) - of_store
 
     def resident(self) -> int:
         """Return the kilobytes of memory that the server holds."""
@@ -158,7 +170,7 @@ class ManyRequests(ServerCase):
     def test_leave_memory_flat_and_no_descriptor_open(self) -> None:
         self.let_searxng_find("articles/tides")
         self.search("flat", engine="searxng")
-        before = self.open_files()
+        before = self.open_files()[1]
         sizes = []
         for _ in range(2):
             with ThreadPoolExecutor(AT_ONCE) as pool:
@@ -166,7 +178,10 @@ class ManyRequests(ServerCase):
             self.assertEqual(set(statuses), {200, 400, 404})
             sizes.append(self.resident())
         deadline = time.monotonic() + SLACK
-        while self.open_files() > before and time.monotonic() < deadline:
+        while self.open_files()[1] > before and time.monotonic() < deadline:
             time.sleep(0.05)
-        self.assertLessEqual(self.open_files(), before)
+        of_store, others = self.open_files()
+        self.assertLessEqual(others, before)
+        # Of each connection that is kept: the database, its journal and the journal's index.
+        self.assertLessEqual(of_store, 3 * store_file.MAX_KEPT)
         self.assertLess(sizes[1], sizes[0] * 1.1)
