@@ -376,6 +376,8 @@ def keep_more(page: Page) -> None:
     page.leniency += 1
     page.drop_unseen()
     page.measure()
+    if page.is_article:
+        drop_repeated(page)
     drop_boilerplate(page)
 
 
@@ -502,9 +504,15 @@ read\ (?:more|also|next)|related|see\ also|also\ read|also\ see|more:|subscribe|
 MAX_RELATED_HEADING = 60  # characters
 MAX_SECTION = 60  # elements and texts after a heading that are looked at
 MIN_SECTION = 300  # characters of a section that is content by its length
-MAX_TEASER = 300  # characters
+MAX_TEASER = 400  # characters
 MIN_TEASERS = 4  # of one list
-TEASER_DEPTH = 3  # elements between the heading of a teaser and its list
+TEASER_SHARE = 0.8
+MIN_HEADLINE = 15
+REST = 400
+MAX_DATE = 60
+MAX_COMMENT = 2000
+_DATE = r"\b(?:19|20)\d\d\b|\b\d\d?[./-]\d\d?[./-]\d|\b\d\d?:\d\d\b|\bago\b|^vor \d|^il y a|^hace \d"
+BOX_TAGS = name_set("div li article section a aside")
 MAX_PROMOTION = 150  # characters
 MIN_LEAD = 40  # characters
 MAX_LEADS = 2  # paragraphs
@@ -623,39 +631,111 @@ def related_section(
     return section
 
 
-def drop_teasers(page: Page, content: Node) -> None:
-    """Drop boxes of one list that each lead to another page, by a linked heading, from an article.
+def beginnings(page: Page) -> dict[Node, str]:
+    """Return what the text of each element begins with: "link" to another page, "text" or "label".
 
-    Whatever their names are: headline, a sentence, a date, again and again. Links within the page
-    are no such headings, and boxes that hold most of the prose no teasers.
+    Labels, such as a date or a category, are passed over; an element with nothing else is one.
     """
-    boxes: dict[Node, dict[Node, None]] = {}
-    for node in page.nodes:
-        if node.tag in HEADINGS and not node.dropped and leads_out(node):
-            box = node.parent
-            for _ in range(TEASER_DEPTH):
-                if not box or not box.parent:
-                    break
-                boxes.setdefault(box.parent, {})[box] = None
-                box = box.parent
-    for found in boxes.values():
-        teasers = [box for box in found if box.chars <= MAX_TEASER and not box.dropped]
-        if len(teasers) < max(MIN_TEASERS, 0.8 * len(found)):
+    found: dict[Node, str] = {}
+    for node in reversed(page.nodes):
+        if node.dropped:
             continue
-        if content.prose - sum(box.prose for box in teasers) >= ENOUGH_PROSE:
-            for box in teasers:
-                box.dropped = "teasers"
+        found[node] = "label"
+        if node.tag == "a" and node.chars >= MIN_HEADLINE:
+            is_out = not node.attributes.get("href", "#").startswith(("#", "javascript:"))
+            found[node] = "link" if is_out else "text"
+            continue
+        for child in node.children:
+            if isinstance(child, str):
+                if len(child) >= MIN_HEADLINE and len(child.strip()) >= MIN_HEADLINE:
+                    found[node] = "text"
+                    break
+            elif found.get(child, "label") != "label":
+                found[node] = found[child]
+                break
+    return found
+
+
+def dated_elements(page: Page) -> set[Node]:
+    """Return the elements with a short text below that is a date or time, apart from sentences."""
+    found: set[Node] = set()
+    for node in reversed(page.nodes):
+        if node.dropped:
+            continue
+        if node in found:
+            found.add(node.parent or node)
+        elif 0 < node.own <= MAX_DATE and (node.tag == "time" or re.search(_DATE, text_of(node))):
+            found.add(node.parent or node)
+    return found
+
+
+def ends_list(box: Node) -> bool:
+    """Return whether no running text follows an element in its parent."""
+    siblings = box.parent.children if box.parent else []
+    after = siblings[siblings.index(box) + 1 :]
+    return not any(isinstance(one, Node) and one.tag in TEXT_BLOCKS and one.prose for one in after)
+
+
+def repeated_boxes(node: Node) -> list[list[Node]]:
+    """Return the boxes below an element that may be a list of look-alikes, by their tag."""
+    alike: dict[str, list[Node]] = {}
+    if len(node.children) >= MIN_TEASERS and not node.dropped:
+        for child in node.children:
+            if isinstance(child, Node) and not child.dropped and child.chars and child.tag in BOX_TAGS:
+                if child.has_block or child.tag not in ("a", "li"):
+                    alike.setdefault(child.tag, []).append(child)
+    return [boxes for boxes in alike.values() if len(boxes) >= MIN_TEASERS]
+
+
+def drop_repeated(page: Page) -> None:
+    """Drop boxes that look alike and each begin with a link to another page, from an article.
+
+    Whatever their names are: headline, a sentence, a date, again and again.
+    """
+    begins = beginnings(page)
+    dated = dated_elements(page)
+    lists: list[list[Node]] = []
+    threads: list[list[Node]] = []
+    for node in page.nodes:
+        for boxes in repeated_boxes(node):
+            teasers = [box for box in boxes if begins[box] == "link" and box.chars <= MAX_TEASER]
+            comments = [box for box in boxes if box in dated and box.chars <= MAX_COMMENT]
+            if len(teasers) >= TEASER_SHARE * len(boxes) and ends_list(node) and ends_list(teasers[-1]):
+                lists.append(teasers)
+            elif len(comments) >= TEASER_SHARE * len(boxes):
+                threads.append(comments)
+    before = [node.dropped for node in page.nodes]
+    drop_boxes(page, lists + threads)
+    core, prose = core_prose(page)
+    for node, dropped in zip(page.nodes, before):
+        node.dropped = dropped
+    if prose < REST:
+        return
+    around = set(ancestors(core))
+    earlier: set[Node] = set(page.nodes[:page.nodes.index(core)])
+    threads = [boxes for boxes in threads if not page.keeps_comments and boxes[0].parent not in around and boxes[0] not in earlier]
+    drop_boxes(page, lists + threads)
+    page.measure()
+
+
+def drop_boxes(page: Page, lists: list[list[Node]]) -> None:
+    for boxes in lists:
+        for box in boxes:
+            box.dropped = "repeated"
     page.spread()
 
 
-def leads_out(heading: Node) -> bool:
-    """Return whether a heading is a link to another page."""
-    if heading.parent and heading.parent.tag == "a":
-        return not heading.parent.attributes.get("href", "#").startswith("#")
-    if not heading.link or heading.link < 0.8 * heading.chars:
-        return False
-    links = [one for one in heading.children if isinstance(one, Node) and one.tag == "a"]
-    return any(not link.attributes.get("href", "#").startswith("#") for link in links)
+def core_prose(page: Page) -> tuple[Node, int]:
+    """Return the element with the most characters in paragraphs directly below, and their number."""
+    prose: dict[Node, int] = {page.root: 0}
+    around: set[Node] = set()
+    for node in page.nodes:
+        if node.tag in ("footer", "nav", "aside", "form") or node.parent in around:
+            around.add(node)
+        elif not node.dropped and node.tag in BLOCKS and node.parent and node.own >= 60 and node.own_link * 3 < node.own:
+            prose[node.parent] = prose.get(node.parent, 0) + node.own - node.own_link
+    core = max(prose, key=lambda node: prose[node])
+    return core, prose[core]
 
 
 def drop_promotions(page: Page) -> None:
@@ -760,6 +840,8 @@ def find_content(html: str) -> Content:
     """Return the content of an HTML page; never fails, whatever the page is made of."""
     page = Page(html)
     page.keeps_comments = comments_are_content(page)
+    if page.is_article:
+        drop_repeated(page)
     drop_boilerplate(page)
     while page.leniency < 2 and page.root.chars < TOO_LITTLE * page.text_chars:
         if page.is_article and page.root.prose > ENOUGH_PROSE:
@@ -776,8 +858,6 @@ def find_content(html: str) -> Content:
     content = join_twins(page, content)
     drop_link_lists(page, content)
     drop_related(page, content)
-    if page.is_article:
-        drop_teasers(page, content)
     drop_promotions(page)
     drop_title(page)
     return Content(page, content, find_lead(page, content))
