@@ -738,6 +738,45 @@ def core_prose(page: Page) -> tuple[Node, int]:
     return core, prose[core]
 
 
+AFTER_SHARE = 0.4
+AFTER_MIN = 500
+CORE_SHARE = 0.4
+BEFORE = True
+INCORE = True
+KEPT_TAGS = name_set("p pre blockquote table ul ol dl figure h1 h2 h3 h4 h5 h6")
+
+
+def trim(page: Page, content: Node) -> None:
+    """Drop what stands beside the longest run of paragraphs and is no text."""
+    core, prose = core_prose(page)
+    path = ancestors(core)
+    if content not in path or prose < REST or prose < CORE_SHARE * content.prose:
+        return
+    path = path[: path.index(content) + 1]
+    inner: Node | None = None
+    for around in path:
+        children = [one for one in around.children if isinstance(one, Node) and not one.dropped]
+        if inner is None:
+            if INCORE:
+                for one in reversed(children):
+                    if one.prose or one.chars > MAX_TEASER or one.tag in KEPT_TAGS or not one.has_block and one.tag not in BLOCKS:
+                        break
+                    one.dropped = "beside"
+        else:
+            place = children.index(inner)
+            for one in children[place + 1 :]:
+                if look_of(one) == look_of(inner) or (one.tag in TEXT_BLOCKS and one.prose):
+                    continue
+                if one.tag in BLOCKS and one.prose < max(AFTER_MIN, AFTER_SHARE * prose) or one.link > 0.5 * one.chars:
+                    one.dropped = "beside"
+            if BEFORE:
+                for one in children[:place]:
+                    if one.tag in BLOCKS and not one.prose and one.tag not in HEADINGS and one.tag not in KEPT_TAGS:
+                        one.dropped = "beside"
+        inner = around
+    page.spread()
+
+
 def drop_promotions(page: Page) -> None:
     """Drop short paragraphs that lead away from the page: "Read more: ...", "Follow us ..."."""
     for node in page.nodes:
@@ -858,6 +897,9 @@ def find_content(html: str) -> Content:
     content = join_twins(page, content)
     drop_link_lists(page, content)
     drop_related(page, content)
+    if page.is_article:
+        page.measure()
+        trim(page, content)
     drop_promotions(page)
     drop_title(page)
     return Content(page, content, find_lead(page, content))
