@@ -743,6 +743,9 @@ AFTER_MIN = 500
 CORE_SHARE = 0.4
 BEFORE = True
 INCORE = True
+IN_MIN = 0
+NREST = 1000
+NSHARE = .6
 KEPT_TAGS = name_set("p pre blockquote table ul ol dl figure h1 h2 h3 h4 h5 h6")
 
 
@@ -750,7 +753,10 @@ def trim(page: Page, content: Node) -> None:
     """Drop what stands beside the longest run of paragraphs and is no text."""
     core, prose = core_prose(page)
     path = ancestors(core)
-    if content not in path or prose < REST or prose < CORE_SHARE * content.prose:
+    if page.is_article:
+        if content not in path or prose < REST or prose < CORE_SHARE * content.prose:
+            return
+    elif content not in path or page.keeps_comments or prose < NREST or prose < NSHARE * content.prose:
         return
     path = path[: path.index(content) + 1]
     inner: Node | None = None
@@ -759,6 +765,9 @@ def trim(page: Page, content: Node) -> None:
         if inner is None:
             if INCORE:
                 for one in reversed(children):
+                    if one.has_block and one.tag not in KEPT_TAGS and 0 < one.prose < IN_MIN:
+                        one.dropped = "beside"
+                        continue
                     if one.prose or one.chars > MAX_TEASER or one.tag in KEPT_TAGS or not one.has_block and one.tag not in BLOCKS:
                         break
                     one.dropped = "beside"
@@ -897,9 +906,8 @@ def find_content(html: str) -> Content:
     content = join_twins(page, content)
     drop_link_lists(page, content)
     drop_related(page, content)
-    if page.is_article:
-        page.measure()
-        trim(page, content)
+    page.measure()
+    trim(page, content)
     drop_promotions(page)
     drop_title(page)
     return Content(page, content, find_lead(page, content))
