@@ -347,6 +347,8 @@ def comments_are_content(page: Page) -> bool:
 
 def drop_boilerplate(page: Page) -> None:
     """Drop the elements that a rule knows, unless they hold too much of the page's text."""
+    if page.is_article:
+        drop_repeated(page)
     all_chars, all_prose = page.root.chars or 1, page.root.prose + 1
     for node in page.nodes[1:]:
         if node.parent and node.parent.dropped:
@@ -376,8 +378,6 @@ def keep_more(page: Page) -> None:
     page.leniency += 1
     page.drop_unseen()
     page.measure()
-    if page.is_article:
-        drop_repeated(page)
     drop_boilerplate(page)
 
 
@@ -505,14 +505,27 @@ MAX_RELATED_HEADING = 60  # characters
 MAX_SECTION = 60  # elements and texts after a heading that are looked at
 MIN_SECTION = 300  # characters of a section that is content by its length
 MAX_TEASER = 400  # characters
-MIN_TEASERS = 4  # of one list
-TEASER_SHARE = 0.8
-MIN_HEADLINE = 15
-REST = 400
-MAX_DATE = 60
-MAX_COMMENT = 2000
-_DATE = r"\b(?:19|20)\d\d\b|\b\d\d?[./-]\d\d?[./-]\d|\b\d\d?:\d\d\b|\bago\b|^vor \d|^il y a|^hace \d"
+MAX_COMMENT = 2_000  # characters
+MIN_BOXES = 4  # of one list
+BOX_SHARE = 0.8  # share of the boxes that must be teasers or comments
 BOX_TAGS = name_set("div li article section a aside")
+PLAIN_BOX_TAGS = BOX_TAGS - {"a", "li"}  # without blocks, those make lists in a text
+MIN_HEADLINE = 15  # characters of a link that is no label
+MAX_DATE = 60  # characters
+_DATE = (
+    r"\b(?:19|20)\d\d\b|\b\d\d?[./-]\d\d?[./-]\d|\b\d\d?:\d\d\b|\bago\b"
+    r"|^\s{0,9}(?:vor|il y a|hace) \d"
+)
+NO_CORE = name_set("footer nav aside form")
+MIN_CORE = 400  # characters of a text beside which lists go; introductions to lists are shorter
+# Characters of the core beside which boxes go, and the share of the prose that it must hold; pages
+# that do not say that they are an article have text in many places.
+CORE_OF_ARTICLE = (250, 0.4)
+CORE_OF_OTHERS = (1_000, 0.6)
+MIN_PART = 500  # characters of prose that make a box after the core a part of the text
+PART_SHARE = 0.4  # the same as a share of the core
+MAX_END = 200  # characters of prose of a box at the end of the core, such as a note on the author
+TEXT_TAGS = name_set("p pre blockquote table ul ol dl figure h1 h2 h3 h4 h5 h6")
 MAX_PROMOTION = 150  # characters
 MIN_LEAD = 40  # characters
 MAX_LEADS = 2  # paragraphs
@@ -632,9 +645,9 @@ def related_section(
 
 
 def beginnings(page: Page) -> dict[Node, str]:
-    """Return what the text of each element begins with: "link" to another page, "text" or "label".
+    """Return what the text of each element begins with: a "link" to a page, "text" or "label".
 
-    Labels, such as a date or a category, are passed over; an element with nothing else is one.
+    Labels are short texts, such as a date or a category; they are passed over.
     """
     found: dict[Node, str] = {}
     for node in reversed(page.nodes):
@@ -642,148 +655,158 @@ def beginnings(page: Page) -> dict[Node, str]:
             continue
         found[node] = "label"
         if node.tag == "a" and node.chars >= MIN_HEADLINE:
-            is_out = not node.attributes.get("href", "#").startswith(("#", "javascript:"))
-            found[node] = "link" if is_out else "text"
+            inside = node.attributes.get("href", "#").startswith(("#", "javascript:"))
+            found[node] = "text" if inside else "link"
             continue
         for child in node.children:
             if isinstance(child, str):
-                if len(child) >= MIN_HEADLINE and len(child.strip()) >= MIN_HEADLINE:
-                    found[node] = "text"
-                    break
-            elif found.get(child, "label") != "label":
-                found[node] = found[child]
+                kind = "text" if len(child.strip()) >= MIN_HEADLINE else "label"
+            else:
+                kind = found.get(child, "label")
+            if kind != "label":
+                found[node] = kind
                 break
     return found
 
 
-def dated_elements(page: Page) -> set[Node]:
-    """Return the elements with a short text below that is a date or time, apart from sentences."""
+def with_dates(page: Page) -> set[Node]:
+    """Return the elements with a date or time below that stands apart from sentences."""
     found: set[Node] = set()
     for node in reversed(page.nodes):
-        if node.dropped:
+        if node.dropped or not node.parent:
             continue
-        if node in found:
-            found.add(node.parent or node)
-        elif 0 < node.own <= MAX_DATE and (node.tag == "time" or re.search(_DATE, text_of(node))):
-            found.add(node.parent or node)
+        texts = [child for child in node.children if isinstance(child, str)]
+        is_short = 0 < node.own <= MAX_DATE
+        if node in found or (is_short and any(re.search(_DATE, text[:200]) for text in texts)):
+            found.add(node.parent)
     return found
 
 
-def ends_list(box: Node) -> bool:
-    """Return whether no running text follows an element in its parent."""
-    siblings = box.parent.children if box.parent else []
-    after = siblings[siblings.index(box) + 1 :]
-    return not any(isinstance(one, Node) and one.tag in TEXT_BLOCKS and one.prose for one in after)
+def before_text(page: Page) -> set[Node]:
+    """Return the elements that a paragraph of running text follows in the same parent."""
+    found: set[Node] = set()
+    for node in page.nodes:
+        is_followed = False
+        for child in reversed(node.children):
+            if isinstance(child, Node) and not child.dropped:
+                if is_followed:
+                    found.add(child)
+                is_followed = is_followed or bool(child.tag in TEXT_BLOCKS and child.prose)
+    return found
 
 
-def repeated_boxes(node: Node) -> list[list[Node]]:
-    """Return the boxes below an element that may be a list of look-alikes, by their tag."""
+def look_alikes(node: Node) -> list[list[Node]]:
+    """Return the boxes below an element by their tag, where they are enough for a list."""
+    if node.dropped or len(node.children) < MIN_BOXES:
+        return []
     alike: dict[str, list[Node]] = {}
-    if len(node.children) >= MIN_TEASERS and not node.dropped:
-        for child in node.children:
-            if isinstance(child, Node) and not child.dropped and child.chars and child.tag in BOX_TAGS:
-                if child.has_block or child.tag not in ("a", "li"):
-                    alike.setdefault(child.tag, []).append(child)
-    return [boxes for boxes in alike.values() if len(boxes) >= MIN_TEASERS]
+    for child in node.children:
+        if isinstance(child, str) or child.dropped or not child.chars:
+            continue
+        tags = BOX_TAGS if child.has_block else PLAIN_BOX_TAGS
+        if child.tag in tags:
+            alike.setdefault(child.tag, []).append(child)
+    return [boxes for boxes in alike.values() if len(boxes) >= MIN_BOXES]
 
 
 def drop_repeated(page: Page) -> None:
-    """Drop boxes that look alike and each begin with a link to another page, from an article.
+    """Drop lists of teasers and threads of comments from an article, whatever their names are.
 
-    Whatever their names are: headline, a sentence, a date, again and again.
+    A teaser begins with a link to another page, again and again; text that follows in the same
+    parent makes the list a part of the article. Comments are dated and come after the article. A
+    page without a text beside them is a list or a thread by itself, and keeps them.
     """
-    begins = beginnings(page)
-    dated = dated_elements(page)
-    lists: list[list[Node]] = []
+    begins, dated, followed = beginnings(page), with_dates(page), before_text(page)
+    teasers: list[Node] = []
     threads: list[list[Node]] = []
     for node in page.nodes:
-        for boxes in repeated_boxes(node):
-            teasers = [box for box in boxes if begins[box] == "link" and box.chars <= MAX_TEASER]
+        for boxes in look_alikes(node):
+            linked = [box for box in boxes if begins[box] == "link" and box.chars <= MAX_TEASER]
             comments = [box for box in boxes if box in dated and box.chars <= MAX_COMMENT]
-            if len(teasers) >= TEASER_SHARE * len(boxes) and ends_list(node) and ends_list(teasers[-1]):
-                lists.append(teasers)
-            elif len(comments) >= TEASER_SHARE * len(boxes):
+            if len(linked) >= BOX_SHARE * len(boxes):
+                if not followed & {node, linked[-1]}:
+                    teasers += linked
+            elif len(comments) >= BOX_SHARE * len(boxes) and not page.keeps_comments:
                 threads.append(comments)
-    before = [node.dropped for node in page.nodes]
-    drop_boxes(page, lists + threads)
-    core, prose = core_prose(page)
-    for node, dropped in zip(page.nodes, before):
-        node.dropped = dropped
-    if prose < REST:
+    if not teasers and not threads:
         return
-    around = set(ancestors(core))
-    earlier: set[Node] = set(page.nodes[:page.nodes.index(core)])
-    threads = [boxes for boxes in threads if not page.keeps_comments and boxes[0].parent not in around and boxes[0] not in earlier]
-    drop_boxes(page, lists + threads)
+    core, prose = find_core(page, {*teasers, *(box for boxes in threads for box in boxes)})
+    if prose < MIN_CORE:
+        return
+    around, earlier = set(ancestors(core)), set(page.nodes[: page.nodes.index(core)])
+    for boxes in [teasers, *threads]:
+        if boxes is teasers or not (boxes[0].parent in around or boxes[0] in earlier):
+            for box in boxes:
+                box.dropped = "repeated"
+    page.spread()
     page.measure()
 
 
-def drop_boxes(page: Page, lists: list[list[Node]]) -> None:
-    for boxes in lists:
-        for box in boxes:
-            box.dropped = "repeated"
-    page.spread()
+def find_core(page: Page, left_out: set[Node]) -> tuple[Node, int]:
+    """Return the element with the most text in paragraphs right below it, and their characters.
 
-
-def core_prose(page: Page) -> tuple[Node, int]:
-    """Return the element with the most characters in paragraphs directly below, and their number."""
-    prose: dict[Node, int] = {page.root: 0}
-    around: set[Node] = set()
+    No paragraph counts in left_out or in an element whose tag says that it is no text.
+    """
+    prose = {page.root: 0}
+    outside: set[Node] = set()
     for node in page.nodes:
-        if node.tag in ("footer", "nav", "aside", "form") or node.parent in around:
-            around.add(node)
-        elif not node.dropped and node.tag in BLOCKS and node.parent and node.own >= 60 and node.own_link * 3 < node.own:
+        if node.parent in outside or node in left_out or node.tag in NO_CORE:
+            outside.add(node)
+        elif not node.parent or node.dropped or node.tag not in BLOCKS:
+            continue
+        elif node.own >= MIN_ARTICLE_PROSE and node.own_link * 3 < node.own:
             prose[node.parent] = prose.get(node.parent, 0) + node.own - node.own_link
     core = max(prose, key=lambda node: prose[node])
     return core, prose[core]
 
 
-AFTER_SHARE = 0.4
-AFTER_MIN = 500
-CORE_SHARE = 0.4
-BEFORE = True
-INCORE = True
-IN_MIN = 0
-NREST = 1000
-NSHARE = .6
-KEPT_TAGS = name_set("p pre blockquote table ul ol dl figure h1 h2 h3 h4 h5 h6")
+def drop_beside_core(page: Page, content: Node) -> None:
+    """Drop from the content what stands beside its core and is no text of its own.
 
-
-def trim(page: Page, content: Node) -> None:
-    """Drop what stands beside the longest run of paragraphs and is no text."""
-    core, prose = core_prose(page)
+    Sites put share bars, forms, the author and calls to subscribe there, under many names.
+    """
+    core, prose = find_core(page, set())
     path = ancestors(core)
-    if page.is_article:
-        if content not in path or prose < REST or prose < CORE_SHARE * content.prose:
-            return
-    elif content not in path or page.keeps_comments or prose < NREST or prose < NSHARE * content.prose:
+    least, share = CORE_OF_ARTICLE if page.is_article else CORE_OF_OTHERS
+    if content not in path or page.keeps_comments or prose < max(least, share * content.prose):
         return
-    path = path[: path.index(content) + 1]
-    inner: Node | None = None
-    for around in path:
-        children = [one for one in around.children if isinstance(one, Node) and not one.dropped]
-        if inner is None:
-            if INCORE:
-                for one in reversed(children):
-                    if one.has_block and one.tag not in KEPT_TAGS and 0 < one.prose < IN_MIN:
-                        one.dropped = "beside"
-                        continue
-                    if one.prose or one.chars > MAX_TEASER or one.tag in KEPT_TAGS or not one.has_block and one.tag not in BLOCKS:
-                        break
-                    one.dropped = "beside"
-        else:
-            place = children.index(inner)
-            for one in children[place + 1 :]:
-                if look_of(one) == look_of(inner) or (one.tag in TEXT_BLOCKS and one.prose):
-                    continue
-                if one.tag in BLOCKS and one.prose < max(AFTER_MIN, AFTER_SHARE * prose) or one.link > 0.5 * one.chars:
-                    one.dropped = "beside"
-            if BEFORE:
-                for one in children[:place]:
-                    if one.tag in BLOCKS and not one.prose and one.tag not in HEADINGS and one.tag not in KEPT_TAGS:
-                        one.dropped = "beside"
+    inner = core
+    for around in path[: path.index(content) + 1]:
+        below = [one for one in around.children if isinstance(one, Node) and not one.dropped]
+        for one in ends_of_core(below) if around is core else beside(below, inner, prose):
+            one.dropped = "beside the core"
         inner = around
     page.spread()
+
+
+def ends_of_core(below: list[Node]) -> list[Node]:
+    """Return the small boxes after the last paragraph, of the elements below the core."""
+    found: list[Node] = []
+    for one in reversed(below):
+        is_box = one.has_block or (one.tag in BLOCKS and not one.prose)
+        if one.tag in TEXT_TAGS or not is_box or one.prose > MAX_END or one.chars > MAX_TEASER:
+            break
+        found.append(one)
+    return found
+
+
+def beside(below: list[Node], inner: Node, prose: int) -> list[Node]:
+    """Return which of the elements around inner are no text; inner holds the core.
+
+    Before it, those without running text; after it, those with much less than the core. Elements
+    that look like inner are other parts of one text.
+    """
+    place = below.index(inner)
+    before = [one for one in below[:place] if not one.prose and one.tag not in TEXT_TAGS]
+    enough = max(MIN_PART, PART_SHARE * prose)
+    after = [
+        one
+        for one in below[place + 1 :]
+        if look_of(one) != look_of(inner)
+        and not (one.tag in TEXT_BLOCKS and one.prose)
+        and (one.prose < enough or one.link > 0.5 * one.chars)
+    ]
+    return [one for one in before + after if one.tag in BLOCKS]
 
 
 def drop_promotions(page: Page) -> None:
@@ -888,8 +911,6 @@ def find_content(html: str) -> Content:
     """Return the content of an HTML page; never fails, whatever the page is made of."""
     page = Page(html)
     page.keeps_comments = comments_are_content(page)
-    if page.is_article:
-        drop_repeated(page)
     drop_boilerplate(page)
     while page.leniency < 2 and page.root.chars < TOO_LITTLE * page.text_chars:
         if page.is_article and page.root.prose > ENOUGH_PROSE:
@@ -907,7 +928,7 @@ def find_content(html: str) -> Content:
     drop_link_lists(page, content)
     drop_related(page, content)
     page.measure()
-    trim(page, content)
+    drop_beside_core(page, content)
     drop_promotions(page)
     drop_title(page)
     return Content(page, content, find_lead(page, content))
