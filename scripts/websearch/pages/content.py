@@ -340,15 +340,26 @@ def comments_are_content(page: Page) -> bool:
         elif not node.dropped and not words_of(node).isdisjoint(NAME_RULES["comments"]):
             inside.add(node)
             prose += node.prose
-    if page.is_article and page.root.prose - prose > MIN_LONG_ARTICLE:
+    if page.is_article and find_core(page, inside)[1] >= MIN_CORE:
         return False
     return prose > FORUM_SHARE * page.root.prose
+
+
+def around_article(page: Page) -> set[Node]:
+    """Return the elements around an article's core, which no name makes boilerplate.
+
+    Class names tell how a page is laid out, and what stands beside its text: "l-sidebar-right".
+    """
+    core, prose = find_core(page, page.comments)
+    is_article = page.is_article and prose >= max(MIN_CORE, AROUND_SHARE * page.root.prose)
+    return set(ancestors(core)) if is_article else set()
 
 
 def drop_boilerplate(page: Page) -> None:
     """Drop the elements that a rule knows, unless they hold too much of the page's text."""
     if page.is_article:
         drop_repeated(page)
+    around = around_article(page)
     all_chars, all_prose = page.root.chars or 1, page.root.prose + 1
     for node in page.nodes[1:]:
         if node.parent and node.parent.dropped:
@@ -357,6 +368,8 @@ def drop_boilerplate(page: Page) -> None:
         if node.dropped:
             continue
         rule = element_rule(node, page)
+        if node in around and rule in NAME_RULES:
+            rule = ""
         if rule in IGNORED_RULES[page.leniency]:
             rule = ""
         if rule and rule not in ("element", "comments"):
@@ -521,7 +534,8 @@ MIN_CORE = 400  # characters of a text beside which lists go; introductions to l
 # Characters of the core beside which boxes go, and the share of the prose that it must hold; pages
 # that do not say that they are an article have text in many places.
 CORE_OF_ARTICLE = (250, 0.4)
-CORE_OF_OTHERS = (1_000, 0.6)
+CORE_OF_OTHERS = (800, 0.6)
+AROUND_SHARE = 0.3  # share of the prose in a core whose surroundings no name drops
 MIN_PART = 500  # characters of prose that make a box after the core a part of the text
 PART_SHARE = 0.4  # the same as a share of the core
 MAX_END = 200  # characters of prose of a box at the end of the core, such as a note on the author
