@@ -689,17 +689,23 @@ def with_dates(page: Page) -> set[Node]:
     for node in reversed(page.nodes):
         if node.dropped or not node.parent:
             continue
-        texts = [child for child in node.children if isinstance(child, str)]
-        is_short = 0 < node.own <= MAX_DATE
-        if node in found or (is_short and any(re.search(_DATE, text[:200]) for text in texts)):
+        if node in found or (0 < node.own <= MAX_DATE and has_date(node)):
             found.add(node.parent)
     return found
+
+
+def has_date(node: Node) -> bool:
+    """Return whether a text right below an element has a date or time at its beginning."""
+    texts = (one[:200] for one in node.children if isinstance(one, str) and not one.isspace())
+    return any(re.search(_DATE, text) for text in texts)
 
 
 def before_text(page: Page) -> set[Node]:
     """Return the elements that a paragraph of running text follows in the same parent."""
     found: set[Node] = set()
     for node in page.nodes:
+        if len(node.children) < 2 or node.dropped:
+            continue
         is_followed = False
         for child in reversed(node.children):
             if isinstance(child, Node) and not child.dropped:
