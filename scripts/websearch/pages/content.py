@@ -123,8 +123,6 @@ STEP_DOWN = 0.85  # share of the prose that a child must hold for the walk to go
 NAMED_SHARE = 0.4  # share of the prose that the element named as the text must hold
 INNER_SHARE = 0.6  # the same of the prose of an article element around it
 TWIN_SHARE = 0.3  # prose of its twins that makes a named element a part of the text
-MIN_LONG_ARTICLE = 1_000  # characters of prose
-LONGER = 5  # times the prose of every other article element
 FORUM_SHARE = 0.5  # share of the prose in comments that makes them the content
 
 MAX_SIGN_HTML = 1_000_000  # characters of HTML that are searched for _SAYS_ARTICLE
@@ -394,27 +392,6 @@ def keep_more(page: Page) -> None:
     drop_boilerplate(page)
 
 
-def long_article(page: Page) -> Node | None:
-    """Return the one article element that is far longer than every other, if there is one.
-
-    Pages that say that they are an article carry teasers of others around it, as articles too.
-    """
-    if not page.is_article:
-        return None
-    inside: set[Node] = set()
-    found: list[Node] = []
-    for node in page.nodes:
-        if node.parent in inside:
-            inside.add(node)
-        elif node.tag == "article" and not node.dropped:
-            inside.add(node)
-            found.append(node)
-    found.sort(key=lambda node: -node.prose)
-    if len(found) < 2 or found[0].prose < max(MIN_LONG_ARTICLE, LONGER * found[1].prose):
-        return None
-    return found[0]
-
-
 def is_named_text(node: Node) -> bool:
     """Return whether an element says by its name that it is the text of the page."""
     get = node.attributes.get
@@ -461,7 +438,7 @@ def look_of(node: Node) -> str:
 
 def choose_content(page: Page) -> Node:
     """Return the element that the content is in: down while one child holds nearly all prose."""
-    node = named_text(page, long_article(page) or page.root)
+    node = named_text(page, page.root)
     while True:
         below = [child for child in node.children if isinstance(child, Node) and not child.dropped]
         best = max(below, key=lambda child: child.prose, default=None)
