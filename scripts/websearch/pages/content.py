@@ -401,18 +401,18 @@ def is_named_text(node: Node) -> bool:
     return bool(re.search(_TEXT_NAME, names))
 
 
-def named_text(page: Page, start: Node) -> Node:
-    """Return the element below start that is the text by its own name, or start.
+def named_text(page: Page) -> Node:
+    """Return the element that is the text by its own name, or the root.
 
     It must hold a good share of the prose, and on a page that does not say that it is an article
     of the text as well. An element with a twin, one of the same tag and class, is only a part.
     """
     if page.keeps_comments:
-        return start
+        return page.root
     named: list[Node] = []
     prose: dict[str, int] = {}  # of all elements with a tag and class
-    inside = {start}
-    min_chars = 0 if page.is_article else NAMED_SHARE * start.chars
+    inside = {page.root}
+    min_chars = 0 if page.is_article else NAMED_SHARE * page.root.chars
     for node in page.nodes:
         if node.parent not in inside or node.dropped:
             continue
@@ -420,10 +420,10 @@ def named_text(page: Page, start: Node) -> Node:
         if node.prose and node.chars >= min_chars and is_named_text(node):
             named.append(node)
             prose[look_of(node)] = prose.get(look_of(node), 0) + node.prose
-    found = start
+    found = page.root
     for node in named:
         share = INNER_SHARE if found.tag == "article" else STEP_DOWN
-        share = NAMED_SHARE if found is start else share
+        share = NAMED_SHARE if found is page.root else share
         if node.prose < share * found.prose or found not in ancestors(node):
             continue
         if prose[look_of(node)] <= (1 + TWIN_SHARE) * node.prose:
@@ -438,7 +438,7 @@ def look_of(node: Node) -> str:
 
 def choose_content(page: Page) -> Node:
     """Return the element that the content is in: down while one child holds nearly all prose."""
-    node = named_text(page, page.root)
+    node = named_text(page)
     while True:
         below = [child for child in node.children if isinstance(child, Node) and not child.dropped]
         best = max(below, key=lambda child: child.prose, default=None)
