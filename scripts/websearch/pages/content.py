@@ -494,19 +494,19 @@ read\ (?:more|also|next)|related|see\ also|also\ read|also\ see|more:|subscribe|
 MAX_RELATED_HEADING = 60  # characters
 MAX_SECTION = 60  # elements and texts after a heading that are looked at
 MIN_SECTION = 300  # characters of a section that is content by its length
-MAX_TEASER = 400  # characters
-MAX_COMMENT = 2_000  # characters
+MAX_TEASER = 400  # characters; longer boxes that begin with a link are parts of a text
+MAX_COMMENT = 2_000  # characters; longer dated boxes are more likely posts of their own
 MIN_BOXES = 4  # of one list
 BOX_SHARE = 0.8  # share of the boxes that must be teasers or comments
 BOX_TAGS = name_set("div li article section a aside")
 PLAIN_BOX_TAGS = BOX_TAGS - {"a", "li"}  # without blocks, those make lists in a text
 MIN_HEADLINE = 15  # characters of a link that is no label
-MAX_DATE = 60  # characters
+MAX_DATE = 60  # characters of a text that is a date, perhaps with who wrote and when
 _DATE = (
     r"\b(?:19|20)\d\d\b|\b\d\d?[./-]\d\d?[./-]\d|\b\d\d?:\d\d\b|\bago\b"
     r"|^\s{0,9}(?:vor|il y a|hace) \d"
 )
-NO_CORE = name_set("footer nav aside form")
+NO_CORE = name_set("footer nav aside form")  # legal notices there can be long
 MIN_CORE = 400  # characters of a text beside which lists go; introductions to lists are shorter
 # Characters of the core beside which boxes go, and the share of the prose that it must hold; pages
 # that do not say that they are an article have text in many places.
@@ -516,6 +516,7 @@ AROUND_SHARE = 0.3  # share of the prose in a core whose surroundings no name dr
 MIN_PART = 500  # characters of prose that make a box after the core a part of the text
 PART_SHARE = 0.4  # the same as a share of the core
 MAX_END = 200  # characters of prose of a box at the end of the core, such as a note on the author
+# Parts of a text, however short.
 TEXT_TAGS = name_set("p pre blockquote table ul ol dl figure h1 h2 h3 h4 h5 h6")
 MAX_PROMOTION = 150  # characters
 MIN_LEAD = 40  # characters
