@@ -35,6 +35,9 @@ ATTACKS = {
     "headings": "<h2>Related</h2>",
     "boxed headings": "<div><h2>Related</h2></div>", "definitions": "<dl><dt>a<dd>b",
     "code": "<pre>`",
+    "teasers": '<div itemprop="articleBody"><a href=/x>A headline of a text</a><p>May 2021</div>',
+    "lists of teasers": '<ul itemprop="articleBody">' + "<li><p><a href=/x>The headline</a>" * 4,
+    "nested teasers": '<div itemprop="articleBody"><a href=/x>A headline of a text</a><p>In 2021',
     "signs of markdown": "*_`[", "breaks": "<br>", "metas": "<meta name=x content=y>",
     "data": '<script type="application/ld+json">{"a":[</script>', "svg": "<svg><p>",
 }  # fmt: skip
@@ -241,6 +244,66 @@ class Content(unittest.TestCase):
         text = content.extract(html)
         self.assertEqual(text.count("of the article tells"), 8)
         self.assertNotIn("A teaser says", text)
+
+    def article_page(self, around: str) -> str:
+        """Return the text of a page that says it is an article, with BODY in what is around it."""
+        body = "".join(
+            f"<p>Sentence {number} of the article tells what the mill ground in its year {number}, "
+            "and who came to it with a cart, a sack and a little time to talk.</p>"
+            for number in range(4)
+        )
+        sign = "<meta property=og:type content=article>"
+        page = f"<html><head>{sign}</head><body>{around.replace('BODY', body)}</body></html>"
+        text: str = content.extract(page)
+        self.assertEqual(text.count("of the article tells"), 4)
+        return text
+
+    def test_a_short_article_is_found_among_teasers_that_are_many_times_as_long(self) -> None:
+        items = "".join(
+            f"<li class=q{number}><div>{number} May 2021</div><div><a href=/t{number}>Headline of "
+            f"text {number}</a></div><p>A teaser says in a long sentence what text {number} is all "
+            "about, for whom it is, and why nobody should miss it on this day of May.</p></li>"
+            for number in range(40)
+        )
+        text = self.article_page(f"<div><h1>The mill</h1>BODY</div><ul>{items}</ul>")
+        self.assertNotIn("A teaser says", text)
+
+    def test_a_list_of_links_between_paragraphs_stays(self) -> None:
+        items = "".join(
+            f"<li><p><a href=/s{number}>Source number {number} of the text</a>, a book</p></li>"
+            for number in range(6)
+        )
+        last = "The last sentence of the text stands below the sources, and says where they are."
+        text = self.article_page(f"<div><h1>The mill</h1>BODY<ul>{items}</ul><p>{last}</p></div>")
+        self.assertEqual(text.count("a book"), 6)
+        self.assertIn(last, text)
+
+    def test_dated_comments_without_a_telling_name_are_not_the_article(self) -> None:
+        said = "".join(
+            f"<div class=z1><div>Guest {number}, {number + 1} May 2021 at 10:{number}</div><p>What "
+            f"I think of mills, said at some length by guest {number}, is that they turn.</p></div>"
+            for number in range(10, 40)
+        )
+        text = self.article_page(f"<div><div><h1>The mill</h1>BODY</div><div>{said}</div></div>")
+        self.assertNotIn("What I think", text)
+
+    def test_what_stands_beside_the_paragraphs_and_is_short_goes(self) -> None:
+        box = (
+            "<div class=v3><p>The writer of this text lives by a mill, and has a cat and two dogs "
+            "that like to be written about.</p></div><div class=v4>Send it to a friend</div>"
+        )
+        text = self.article_page(f"<div><div><h1>The mill</h1><div>BODY</div>{box}</div></div>")
+        self.assertNotIn("The writer of this text", text)
+        self.assertNotIn("a friend", text)
+
+    def test_a_name_does_not_drop_the_element_around_the_paragraphs(self) -> None:
+        other = "<p>Another text that is longer than the text of the page, and not wanted.</p>"
+        for name in ("l-sidebar-right", "post-related-wrapper", "article-share-container"):
+            with self.subTest(name):
+                self.article_page(
+                    f"<div class={name}><h1>The mill</h1>BODY</div>"
+                    + f"<div><section>{other}</section></div>" * 14
+                )
 
     def test_a_short_post_with_many_comments_is_not_lost_among_them(self) -> None:
         post = (

@@ -123,8 +123,6 @@ STEP_DOWN = 0.85  # share of the prose that a child must hold for the walk to go
 NAMED_SHARE = 0.4  # share of the prose that the element named as the text must hold
 INNER_SHARE = 0.6  # the same of the prose of an article element around it
 TWIN_SHARE = 0.3  # prose of its twins that makes a named element a part of the text
-MIN_LONG_ARTICLE = 1_000  # characters of prose
-LONGER = 5  # times the prose of every other article element
 FORUM_SHARE = 0.5  # share of the prose in comments that makes them the content
 
 MAX_SIGN_HTML = 1_000_000  # characters of HTML that are searched for _SAYS_ARTICLE
@@ -340,13 +338,26 @@ def comments_are_content(page: Page) -> bool:
         elif not node.dropped and not words_of(node).isdisjoint(NAME_RULES["comments"]):
             inside.add(node)
             prose += node.prose
-    if page.is_article and page.root.prose - prose > MIN_LONG_ARTICLE:
+    if page.is_article and find_core(page, inside)[1] >= MIN_CORE:
         return False
     return prose > FORUM_SHARE * page.root.prose
 
 
+def around_article(page: Page) -> set[Node]:
+    """Return the elements around an article's core, which no name makes boilerplate.
+
+    Class names tell how a page is laid out, and what stands beside its text: "l-sidebar-right".
+    """
+    core, prose = find_core(page, page.comments)
+    is_article = page.is_article and prose >= max(MIN_CORE, AROUND_SHARE * page.root.prose)
+    return set(ancestors(core)) if is_article else set()
+
+
 def drop_boilerplate(page: Page) -> None:
     """Drop the elements that a rule knows, unless they hold too much of the page's text."""
+    if page.is_article:
+        drop_repeated(page)
+    around = around_article(page)
     all_chars, all_prose = page.root.chars or 1, page.root.prose + 1
     for node in page.nodes[1:]:
         if node.parent and node.parent.dropped:
@@ -355,6 +366,8 @@ def drop_boilerplate(page: Page) -> None:
         if node.dropped:
             continue
         rule = element_rule(node, page)
+        if node in around and rule in NAME_RULES:
+            rule = ""
         if rule in IGNORED_RULES[page.leniency]:
             rule = ""
         if rule and rule not in ("element", "comments"):
@@ -379,27 +392,6 @@ def keep_more(page: Page) -> None:
     drop_boilerplate(page)
 
 
-def long_article(page: Page) -> Node | None:
-    """Return the one article element that is far longer than every other, if there is one.
-
-    Pages that say that they are an article carry teasers of others around it, as articles too.
-    """
-    if not page.is_article:
-        return None
-    inside: set[Node] = set()
-    found: list[Node] = []
-    for node in page.nodes:
-        if node.parent in inside:
-            inside.add(node)
-        elif node.tag == "article" and not node.dropped:
-            inside.add(node)
-            found.append(node)
-    found.sort(key=lambda node: -node.prose)
-    if len(found) < 2 or found[0].prose < max(MIN_LONG_ARTICLE, LONGER * found[1].prose):
-        return None
-    return found[0]
-
-
 def is_named_text(node: Node) -> bool:
     """Return whether an element says by its name that it is the text of the page."""
     get = node.attributes.get
@@ -409,18 +401,18 @@ def is_named_text(node: Node) -> bool:
     return bool(re.search(_TEXT_NAME, names))
 
 
-def named_text(page: Page, start: Node) -> Node:
-    """Return the element below start that is the text by its own name, or start.
+def named_text(page: Page) -> Node:
+    """Return the element that is the text by its own name, or the root.
 
     It must hold a good share of the prose, and on a page that does not say that it is an article
     of the text as well. An element with a twin, one of the same tag and class, is only a part.
     """
     if page.keeps_comments:
-        return start
+        return page.root
     named: list[Node] = []
     prose: dict[str, int] = {}  # of all elements with a tag and class
-    inside = {start}
-    min_chars = 0 if page.is_article else NAMED_SHARE * start.chars
+    inside = {page.root}
+    min_chars = 0 if page.is_article else NAMED_SHARE * page.root.chars
     for node in page.nodes:
         if node.parent not in inside or node.dropped:
             continue
@@ -428,10 +420,10 @@ def named_text(page: Page, start: Node) -> Node:
         if node.prose and node.chars >= min_chars and is_named_text(node):
             named.append(node)
             prose[look_of(node)] = prose.get(look_of(node), 0) + node.prose
-    found = start
+    found = page.root
     for node in named:
         share = INNER_SHARE if found.tag == "article" else STEP_DOWN
-        share = NAMED_SHARE if found is start else share
+        share = NAMED_SHARE if found is page.root else share
         if node.prose < share * found.prose or found not in ancestors(node):
             continue
         if prose[look_of(node)] <= (1 + TWIN_SHARE) * node.prose:
@@ -446,7 +438,7 @@ def look_of(node: Node) -> str:
 
 def choose_content(page: Page) -> Node:
     """Return the element that the content is in: down while one child holds nearly all prose."""
-    node = named_text(page, long_article(page) or page.root)
+    node = named_text(page)
     while True:
         below = [child for child in node.children if isinstance(child, Node) and not child.dropped]
         best = max(below, key=lambda child: child.prose, default=None)
@@ -502,9 +494,30 @@ read\ (?:more|also|next)|related|see\ also|also\ read|also\ see|more:|subscribe|
 MAX_RELATED_HEADING = 60  # characters
 MAX_SECTION = 60  # elements and texts after a heading that are looked at
 MIN_SECTION = 300  # characters of a section that is content by its length
-MAX_TEASER = 300  # characters
-MIN_TEASERS = 4  # of one list
-TEASER_DEPTH = 3  # elements between the heading of a teaser and its list
+MAX_TEASER = 400  # characters; longer boxes that begin with a link are parts of a text
+MAX_COMMENT = 2_000  # characters; longer dated boxes are more likely posts of their own
+MIN_BOXES = 4  # of one list
+BOX_SHARE = 0.8  # share of the boxes that must be teasers or comments
+BOX_TAGS = name_set("div li article section a aside")
+PLAIN_BOX_TAGS = BOX_TAGS - {"a", "li"}  # without blocks, those make lists in a text
+MIN_HEADLINE = 15  # characters of a link that is no label
+MAX_DATE = 60  # characters of a text that is a date, perhaps with who wrote and when
+_DATE = (
+    r"\b(?:19|20)\d\d\b|\b\d\d?[./-]\d\d?[./-]\d|\b\d\d?:\d\d\b|\bago\b"
+    r"|^\s{0,9}(?:vor|il y a|hace) \d"
+)
+NO_CORE = name_set("footer nav aside form")  # legal notices there can be long
+MIN_CORE = 400  # characters of a text beside which lists go; introductions to lists are shorter
+# Characters of the core beside which boxes go, and the share of the prose that it must hold; pages
+# that do not say that they are an article have text in many places.
+CORE_OF_ARTICLE = (250, 0.4)
+CORE_OF_OTHERS = (800, 0.6)
+AROUND_SHARE = 0.3  # share of the prose in a core whose surroundings no name drops
+MIN_PART = 500  # characters of prose that make a box after the core a part of the text
+PART_SHARE = 0.4  # the same as a share of the core
+MAX_END = 200  # characters of prose of a box at the end of the core, such as a note on the author
+# Parts of a text, however short.
+TEXT_TAGS = name_set("p pre blockquote table ul ol dl figure h1 h2 h3 h4 h5 h6")
 MAX_PROMOTION = 150  # characters
 MIN_LEAD = 40  # characters
 MAX_LEADS = 2  # paragraphs
@@ -623,39 +636,175 @@ def related_section(
     return section
 
 
-def drop_teasers(page: Page, content: Node) -> None:
-    """Drop boxes of one list that each lead to another page, by a linked heading, from an article.
+def beginnings(page: Page) -> dict[Node, str]:
+    """Return what the text of each element begins with: a "link" to a page, "text" or "label".
 
-    Whatever their names are: headline, a sentence, a date, again and again. Links within the page
-    are no such headings, and boxes that hold most of the prose no teasers.
+    Labels are short texts, such as a date or a category; they are passed over.
     """
-    boxes: dict[Node, dict[Node, None]] = {}
-    for node in page.nodes:
-        if node.tag in HEADINGS and not node.dropped and leads_out(node):
-            box = node.parent
-            for _ in range(TEASER_DEPTH):
-                if not box or not box.parent:
-                    break
-                boxes.setdefault(box.parent, {})[box] = None
-                box = box.parent
-    for found in boxes.values():
-        teasers = [box for box in found if box.chars <= MAX_TEASER and not box.dropped]
-        if len(teasers) < max(MIN_TEASERS, 0.8 * len(found)):
+    found: dict[Node, str] = {}
+    for node in reversed(page.nodes):
+        if node.dropped:
             continue
-        if content.prose - sum(box.prose for box in teasers) >= ENOUGH_PROSE:
-            for box in teasers:
-                box.dropped = "teasers"
+        found[node] = "label"
+        if node.tag == "a" and node.chars >= MIN_HEADLINE:
+            inside = node.attributes.get("href", "#").startswith(("#", "javascript:"))
+            found[node] = "text" if inside else "link"
+            continue
+        for child in node.children:
+            if isinstance(child, str):
+                kind = "text" if len(child.strip()) >= MIN_HEADLINE else "label"
+            else:
+                kind = found.get(child, "label")
+            if kind != "label":
+                found[node] = kind
+                break
+    return found
+
+
+def with_dates(page: Page) -> set[Node]:
+    """Return the elements with a date or time below that stands apart from sentences."""
+    found: set[Node] = set()
+    for node in reversed(page.nodes):
+        if node.dropped or not node.parent:
+            continue
+        if node in found or (0 < node.own <= MAX_DATE and has_date(node)):
+            found.add(node.parent)
+    return found
+
+
+def has_date(node: Node) -> bool:
+    """Return whether a text right below an element has a date or time at its beginning."""
+    texts = (one[:200] for one in node.children if isinstance(one, str) and not one.isspace())
+    return any(re.search(_DATE, text) for text in texts)
+
+
+def before_text(page: Page) -> set[Node]:
+    """Return the elements that a paragraph of running text follows in the same parent."""
+    found: set[Node] = set()
+    for node in page.nodes:
+        if len(node.children) < 2 or node.dropped:
+            continue
+        is_followed = False
+        for child in reversed(node.children):
+            if isinstance(child, Node) and not child.dropped:
+                if is_followed:
+                    found.add(child)
+                is_followed = is_followed or bool(child.tag in TEXT_BLOCKS and child.prose)
+    return found
+
+
+def look_alikes(node: Node) -> list[list[Node]]:
+    """Return the boxes below an element by their tag, where they are enough for a list."""
+    if node.dropped or len(node.children) < MIN_BOXES:
+        return []
+    alike: dict[str, list[Node]] = {}
+    for child in node.children:
+        if isinstance(child, str) or child.dropped or not child.chars:
+            continue
+        tags = BOX_TAGS if child.has_block else PLAIN_BOX_TAGS
+        if child.tag in tags:
+            alike.setdefault(child.tag, []).append(child)
+    return [boxes for boxes in alike.values() if len(boxes) >= MIN_BOXES]
+
+
+def drop_repeated(page: Page) -> None:
+    """Drop lists of teasers and threads of comments from an article, whatever their names are.
+
+    A teaser begins with a link to another page, again and again; text that follows in the same
+    parent makes the list a part of the article. Comments are dated and come after the article. A
+    page without a text beside them is a list or a thread by itself, and keeps them.
+    """
+    begins, dated, followed = beginnings(page), with_dates(page), before_text(page)
+    teasers: list[Node] = []
+    threads: list[list[Node]] = []
+    for node in page.nodes:
+        for boxes in look_alikes(node):
+            linked = [box for box in boxes if begins[box] == "link" and box.chars <= MAX_TEASER]
+            comments = [box for box in boxes if box in dated and box.chars <= MAX_COMMENT]
+            if len(linked) >= BOX_SHARE * len(boxes):
+                if not followed & {node, linked[-1]}:
+                    teasers += linked
+            elif len(comments) >= BOX_SHARE * len(boxes) and not page.keeps_comments:
+                threads.append(comments)
+    if not teasers and not threads:
+        return
+    core, prose = find_core(page, {*teasers, *(box for boxes in threads for box in boxes)})
+    if prose < MIN_CORE:
+        return
+    around, earlier = set(ancestors(core)), set(page.nodes[: page.nodes.index(core)])
+    for boxes in [teasers, *threads]:
+        if boxes is teasers or not (boxes[0].parent in around or boxes[0] in earlier):
+            for box in boxes:
+                box.dropped = "repeated"
+    page.spread()
+    page.measure()
+
+
+def find_core(page: Page, left_out: set[Node]) -> tuple[Node, int]:
+    """Return the element with the most text in paragraphs right below it, and their characters.
+
+    No paragraph counts in left_out or in an element whose tag says that it is no text.
+    """
+    prose = {page.root: 0}
+    outside: set[Node] = set()
+    for node in page.nodes:
+        if node.parent in outside or node in left_out or node.tag in NO_CORE:
+            outside.add(node)
+        elif not node.parent or node.dropped or node.tag not in BLOCKS:
+            continue
+        elif node.own >= MIN_ARTICLE_PROSE and node.own_link * 3 < node.own:
+            prose[node.parent] = prose.get(node.parent, 0) + node.own - node.own_link
+    core = max(prose, key=lambda node: prose[node])
+    return core, prose[core]
+
+
+def drop_beside_core(page: Page, content: Node) -> None:
+    """Drop from the content what stands beside its core and is no text of its own.
+
+    Sites put share bars, forms, the author and calls to subscribe there, under many names.
+    """
+    core, prose = find_core(page, set())
+    path = ancestors(core)
+    least, share = CORE_OF_ARTICLE if page.is_article else CORE_OF_OTHERS
+    if content not in path or page.keeps_comments or prose < max(least, share * content.prose):
+        return
+    inner = core
+    for around in path[: path.index(content) + 1]:
+        below = [one for one in around.children if isinstance(one, Node) and not one.dropped]
+        for one in ends_of_core(below) if around is core else beside(below, inner, prose):
+            one.dropped = "beside the core"
+        inner = around
     page.spread()
 
 
-def leads_out(heading: Node) -> bool:
-    """Return whether a heading is a link to another page."""
-    if heading.parent and heading.parent.tag == "a":
-        return not heading.parent.attributes.get("href", "#").startswith("#")
-    if not heading.link or heading.link < 0.8 * heading.chars:
-        return False
-    links = [one for one in heading.children if isinstance(one, Node) and one.tag == "a"]
-    return any(not link.attributes.get("href", "#").startswith("#") for link in links)
+def ends_of_core(below: list[Node]) -> list[Node]:
+    """Return the small boxes after the last paragraph, of the elements below the core."""
+    found: list[Node] = []
+    for one in reversed(below):
+        is_box = one.has_block or (one.tag in BLOCKS and not one.prose)
+        if one.tag in TEXT_TAGS or not is_box or one.prose > MAX_END or one.chars > MAX_TEASER:
+            break
+        found.append(one)
+    return found
+
+
+def beside(below: list[Node], inner: Node, prose: int) -> list[Node]:
+    """Return which of the elements around inner are no text; inner holds the core.
+
+    Before it, those without running text; after it, those with much less than the core. Elements
+    that look like inner are other parts of one text.
+    """
+    place = below.index(inner)
+    before = [one for one in below[:place] if not one.prose and one.tag not in TEXT_TAGS]
+    enough = max(MIN_PART, PART_SHARE * prose)
+    after = [
+        one
+        for one in below[place + 1 :]
+        if look_of(one) != look_of(inner)
+        and not (one.tag in TEXT_BLOCKS and one.prose)
+        and (one.prose < enough or one.link > 0.5 * one.chars)
+    ]
+    return [one for one in before + after if one.tag in BLOCKS]
 
 
 def drop_promotions(page: Page) -> None:
@@ -776,8 +925,8 @@ def find_content(html: str) -> Content:
     content = join_twins(page, content)
     drop_link_lists(page, content)
     drop_related(page, content)
-    if page.is_article:
-        drop_teasers(page, content)
+    page.measure()
+    drop_beside_core(page, content)
     drop_promotions(page)
     drop_title(page)
     return Content(page, content, find_lead(page, content))
