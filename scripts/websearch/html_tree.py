@@ -13,6 +13,12 @@ TYPE_CHECKING = False  # typing.TYPE_CHECKING without its import, which costs 5 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+
+def name_set(words: str) -> frozenset[str]:
+    """Return the words of a text as a set."""
+    return frozenset(words.split())
+
+
 MAX_DEPTH = 120  # of open elements; browsers stop at 512, and real pages stay below 80
 MAX_NODES = 100_000  # elements of one page; the tree ends there and is marked as cut
 MAX_TAGS = 300_000  # of one page, end tags and comments included; the same
@@ -21,28 +27,24 @@ MAX_VALUE_CHARS = 2_000  # of an attribute's value; the rest is cut off
 MAX_ADDRESS_CHARS = 8_000  # of a value that may be an address; a longer one is left out
 
 # fmt: off
-VOID = frozenset(
+VOID = name_set(
     "area base basefont bgsound br col embed frame hr img input keygen link meta param source "
-    "track wbr".split()
-)
+    "track wbr")
 # Elements whose content is no markup; that of the second group is kept as text.
-RAW_TEXT = frozenset(
-    "script style textarea title iframe noembed noframes xmp template svg math".split()
-)
-KEPT_RAW_TEXT = frozenset("script textarea title xmp".split())
-BLOCKS = frozenset(
+RAW_TEXT = name_set(
+    "script style textarea title iframe noembed noframes xmp template svg math")
+KEPT_RAW_TEXT = name_set("script textarea title xmp")
+BLOCKS = name_set(
     "address article aside blockquote body button canvas caption center col colgroup dd details "
     "dialog dir div dl dt fieldset figcaption figure footer form frameset h1 h2 h3 h4 h5 h6 header "
     "hgroup hr html iframe legend li main menu nav object ol optgroup option p pre search section "
-    "select summary table tbody td template textarea tfoot th thead title tr ul video".split()
-)
-ENDS_PARAGRAPH = BLOCKS - frozenset(
+    "select summary table tbody td template textarea tfoot th thead title tr ul video")
+ENDS_PARAGRAPH = BLOCKS - name_set(
     "body button canvas caption col colgroup html iframe object optgroup option select tbody td "
-    "template textarea tfoot th thead title tr video".split()
-)
-HEADINGS = frozenset("h1 h2 h3 h4 h5 h6".split())
-TABLE_PARTS = frozenset("table thead tbody tfoot tr td th".split())
-SCOPES = frozenset("table td th caption".split())
+    "template textarea tfoot th thead title tr video")
+HEADINGS = name_set("h1 h2 h3 h4 h5 h6")
+TABLE_PARTS = name_set("table thead tbody tfoot tr td th")
+SCOPES = name_set("table td th caption")
 # A start tag ends an open element of the first group, unless one of the second stands between.
 IMPLIED_ENDS: dict[str, tuple[frozenset[str], frozenset[str]]] = {
     name: (frozenset(ended.split()), frozenset(barrier.split()))

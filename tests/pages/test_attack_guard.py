@@ -75,9 +75,10 @@ class Patterns(unittest.TestCase):
     def test_the_patterns_of_all_modules_are_found(self) -> None:
         found = find_patterns()
         self.assertGreater(len(found), 60)
-        modules = ("html_tree", "pages/content", "pages/fetch", "pages/markdown", "pages/metadata",
-                   "pages/other_formats", "pages/page_data", "pages/page_document",
-                   "pages/thin_pages", "pages/archive", "engines/google")  # fmt: skip
+        modules = ("html_tree", "pages/content", "pages/link_rules", "pages/name_rules",
+                   "pages/page_tree", "pages/structure_rules", "pages/fetch", "pages/markdown",
+                   "pages/metadata", "pages/other_formats", "pages/page_data",
+                   "pages/page_document", "pages/thin_pages", "pages/archive", "engines/google")  # fmt: skip
         for module in modules:
             with self.subTest(module):
                 self.assertTrue(any(f"websearch/{module}.py:" in place for place in found))

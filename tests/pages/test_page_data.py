@@ -13,13 +13,13 @@ from tests.support import load_script
 
 page_data: Any = load_script("websearch.pages.page_data")
 payload: Any = load_script("websearch.pages.react_payload")
-content: Any = load_script("websearch.pages.content")
+page_tree: Any = load_script("websearch.pages.page_tree")
 
 
 def text_in(html: bytes | str) -> str:
     """The text that a page holds as data."""
     source = html.decode() if isinstance(html, bytes) else html
-    page = content.Page(source)
+    page = page_tree.Page(source)
     text: str = page_data.data_markdown(source, page, "https://x.example/", False)
     return text
 

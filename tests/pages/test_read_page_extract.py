@@ -15,6 +15,7 @@ common: Any = load_script("websearch.common")
 
 http_client: Any = load_script("websearch.http_client")
 content: Any = load_script("websearch.pages.content")
+page_tree: Any = load_script("websearch.pages.page_tree")
 fetch: Any = load_script("websearch.pages.fetch")
 markdown: Any = load_script("websearch.pages.markdown")
 metadata: Any = load_script("websearch.pages.metadata")
@@ -406,7 +407,7 @@ class Markdown(unittest.TestCase):
 
 class Metadata(unittest.TestCase):
     def found(self, head: str, body: str = "<p>x</p>", attributes: str = "") -> dict[str, str]:
-        page = content.Page(f"<html {attributes}><head>{head}</head><body>{body}</body></html>")
+        page = page_tree.Page(f"<html {attributes}><head>{head}</head><body>{body}</body></html>")
         fields: dict[str, str] = metadata.find_metadata(page)
         return fields
 

@@ -6,8 +6,9 @@ import functools
 import re
 
 from websearch.common import clean_text
-from websearch.html_tree import BLOCKS, HEADINGS, MAX_ADDRESS_CHARS, Node
-from websearch.pages.content import collect_text, find_content, name_set
+from websearch.html_tree import BLOCKS, HEADINGS, MAX_ADDRESS_CHARS, Node, name_set
+from websearch.pages.content import find_content
+from websearch.pages.page_tree import collect_text
 
 TYPE_CHECKING = False  # typing.TYPE_CHECKING without its import, which costs 5 ms
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ TYPE_CHECKING = False  # typing.TYPE_CHECKING without its import, which costs 5 
 if TYPE_CHECKING:
     from typing import Any
 
-    from websearch.pages.content import Page
+    from websearch.pages.page_tree import Page
 
 AUTHOR_NAMES = (
     "author", "article:author", "dc.creator", "parsely-author", "sailthru.author",

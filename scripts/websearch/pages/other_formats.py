@@ -9,9 +9,9 @@ import re
 
 from websearch.common import SearchError, markdown_link, one_line, plain_text
 from websearch.html_tree import unescape
-from websearch.pages.content import Page
 from websearch.pages.fetch import MAX_PAGE_BYTES
 from websearch.pages.markdown import MarkdownWriter, backticks
+from websearch.pages.page_tree import Page
 
 TYPE_CHECKING = False  # typing.TYPE_CHECKING without its import, which costs 5 ms
 if TYPE_CHECKING:

@@ -10,8 +10,9 @@ from __future__ import annotations
 import json
 import re
 
-from websearch.pages.content import Content, Page
+from websearch.pages.content import Content
 from websearch.pages.markdown import content_markdown
+from websearch.pages.page_tree import Page
 
 TYPE_CHECKING = False  # typing.TYPE_CHECKING without its import, which costs 5 ms
 if TYPE_CHECKING:

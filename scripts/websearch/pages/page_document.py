@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from websearch.common import Document
-    from websearch.pages.content import Page
+    from websearch.pages.page_tree import Page
 
 PDF_TIME_SHARE = 0.8  # of the time that is left, so that what was read of a long file is not late
 # Characters of a page's fields; what a page says about itself can be as long as it likes.

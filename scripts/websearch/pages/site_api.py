@@ -7,9 +7,9 @@ import re
 from websearch.common import DEFAULT_MAX_CHARS
 from websearch.engines.pacing import PAGES, PacedEngine
 from websearch.http_client import send_within
-from websearch.pages.content import Page
 from websearch.pages.fetch import SharedAnswers, guarded
 from websearch.pages.markdown import MarkdownWriter
+from websearch.pages.page_tree import Page
 
 TYPE_CHECKING = False  # typing.TYPE_CHECKING without its import, which costs 5 ms
 if TYPE_CHECKING:

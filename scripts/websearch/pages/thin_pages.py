@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from typing import Any
 
     from websearch.common import Document
-    from websearch.pages.content import Page
     from websearch.pages.fetch import Fetched
+    from websearch.pages.page_tree import Page
     from websearch.pages.read import PageReading
 
 MIN_PAGE_CHARS = 200  # a page with less text may be a shell that JavaScript fills

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from websearch.common import shorten
-from websearch.pages.content import name_set
+from websearch.html_tree import name_set
 
 TYPE_CHECKING = False  # typing.TYPE_CHECKING without its import, which costs 5 ms
 if TYPE_CHECKING:

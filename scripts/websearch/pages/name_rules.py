@@ -1,0 +1,210 @@
+"""Which elements are not content by their tag, role, style, class or id.
+
+What a rule is worth was measured on real pages; its name says what it sees.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+
+from websearch.html_tree import HEADINGS, Node, name_set
+
+TYPE_CHECKING = False  # typing.TYPE_CHECKING without its import, which costs 5 ms
+if TYPE_CHECKING:
+    from websearch.pages.page_tree import Page
+
+NO_CONTENT = name_set(
+    "applet area audio base button canvas datalist dialog embed footer frame frameset iframe input "
+    "link map math menu meta meter nav noembed noframes noscript object optgroup option param "
+    "progress script select source style svg template textarea title track video"
+)
+LANDMARKS = name_set(
+    "navigation banner contentinfo search menu menubar dialog alert complementary toolbar"
+)
+ELEMENT_RULES = {"figcaption": "caption", "aside": "sidebar"}
+NAMED_CONTENT = name_set("main article h1")  # whatever their class and id say
+# Rule -> words of class and id that it knows. The first rule that matches decides.
+NAME_RULES = {
+    "navigation": name_set(
+        "nav navigation navbar navi subnav menu menus submenu megamenu breadcrumb breadcrumbs "
+        "crumbs crumb pagination pager paging paginator toolbar topbar skip skiplink skiplinks "
+        "sitemap offcanvas hamburger"
+    ),
+    "gutter": name_set("lineno linenos linenumber linenumbers lnt"),
+    "footer": name_set("footer foot colophon copyright bottombar"),
+    "sidebar": name_set("sidebar sidebars aside rail sidenav siderail sidecol"),
+    "caption": name_set("caption captions wpcaption credit credits"),
+    "utility": name_set(
+        "utility likes like linkbox tagged topics keywords postnav adjacent gadget gadgets "
+        "disclaimer disclosure"
+    ),
+    "share": name_set(
+        "share shares sharing sharebar sharer sharethis social socials socialmedia sociable "
+        "addtoany sharedaddy addthis followus follow"
+    ),
+    "related": name_set(
+        "related recommended recommendation recommendations recommend recirc recirculation "
+        "outbrain taboola zergnet popular trending mostread mostpopular mostviewed readnext upnext "
+        "relatedposts relatedarticles relateds morestories teaser teasers similar latest"
+    ),
+    "advertisement": name_set(
+        "ad ads adv advert adverts advertisement advertising adsense adslot adbox sponsor "
+        "sponsored sponsors promo promos promotion promotions banner banners"
+    ),
+    "consent": name_set("cookie cookies consent gdpr cookiebar cookiebanner cookielaw"),
+    "signup": name_set(
+        "newsletter newsletters subscribe subscription signup login signin register registration "
+        "paywall optin"
+    ),
+    "comments": name_set(
+        "comment comments disqus respond commentlist commentform reactions livefyre kommentar "
+        "kommentare commentaires comentarios commenti komentarze"
+    ),
+    "byline": name_set(
+        "byline author authors bio tag tags taglist categories category meta postmeta dateline "
+        "timestamp rating ratings"
+    ),
+    "overlay": name_set(
+        "modal popup overlay tooltip dropdown btn print toast lightbox search searchform searchbox"
+    ),
+}
+RULE_WORDS = frozenset().union(*NAME_RULES.values())
+NO_WORDS: frozenset[str] = frozenset()
+# An element with a name of both kinds holds what is said about a picture.
+IMAGE_WORDS = name_set("image images img photo picture pic figure media bild foto")
+IMAGE_TEXT_WORDS = name_set(
+    "caption subtitle description desc credit copyright source metadata legend"
+)
+MAX_IMAGE_TEXT = 300  # characters
+# Class names, whole, of elements that a browser does not show.
+HIDDEN_CLASSES = name_set(
+    "hidden hide is-hidden visually-hidden visuallyhidden sr-only screen-reader-text screen-reader "
+    "d-none invisible noprint no-print print-only element-invisible offscreen"
+)
+# A match that holds more than this share of the page's prose is no boilerplate, whatever its name.
+MOST_PROSE = {
+    "overlay": 0.12, "signup": 0.12, "advertisement": 0.2, "sidebar": 0.5, "hidden": 0.6,
+}  # fmt: skip
+MOST_PROSE_DEFAULT = 0.35
+MOST_CHARS = 0.5  # the same for all of the page's text
+# With such a word, a class name says that a sidebar stands beside: "and-w-sidebar".
+LAYOUT_WORDS = name_set("w with and has layout")
+# Class names that begin so say something about the element's state or subject, not its role.
+MODIFIERS = (
+    "has-", "has_", "no-", "with-", "without-", "js-", "is-", "hide-", "show-", "tag-", "post_tag-",
+    "category-", "type-", "status-", "format-", "hentry",
+)  # fmt: skip
+# Rules that are not applied, by page.leniency.
+SOFT_RULES = name_set("related advertisement byline overlay signup share caption comments")
+IGNORED_RULES: tuple[frozenset[str], ...] = (
+    frozenset(),
+    SOFT_RULES,
+    SOFT_RULES | {"hidden", "hidden class"},
+    SOFT_RULES | {"hidden", "hidden class", *NAME_RULES},
+)
+_NAME_WORD = r"[A-Z]?[a-z0-9]+|[A-Z0-9]+(?![a-z])"
+_HIDDEN_STYLE = r"(?i)display\s*:\s*none|visibility\s*:\s*hidden"
+
+
+@functools.lru_cache(maxsize=4096)
+def name_words(classes: str, element_id: str) -> frozenset[str]:
+    """Return the words of a class and id: "relatedPosts__list" -> related, posts, list."""
+    found: set[str] = set()
+    for part in f"{classes} {element_id}"[:600].split():
+        if not part.startswith(MODIFIERS):
+            words = {word.lower() for word in re.findall(_NAME_WORD, part)}
+            if words.isdisjoint(LAYOUT_WORDS) or words.isdisjoint(NAME_RULES["sidebar"]):
+                found |= words
+    return frozenset(found)
+
+
+def words_of(node: Node) -> frozenset[str]:
+    """Return the words of an element's class and id."""
+    if not node.attributes:
+        return NO_WORDS
+    get = node.attributes.get
+    return name_words(get("class", ""), get("id", ""))
+
+
+def element_rule(node: Node, page: Page) -> str:
+    """Return the rule that an element matches by its tag, role, style or names, or ""."""
+    tag, attributes = node.tag, node.attributes
+    if tag in NO_CONTENT:
+        return "element" if never_content(node, page) else ""
+    if tag in ELEMENT_RULES:
+        return ELEMENT_RULES[tag]
+    if tag == "header" and is_site_header(node):
+        return "landmark"
+    if not attributes:
+        return ""
+    if is_hidden(attributes) or attributes.get("role") in LANDMARKS:
+        return "hidden" if is_hidden(attributes) else "landmark"
+    named = ("class" in attributes or "id" in attributes) and tag not in NAMED_CONTENT
+    return name_rule(node, page) if named else ""
+
+
+def never_content(node: Node, page: Page) -> bool:
+    """Return whether an element never holds content, by its tag."""
+    if node.tag not in NO_CONTENT:
+        return False
+    # Forums serve their threads to clients without JavaScript in one big noscript element.
+    crawler_copy = node.tag == "noscript" and node.chars > 0.4 * page.text_chars
+    # A question that unfolds its answer is a button inside a heading.
+    unfolds = node.tag == "button" and node.parent is not None and node.parent.tag in HEADINGS
+    return not crawler_copy and not unfolds
+
+
+def is_unseen(node: Node) -> bool:
+    """Return whether a browser does not show an element, by its attributes or its class."""
+    attributes = node.attributes
+    if not attributes:
+        return False
+    classes = attributes.get("class", "").lower().split()
+    return is_hidden(attributes) or not HIDDEN_CLASSES.isdisjoint(classes)
+
+
+def is_hidden(attributes: dict[str, str]) -> bool:
+    """Return whether an element's attributes say that a browser does not show it."""
+    if attributes.get("hidden", "until-found") != "until-found":
+        return True
+    if attributes.get("aria-hidden") == "true":
+        return True
+    return "style" in attributes and bool(re.search(_HIDDEN_STYLE, attributes["style"]))
+
+
+def is_site_header(node: Node) -> bool:
+    """Return whether a header is the site's and not that of an article or section."""
+    parent = node.parent
+    while parent:
+        if parent.tag in ("main", "article", "section"):
+            return False
+        parent = parent.parent
+    return True
+
+
+def is_image_text(node: Node, words: frozenset[str]) -> bool:
+    """Return whether an element is by its names the text that goes with a picture."""
+    named = not words.isdisjoint(IMAGE_WORDS) and not words.isdisjoint(IMAGE_TEXT_WORDS)
+    return named and node.chars < MAX_IMAGE_TEXT
+
+
+def name_rule(node: Node, page: Page) -> str:
+    """Return the rule that knows a word of an element's class or id, or ""."""
+    words = words_of(node)
+    if page.is_article and is_image_text(node, words):
+        return "caption"
+    rules = () if words.isdisjoint(RULE_WORDS) else NAME_RULES.items()
+    for rule, known in rules:
+        if words.isdisjoint(known):
+            continue
+        if rule == "caption" and not page.is_article:
+            continue
+        if page.keeps_comments and rule == "comments":
+            continue
+        if page.keeps_comments and rule == "byline" and node in page.comments:
+            continue  # who said it, and when
+        if rule == "share" and "embed" in words:  # a quoted post is part of the article
+            continue
+        return rule
+    return "hidden class" if is_unseen(node) else ""

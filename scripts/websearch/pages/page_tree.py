@@ -1,0 +1,133 @@
+"""A parsed page: its elements, how much text each of them holds, and what kind of page it is."""
+
+from __future__ import annotations
+
+import re
+
+from websearch.html_tree import BLOCKS, Node, TreeBuilder, name_set
+
+TEXT_BLOCKS = name_set(
+    "p pre blockquote td dd li h1 h2 h3 h4 h5 h6 dt figcaption caption th summary"
+)
+MIN_PROSE = 25  # characters of a block that counts as running text
+MIN_ARTICLE_PROSE = 60  # the same on a page that says it is an article
+MAX_SIGN_HTML = 1_000_000  # characters of HTML that are searched for _SAYS_ARTICLE
+CODE = name_set("pre code kbd samp tt xmp textarea script style")
+_ESCAPED_TAG = r"(?i)<(?:img|iframe|source|figure)\s[^<>]*>"
+# What a page says about itself: schema.org types, Open Graph, microdata.
+_SAYS_ARTICLE = (
+    r'(?i)"@type"\s{0,9}:\s{0,9}\[?\s{0,9}"(?:News|Blog|Tech|Scholarly|Report|Reportage|Opinion|Social)?'
+    r'(?:Article|MediaPosting|Posting)"|property=["\']?og:type["\']? content=["\']?article'
+    r'|content=["\']article["\'] property=["\']og:type|itemprop=["\']articleBody'
+)
+
+
+class Page:
+    """A parsed page: its tree, its elements in document order, and what kind of page it is.
+
+    is_article: it says so itself. keeps_comments: they are its content, as in a forum.
+    leniency: how many of the rules are not applied (IGNORED_RULES).
+    """
+
+    def __init__(self, html: str) -> None:
+        builder = TreeBuilder(html)
+        builder.build()
+        self.root, self.nodes, self.cut = builder.root, builder.nodes, builder.cut
+        self.is_article = bool(re.search(_SAYS_ARTICLE, html[:MAX_SIGN_HTML]))
+        self.keeps_comments = False
+        self.comments: set[Node] = set()  # what is in comments, if they are the content
+        self.leniency = 0
+        self.min_prose = MIN_ARTICLE_PROSE if self.is_article else MIN_PROSE
+        self.drop_unseen()
+        if "&lt;" in html:
+            self.drop_escaped_tags()
+        self.measure()
+        self.text_chars = self.root.chars  # of the page, boilerplate included
+
+    def drop_unseen(self) -> None:
+        """Drop scripts, styles and templates: none of their text is shown."""
+        for node in self.nodes:
+            if node.tag in ("script", "style", "template", "title"):
+                node.dropped = "element"
+        self.spread()
+
+    def drop_escaped_tags(self) -> None:
+        """Remove tags that stand in the text because they were escaped twice, but not in code."""
+        for node in self.nodes:
+            if node.tag in CODE:
+                continue
+            for index, child in enumerate(node.children):
+                if isinstance(child, str) and "<" in child:
+                    node.children[index] = re.sub(_ESCAPED_TAG, " ", child)
+
+    def spread(self) -> None:
+        """Drop everything below a dropped element."""
+        for node in self.nodes:
+            if node.parent and node.parent.dropped and not node.dropped:
+                node.dropped = node.parent.dropped
+
+    def measure(self) -> None:
+        """Count the text of every element, what is dropped left out, in one walk from the end."""
+        for node in self.nodes:
+            node.chars = node.link = node.own = node.own_link = node.prose = 0
+            node.has_block = False
+        min_prose = self.min_prose
+        for node in reversed(self.nodes):
+            if node.dropped:
+                continue
+            own = 0
+            for child in node.children:
+                if isinstance(child, str):
+                    own += len(" ".join(child.split()))
+            node.own += own
+            node.chars += own
+            if node.tag == "a":
+                node.link, node.own_link = node.chars, node.own
+            parent = node.parent
+            is_block = node.tag in BLOCKS
+            if is_block and node.own >= min_prose and node.own_link * 2 <= node.own:
+                node.prose += node.own - node.own_link
+            if parent:
+                if is_block:
+                    parent.has_block = True
+                else:
+                    parent.own += node.own
+                    parent.own_link += node.own_link
+                    parent.has_block = parent.has_block or node.has_block
+                parent.chars += node.chars
+                parent.link += node.link
+                parent.prose += node.prose
+
+
+def look_of(node: Node) -> str:
+    """Return an element's tag and class, which twins have in common."""
+    return f"{node.tag} {node.attributes.get('class', '')}"
+
+
+def text_of(node: Node) -> str:
+    """Return an element's text on one line, what is dropped left out."""
+    parts: list[str] = []
+    collect_text(node, parts)
+    return " ".join("".join(parts).split())
+
+
+def collect_text(node: Node, parts: list[str]) -> None:
+    """Append the text below an element to parts, with line breaks around blocks."""
+    for child in node.children:
+        if isinstance(child, str):
+            parts.append(child)
+        elif not child.dropped:
+            if child.tag in BLOCKS or child.tag == "br":
+                parts.append("\n")
+                collect_text(child, parts)
+                parts.append("\n")
+            else:
+                collect_text(child, parts)
+
+
+def ancestors(node: Node) -> list[Node]:
+    """Return an element and all that it is in, up to the root."""
+    found = [node]
+    while found[-1].parent:
+        found.append(found[-1].parent)
+    return found
