@@ -78,7 +78,8 @@ class Patterns(unittest.TestCase):
         modules = ("html_tree", "pages/content", "pages/link_rules", "pages/name_rules",
                    "pages/page_tree", "pages/structure_rules", "pages/fetch", "pages/markdown",
                    "pages/metadata", "pages/other_formats", "pages/page_data",
-                   "pages/page_document", "pages/thin_pages", "pages/archive", "engines/google")  # fmt: skip
+                   "pages/page_document", "pages/thin_pages", "pages/archive",
+                   "engines/google")  # fmt: skip
         for module in modules:
             with self.subTest(module):
                 self.assertTrue(any(f"websearch/{module}.py:" in place for place in found))
