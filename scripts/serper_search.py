@@ -711,6 +711,10 @@ def plan_query(command: str, shared: Fields, text: str) -> Fields:
     query: Fields = {"text": text, "bodies": [], "outcomes": []}
     try:
         given = canonical_names(command, COMMANDS[command], query_params(text))
+        for parameter in COMMON_PARAMS:
+            if parameter["name"] in given:
+                message = f"{parameter['name']} is for the whole batch, not for one query."
+                raise SearchError("invalid_input", message, "Give it beside the queries.")
         query["params"] = check_params(command, COMMANDS[command], {**shared, **given})
         query["text"] = query["params"]["query"]
         query["bodies"] = page_bodies(command, query["params"])

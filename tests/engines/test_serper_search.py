@@ -1017,6 +1017,17 @@ class BatchTest(SerperCase):
             ],
         )
 
+    def test_limits_of_the_whole_batch_are_refused_in_one_query(self) -> None:
+        lines = [
+            '{"query": "guide", "max_chars": 300}',
+            '{"query": "guide", "timeout": 5}',
+            "guide",
+        ]
+        items = self.run_main("batch", self.file("\n".join(lines))).document["results"]
+        self.assertIn("max_chars is for the whole batch", items[0]["error"])
+        self.assertIn("timeout is for the whole batch", items[1]["error"])
+        self.assertTrue(items[2]["ok"])
+
     def test_standard_input_a_json_array_and_flags_are_read_alike(self) -> None:
         text = "guide\nsourdough\n"
         array = json.dumps(["guide", {"query": "sourdough"}])
@@ -1024,7 +1035,7 @@ class BatchTest(SerperCase):
             run_script(SCRIPT, "batch", "@-", env=self.environment, stdin=text).document,
             self.run_main("batch", self.file(text)).document,
             self.run_main("batch", self.file(array)).document,
-            self.run_main("batch", "--queries", "guide", "--queries", "sourdough").document,
+            self.run_main("batch", "--query", "guide", "--queries", "sourdough").document,
             serper.run_batch({"queries": ["guide", "sourdough"]}),
         ]
         for document in documents:
