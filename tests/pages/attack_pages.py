@@ -19,13 +19,15 @@ import re
 import sys
 import time
 import warnings
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from tests.support import SCRIPTS, load_script
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
+
+T = TypeVar("T")
 
 with warnings.catch_warnings():  # Python 3.10 has no re._parser, and 3.11 warns of sre_parse
     warnings.simplefilter("ignore", DeprecationWarning)
@@ -77,7 +79,7 @@ SECONDS = float(os.environ.get("ATTACK_SECONDS") or 60)
 SEED = int(os.environ.get("ATTACK_SEED") or time.time() // 86_400)  # of the order: the day
 
 
-def within_seconds(attacks: list[Attack]) -> Iterator[Attack]:
+def within_seconds(attacks: list[T]) -> Iterator[T]:
     """Yield attacks in the order of SEED until SECONDS have passed, one at least."""
     ends = time.monotonic() + SECONDS
     for number, attack in enumerate(random.Random(SEED).sample(attacks, len(attacks))):
