@@ -84,7 +84,7 @@ class World:
         )
         environment |= {"GLSI_RATE_LIMIT": "1ms", "SEARXNG_BASE_URL": ""}
         environment["UV_CACHE_DIR"] = str(folder / "uv")  # the home may not be writable
-        del environment["PYTHONDONTWRITEBYTECODE"]  # byte code is cached, as it is for users
+        environment.pop("PYTHONDONTWRITEBYTECODE", None)  # byte code is cached, as it is for users
         self.environment = environment
         self.keyless = {name: value for name, value in environment.items() if name not in KEYS}
 

@@ -561,7 +561,7 @@ class Package(InstallCase):
             (place / "small.py").write_bytes(script.read_bytes())
             os.utime(place / "small.py", (date, date))  # as unzip does
             environment = clean_environment(PYTHONPATH=str(place))
-            del environment["PYTHONDONTWRITEBYTECODE"]
+            environment.pop("PYTHONDONTWRITEBYTECODE", None)
             command = [sys.executable, "-c", "import small; print(small.WORD)"]
             run = subprocess.run(command, env=environment, capture_output=True, check=True)
             seen.append(run.stdout.decode().strip())
