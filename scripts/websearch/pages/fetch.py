@@ -208,8 +208,9 @@ def guarded_connect(host: str, port: int) -> Callable[..., Any]:
         except socket.gaierror as error:
             if error.errno not in (socket.EAI_NONAME, getattr(socket, "EAI_NODATA", None)):
                 raise
-            message = f"The name {host} could not be resolved: it does not exist."
-            raise UnknownNameError("network", message, "Check the address.") from None
+            hint = "Check the address, and whether this machine has a network."
+            message = f"The name {host} could not be resolved."
+            raise UnknownNameError("network", message, hint) from None
         if not is_excepted(host, port) and not all(is_public(str(one[4][0])) for one in found):
             raise refused_address(host)
         failure: OSError = OSError("no address")
