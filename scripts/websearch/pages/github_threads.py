@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from websearch.common import object_field
+from websearch.common import list_field, object_field
 from websearch.engines.open_sources import counted, raw_text
 from websearch.pages.github_api import author_of, body_of, get_list, get_object, reactions
 from websearch.pages.other_formats import fenced
-from websearch.pages.site_api import facts_line, list_field, post
+from websearch.pages.site_api import facts_line, post
 
 TYPE_CHECKING = False  # typing.TYPE_CHECKING without its import, which costs 5 ms
 if TYPE_CHECKING:
@@ -30,8 +30,7 @@ def read_thread(api: SiteApi, wanted: dict[str, Any]) -> Document:
         posts += reviews
         note = f"{note} {left_out}".strip()
     posts.sort(key=lambda one: one[0])
-    labels = list_field(thread, "labels")
-    named = [raw_text(one.get("name")) for one in labels if isinstance(one, dict)]
+    named = [raw_text(one.get("name")) for one in list_field(thread, "labels")]
     head = facts_line(
         thread_state(thread, is_pull),
         f"opened by {author_of(thread)}",

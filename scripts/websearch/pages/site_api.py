@@ -61,12 +61,6 @@ class SiteApi(PacedEngine):
         return demoted("\n\n".join(self.writer.blocks(page.root)))
 
 
-def list_field(item: dict[str, Any], name: str) -> list[Any]:
-    """Return a field of an API's answer that should be a list; [] if it is something else."""
-    value = item.get(name)
-    return value if isinstance(value, list) else []
-
-
 # ===== Markdown of threads ========================================================================
 
 

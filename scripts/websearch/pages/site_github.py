@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from websearch.common import SearchError, drop_empty, object_field
+from websearch.common import SearchError, drop_empty, list_field, object_field
 from websearch.engines import GITHUB_RAW
 from websearch.engines.github import rest_request
 from websearch.engines.open_sources import counted, raw_text
@@ -21,7 +21,7 @@ from websearch.pages.github_api import (
 )
 from websearch.pages.github_threads import read_thread
 from websearch.pages.other_formats import check_binary, decode_body, fenced
-from websearch.pages.site_api import facts_line, list_field, post
+from websearch.pages.site_api import facts_line, post
 
 TYPE_CHECKING = False  # typing.TYPE_CHECKING without its import, which costs 5 ms
 if TYPE_CHECKING:
@@ -136,7 +136,7 @@ def read_folder(api: SiteApi, wanted: dict[str, Any]) -> Document:
 
 def repository_facts(about: dict[str, Any]) -> str:
     """Return what GitHub says about a repository on one line."""
-    named = ", ".join(topic for topic in list_field(about, "topics") if isinstance(topic, str))
+    named = ", ".join(list_field(about, "topics", str))
     pushed = raw_text(about.get("pushed_at"))[:10]
     homepage = raw_text(about.get("homepage"))
     return facts_line(
@@ -197,7 +197,6 @@ def release_text(release: dict[str, Any]) -> str:
     files = [
         f"- {raw_text(one.get('name'))} ({counted(one.get('download_count'), 'download')})"
         for one in list_field(release, "assets")
-        if isinstance(one, dict)
     ]
     head = facts_line(
         raw_text(release.get("tag_name")),

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import re
 
-from websearch.common import SearchError, object_field
+from websearch.common import SearchError, list_field, object_field
 from websearch.engines.open_sources import api_request, day_of, text_of_html
 from websearch.engines.result_pages import split_url
 from websearch.engines.stackexchange import NAME, read_items
-from websearch.pages.site_api import facts_line, list_field, post
+from websearch.pages.site_api import facts_line, post
 
 TYPE_CHECKING = False  # typing.TYPE_CHECKING without its import, which costs 5 ms
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ def known_page(path: str, query: str) -> dict[str, Any] | None:
 def read_site_page(api: SiteApi, wanted: dict[str, Any]) -> Document:
     """Return a question and its answers; raises SearchError."""
     question, answers = question_and_answers(api, wanted)
-    shown = ", ".join(tag for tag in list_field(question, "tags") if isinstance(tag, str))
+    shown = ", ".join(list_field(question, "tags", str))
     closed = text_of_html(question.get("closed_reason"))
     facts = (*post_facts(question), shown, f"closed: {closed}" if closed else "")
     head = facts_line(f"Question by {author_of(question)}", *facts)

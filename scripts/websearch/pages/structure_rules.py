@@ -113,18 +113,20 @@ def drop_repeated(page: Page) -> None:
     parent makes the list a part of the article. Comments are dated and come after the article. A
     page without a text beside them is a list or a thread by itself, and keeps them.
     """
+    lists = [(node, boxes) for node in page.nodes for boxes in look_alikes(node)]
+    if not lists:
+        return
     begins, dated, followed = beginnings(page), with_dates(page), before_text(page)
     teasers: list[Node] = []
     threads: list[list[Node]] = []
-    for node in page.nodes:
-        for boxes in look_alikes(node):
-            linked = [box for box in boxes if begins[box] == "link" and box.chars <= MAX_TEASER]
-            comments = [box for box in boxes if box in dated and box.chars <= MAX_COMMENT]
-            if len(linked) >= BOX_SHARE * len(boxes):
-                if not followed & {node, linked[-1]}:
-                    teasers += linked
-            elif len(comments) >= BOX_SHARE * len(boxes) and not page.keeps_comments:
-                threads.append(comments)
+    for node, boxes in lists:
+        linked = [box for box in boxes if begins[box] == "link" and box.chars <= MAX_TEASER]
+        comments = [box for box in boxes if box in dated and box.chars <= MAX_COMMENT]
+        if len(linked) >= BOX_SHARE * len(boxes):
+            if not followed & {node, linked[-1]}:
+                teasers += linked
+        elif len(comments) >= BOX_SHARE * len(boxes) and not page.keeps_comments:
+            threads.append(comments)
     if not teasers and not threads:
         return
     core, prose = find_core(page, {*teasers, *(box for boxes in threads for box in boxes)})

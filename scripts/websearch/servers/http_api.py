@@ -397,6 +397,7 @@ def serve_until_signal(server: ApiServer) -> Document:
     address = url_of(server.server_address)
     numbers = (signal.SIGTERM, signal.SIGINT)
     before = [signal.signal(number, server.stop) for number in numbers]
+    interval = sys.getswitchinterval()
     try:
         sys.stderr.write(f"listening on {address}\n")
         sys.stderr.flush()
@@ -407,6 +408,7 @@ def serve_until_signal(server: ApiServer) -> Document:
         server.server_close()
         kept.room = 0
         kept.close()
+        sys.setswitchinterval(interval)
         for number, handler in zip(numbers, before, strict=True):
             signal.signal(number, handler)
     return {
