@@ -34,6 +34,7 @@ ARGUMENTS = "WEB_SEARCH_BROWSER_ARGS"  # further arguments of the browser, such 
 PAGE_SECONDS = 15.0  # for one page, the start of the browser included
 LEAST_SECONDS = 2.0  # a browser takes a second to start
 CLEANING_SECONDS = 0.5  # kept free before the deadline, to end the browser and delete its profile
+LAST_WRITE_SECONDS = 0.1  # a child that was killed has ended its last write after so long
 LOOK_SECONDS = 0.25  # between two looks at what the page shows
 QUIET_SECONDS = 1.0  # a page with text that does not grow any more for so long is filled
 SCRIPT_SECONDS = 2.0  # a page that does not answer for so long is stopped
@@ -265,6 +266,9 @@ class Browser:
             os.close(self.writer)
             kill_process(self.process)
             shutil.rmtree(self.profile, ignore_errors=True)
+            if os.path.exists(self.profile):  # a child that was killed was still writing
+                time.sleep(LAST_WRITE_SECONDS)
+                shutil.rmtree(self.profile, ignore_errors=True)
             self.running.discard(self)
 
 
