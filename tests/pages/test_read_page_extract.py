@@ -22,6 +22,8 @@ metadata: Any = load_script("websearch.pages.metadata")
 passages: Any = load_script("websearch.pages.passages")
 page_document: Any = load_script("websearch.pages.page_document")
 read: Any = load_script("websearch.pages.read")
+ARTICLE = '<meta property="og:type" content="article">'
+SENTENCE = "The miller takes the flour to the town, where three bakers wait for it every day. "
 PAGES = Path(__file__).resolve().parent.parent / "fake_server/pages"
 # Broken markup that made html.parser or a naive tokenizer slow; each is repeated to any length.
 ATTACKS = {
@@ -39,6 +41,10 @@ ATTACKS = {
     "teasers": '<div itemprop="articleBody"><a href=/x>A headline of a text</a><p>May 2021</div>',
     "lists of teasers": '<ul itemprop="articleBody">' + "<li><p><a href=/x>The headline</a>" * 4,
     "nested teasers": '<div itemprop="articleBody"><a href=/x>A headline of a text</a><p>In 2021',
+    "copies": "<div><p>One text of more than sixty characters, which comes again.</p></div>" * 2,
+    "quotes of posts": '<link rel=canonical href="https://forum.example/7"><blockquote><p>' * 3,
+    "addresses": '<link rel=canonical href="https://site.example' + "/forumx" * 40 + '">',
+    "leads": '<h1 itemprop="articleBody">x</h1><h2>' + "A sentence of a lead is long. " * 5,
     "signs of markdown": "*_`[", "breaks": "<br>", "metas": "<meta name=x content=y>",
     "data": '<script type="application/ld+json">{"a":[</script>', "svg": "<svg><p>",
 }  # fmt: skip
@@ -318,6 +324,144 @@ class Content(unittest.TestCase):
             f"<ol class=comment-list>{comment * 30}</ol></main></body></html>"
         )
         self.assertIn("no other place this week", content.extract(html))
+
+    def kept(self, body: str, head: str = "") -> str:
+        """What is kept of a page of some paragraphs with this body below them."""
+        prose = "".join(f"<p>Paragraph {number} {SENTENCE}</p>" for number in range(4))
+        html = (
+            f"<html><head>{head}</head><body><main><h1>Title</h1>{prose}{body}</main></body></html>"
+        )
+        text: str = content.extract(html)
+        return text
+
+    def test_a_long_sentence_before_an_article_is_its_lead_whatever_its_name(self) -> None:
+        prose = f"<div class=q7><p>{SENTENCE * 5}</p><p>{SENTENCE * 7}</p></div>"
+        lead = f"The bakers of the valley mill at night, as a visit shows. {SENTENCE}"
+        for before, is_kept in (
+            (f"<div class=x1><p>{lead}</p></div>", True), (f"<h2>{lead}</h2>", True),
+            ("<h2>The bakers of the valley mill at night.</h2>", False),
+            (f"<p>{lead} and no end</p>", False), (f"<p><a href=/a>{lead}</a></p>", False),
+        ):  # fmt: skip
+            with self.subTest(before[:30]):
+                html = f"<body><div><h1>Title</h1>{before}<div>8 min</div>{prose}</div></body>"
+                self.assertEqual("bakers of the" in content.extract(ARTICLE + html), is_kept)
+
+    def test_a_lead_named_teaser_stays_and_a_box_of_links_of_that_name_goes(self) -> None:
+        lead = f'<div class="teaser-text"><p>The lead of it: {SENTENCE}</p></div>'
+        box = f'<div class="teaser"><p><a href="/b">The box of it</a>: {SENTENCE}</p></div>'
+        html = f"<body><article>{lead}{box}<p>{SENTENCE * 9}</p></article></body>"
+        text = content.extract(ARTICLE + html)
+        self.assertIn("The lead of it", text)
+        self.assertNotIn("The box of it", text)
+
+    def test_dates_before_an_article_and_a_heading_over_nothing_go(self) -> None:
+        prose = f"<p>{SENTENCE}</p>" * 2
+        html = f"<body><article><p>23.10.2018</p><h2>Part</h2>{prose}<h3>Read on?</h3></article>"
+        text = content.extract(ARTICLE + html)
+        self.assertIn("Part", text)
+        for gone in ("23.10.2018", "Read on?"):
+            self.assertNotIn(gone, text)
+        self.assertIn("Read on?", content.extract(html))
+
+    def test_names_in_code_say_nothing_of_the_page(self) -> None:
+        code = (
+            '<pre><code><span class="lineno">7</span><span class="token tag">&lt;button</span>'
+            '<span class="hljs-comment"># a note</span><span class="hljs-meta">@cache</span>'
+            "</code></pre>"
+        )
+        text = self.kept(code)
+        for word in ("<button", "# a note", "@cache"):
+            self.assertIn(word, text)
+        self.assertNotIn("7", text)
+
+    def test_a_consent_dialog_goes_however_long_it_is(self) -> None:
+        dialog = (
+            f'<div id="onetrust-consent-sdk"><p>{"We value your privacy a lot. " * 40}</p></div>'
+        )
+        items = "".join(f"<li>Item {number} of the shop</li>" for number in range(20))
+        text = content.extract(f"<body><ul>{items}</ul>{dialog}</body>")
+        self.assertIn("Item 7", text)
+        self.assertNotIn("privacy", text)
+
+    def test_a_thread_is_known_by_its_address_or_its_data_and_keeps_what_is_called_comments(
+        self,
+    ) -> None:
+        posts = "".join(
+            f'<div class="Comment"><p>Answer {number} {SENTENCE}</p></div>' for number in range(3)
+        )
+        posts = f'<div class="CommentsWrap">{posts}</div>'
+        post = f"<article><p>Question {SENTENCE * 4}</p></article>"
+        for sign, is_thread in (
+            ('<link rel="canonical" href="https://forum.site.example/7/title">', True),
+            ('<meta property="og:url" content="https://site.example/discussion/7/title">', True),
+            (
+                '<script type="application/ld+json">{"@type":"DiscussionForumPosting"}</script>',
+                True,
+            ),
+            ('<link rel="canonical" href="https://site.example/topics/cameras/">', False),
+        ):
+            with self.subTest(sign):
+                text = content.extract(f"<head>{ARTICLE}{sign}</head><body>{post}{posts}</body>")
+                self.assertIn("Question", text)
+                self.assertEqual("Answer 2" in text, is_thread)
+
+    def test_what_stands_beside_a_post_of_who_wrote_it_goes_from_threads_alone(self) -> None:
+        beside = (
+            '<div class="message-userExtras">Joined in 2009</div><div class="signature">Salt!</div>'
+        )
+        thread = '<link rel="canonical" href="https://site.example/threads/7/">'
+        self.assertNotIn("2009", (text := self.kept(beside, thread)))
+        self.assertNotIn("Salt!", text)
+        self.assertIn("Salt!", self.kept(beside))
+
+    def test_a_copy_of_a_box_goes_and_what_lists_and_tables_say_again_stays(self) -> None:
+        box = f"<section><div><h2>Prices</h2><p>{SENTENCE}</p></div></section>"
+        item = f"<li><div><b>field</b><p>{SENTENCE}</p></div></li>"
+        self.assertEqual(self.kept(box * 3).count("Prices"), 1)
+        self.assertEqual(self.kept(f"<ul>{item * 3}</ul>").count("field"), 3)
+
+    def test_what_a_thread_quotes_of_its_own_posts_is_said_once(self) -> None:
+        post = f"<p>The first post: {SENTENCE}</p>"
+        answer = f"<blockquote>{post}</blockquote><p>An answer: {SENTENCE}</p>"
+        body = f"<div>{post}</div><div>{answer}</div>"
+        thread = '<link rel="canonical" href="https://site.example/threads/7/">'
+        self.assertEqual(self.kept(body, thread).count("The first post"), 1)
+        self.assertEqual(self.kept(body).count("The first post"), 2)
+        self.assertIn("An answer", self.kept(body, thread))
+
+    def test_what_a_click_unfolds_is_content_and_other_hidden_text_is_not(self) -> None:
+        for panel, is_kept in (
+            ('<div role="tabpanel" aria-hidden="true">', True),
+            ('<div class="accordion__panel" style="display: none">', True),
+            ('<div class="tab hidden">', True), ('<div style="display: none">', False),
+            ('<div class="hidden">', False), ('<div class="toggle" role="dialog">', False),
+        ):  # fmt: skip
+            with self.subTest(panel):
+                text = self.kept(f"{panel}<p>Within: {SENTENCE}</p></div>")
+                self.assertEqual("Within" in text, is_kept)
+
+    def test_forms_go_unless_the_page_is_one(self) -> None:
+        self.assertNotIn("Your name", self.kept("<form><label>Your name</label><input></form>"))
+        page = self.kept("<p>The last one.</p>").replace("\n", "</p><p>")
+        html = f"<body><form action=/page.aspx><p>{page}</p></form></body>"
+        self.assertIn("Paragraph 3", content.extract(html))
+
+    def test_a_long_element_is_no_byline_on_a_page_of_sections(self) -> None:
+        for tag_line, is_kept in (("By Ann Baker", False), ("A long note: " + SENTENCE * 9, True)):
+            with self.subTest(tag_line[:12]):
+                body = f'<div class="meta"><div>{tag_line}</div></div>' + f"<p>{SENTENCE}</p>" * 30
+                self.assertEqual(tag_line[:12] in self.kept(body), is_kept)
+
+    def test_a_paragraph_that_is_a_link_stays_on_a_page_that_is_no_article(self) -> None:
+        link = '<p><a href="/download">The download of the tool, 3 MB</a></p>'
+        self.assertIn("3 MB", self.kept(link))
+        self.assertNotIn("3 MB", self.kept(link, ARTICLE))
+
+    def test_class_names_of_layouts_and_of_a_shop_say_nothing(self) -> None:
+        for names in ("content-sidebar-wrap", "product product_tag-utility product_cat-latest"):
+            with self.subTest(names):
+                items = "<ul><li>One episode</li><li>Another</li></ul>"
+                self.assertIn("One episode", self.kept(f'<div class="{names}">{items}</div>'))
 
     def test_broken_and_unclosed_markup_loses_no_sentence(self) -> None:
         self.assert_kept(

@@ -14,10 +14,12 @@ from websearch.html_tree import BLOCKS, Node, name_set
 from websearch.pages.link_rules import drop_link_lists, drop_promotions, drop_related
 from websearch.pages.name_rules import (
     IGNORED_RULES,
+    LARGEST,
     MOST_CHARS,
     MOST_PROSE,
     MOST_PROSE_DEFAULT,
     NAME_RULES,
+    SURE_RULES,
     element_rule,
     words_of,
 )
@@ -28,8 +30,16 @@ from websearch.pages.page_tree import (
     ancestors,
     collect_text,
     look_of,
+    text_of,
 )
-from websearch.pages.structure_rules import MIN_CORE, drop_beside_core, drop_repeated, find_core
+from websearch.pages.structure_rules import (
+    MIN_CORE,
+    drop_beside_core,
+    drop_copies,
+    drop_ends,
+    drop_repeated,
+    find_core,
+)
 
 LEAD_NAMES = name_set(
     "lead lede standfirst subtitle subheadline perex teaser intro introduction dek abstract "
@@ -51,6 +61,8 @@ _TEXT_NAME = (
     r"(?:\s|$)"
 )
 MIN_LEAD = 40  # characters
+MIN_UNNAMED_LEAD = 120  # the same where no name says that it is one; subheadings are shorter
+_SENTENCE_END = r"[.!?\u2026\u3002][\"\u201d\u00bb\u2019)]?$"
 MAX_LEADS = 2  # paragraphs
 MAX_TWINS = 3  # parts of one text beside the content
 MAIN_SHARE = 0.3  # share of the page's text that makes a main element the right one
@@ -70,6 +82,8 @@ def comments_are_content(page: Page) -> bool:
         elif not node.dropped and not words_of(node).isdisjoint(NAME_RULES["comments"]):
             inside.add(node)
             prose += node.prose
+    if page.is_thread:
+        return True
     if page.is_article and find_core(page, inside)[1] >= MIN_CORE:
         return False
     return prose > FORUM_SHARE * page.root.prose
@@ -86,28 +100,37 @@ def around_article(page: Page) -> set[Node]:
 
 
 def drop_boilerplate(page: Page) -> None:
-    """Drop the elements that a rule knows, unless they hold too much of the page's text."""
+    """Drop the elements that a rule knows, unless they cannot be what the rule takes them for."""
     if page.is_article:
         drop_repeated(page)
     around = around_article(page)
-    all_chars, all_prose = page.root.chars or 1, page.root.prose + 1
+    code: set[Node] = set()
     for node in page.nodes[1:]:
+        if node.tag == "pre" or node.parent in code:
+            code.add(node)
         if node.parent and node.parent.dropped:
             node.dropped = node.parent.dropped
-            continue
         if node.dropped:
             continue
         rule = element_rule(node, page)
-        if node in around and rule in NAME_RULES:
-            rule = ""
-        if rule in IGNORED_RULES[page.leniency]:
-            rule = ""
-        if rule and rule not in ("element", "comments"):
-            share = MOST_PROSE.get(rule, MOST_PROSE_DEFAULT)
-            if node.chars > MOST_CHARS * all_chars or node.prose > share * all_prose:
-                rule = ""
-        node.dropped = rule
+        if rule in NAME_RULES and (node in around or (node in code and rule != "gutter")):
+            continue  # in code, names tell the kind of a word: "comment", "tag"
+        if rule not in IGNORED_RULES[page.leniency] and is_plausible(node, rule, page):
+            node.dropped = rule
     page.measure()
+
+
+def is_plausible(node: Node, rule: str, page: Page) -> bool:
+    """Return whether an element can be what a rule takes it for, by its size and its links."""
+    if rule in SURE_RULES:
+        return True
+    if not page.is_article and node.chars > LARGEST.get(rule, node.chars):
+        return False
+    if page.is_article and rule == "related" and node.prose and not node.link:
+        return False  # it is the lead, which German newspapers name "teaser"
+    share = MOST_PROSE.get(rule, MOST_PROSE_DEFAULT)
+    is_small = node.chars <= MOST_CHARS * (page.root.chars or 1)
+    return is_small and node.prose <= share * (page.root.prose + 1)
 
 
 def keep_more(page: Page) -> None:
@@ -190,7 +213,7 @@ def drop_title(page: Page) -> None:
 
 
 def find_lead(page: Page, content: Node) -> list[Node]:
-    """Return the paragraphs between the main heading and the content that are named as its lead."""
+    """Return the paragraphs between the main heading and the content that are the text's lead."""
     path = set(ancestors(content))
     leads: list[Node] = []
     after_heading = False
@@ -204,11 +227,23 @@ def find_lead(page: Page, content: Node) -> list[Node]:
             continue
         if node.own < MIN_LEAD or node.own_link > 0.3 * node.own:
             continue
-        near = [node, node.parent, node.parent.parent if node.parent else None]
-        if any(one and one not in path and words_of(one) & LEAD_NAMES for one in near):
+        if is_named_lead(node, path) or (page.is_article and is_unnamed_lead(node)):
             node.dropped = ""
             leads.append(node)
     return leads
+
+
+def is_named_lead(node: Node, path: set[Node]) -> bool:
+    """Return whether a paragraph or what is around it, up to the content, is named as a lead."""
+    near = [node, node.parent, node.parent.parent if node.parent else None]
+    return any(one and one not in path and words_of(one) & LEAD_NAMES for one in near)
+
+
+def is_unnamed_lead(node: Node) -> bool:
+    """Return whether an element that no rule drops holds a sentence as long as a lead has."""
+    if node.dropped or node.own < MIN_UNNAMED_LEAD:
+        return False
+    return bool(re.search(_SENTENCE_END, text_of(node)))
 
 
 class Content:
@@ -286,6 +321,9 @@ def find_content(html: str) -> Content:
     drop_beside_core(page, content)
     drop_promotions(page)
     drop_title(page)
+    if page.is_article:
+        drop_ends(page, content)
+    drop_copies(page, content)
     return Content(page, content, find_lead(page, content))
 
 

@@ -64,6 +64,8 @@ def drop_link_lists(page: Page, content: Node) -> None:
         inside.add(node)
         if node.dropped or node.tag not in LINK_LIST_TAGS or node.chars < 20:
             continue
+        if node.tag == "p" and not page.is_article:
+            continue
         if node.chars > MOST_CHARS * content.chars:
             continue
         if node.link >= LINK_LIST_SHARE * node.chars:

@@ -22,7 +22,7 @@ NO_CONTENT = name_set(
 LANDMARKS = name_set(
     "navigation banner contentinfo search menu menubar dialog alert complementary toolbar"
 )
-ELEMENT_RULES = {"figcaption": "caption", "aside": "sidebar"}
+ELEMENT_RULES = {"figcaption": "caption", "aside": "sidebar", "form": "signup"}
 NAMED_CONTENT = name_set("main article h1")  # whatever their class and id say
 # Rule -> words of class and id that it knows. The first rule that matches decides.
 NAME_RULES = {
@@ -52,7 +52,9 @@ NAME_RULES = {
         "ad ads adv advert adverts advertisement advertising adsense adslot adbox sponsor "
         "sponsored sponsors promo promos promotion promotions banner banners"
     ),
-    "consent": name_set("cookie cookies consent gdpr cookiebar cookiebanner cookielaw"),
+    "consent": name_set(
+        "cookie cookies consent gdpr cookiebar cookiebanner cookielaw onetrust cookiebot didomi"
+    ),
     "signup": name_set(
         "newsletter newsletters subscribe subscription signup login signin register registration "
         "paywall optin"
@@ -82,18 +84,25 @@ HIDDEN_CLASSES = name_set(
     "hidden hide is-hidden visually-hidden visuallyhidden sr-only screen-reader-text screen-reader "
     "d-none invisible noprint no-print print-only element-invisible offscreen"
 )
+# Elements that a click unfolds are content, though a browser does not show them at first.
+PANEL_WORDS = name_set(
+    "accordion tab tabs tabpanel collapse collapsible toggle expander faq answer"
+)
 # A match that holds more than this share of the page's prose is no boilerplate, whatever its name.
 MOST_PROSE = {
     "overlay": 0.12, "signup": 0.12, "advertisement": 0.2, "sidebar": 0.5, "hidden": 0.6,
 }  # fmt: skip
 MOST_PROSE_DEFAULT = 0.35
 MOST_CHARS = 0.5  # the same for all of the page's text
+# Characters: on pages that are no article, a longer element with such a name is a part of it.
+LARGEST = {"byline": 600, "advertisement": 800}
+SURE_RULES = name_set("element comments consent")  # whatever size an element has
 # With such a word, a class name says that a sidebar stands beside: "and-w-sidebar".
 LAYOUT_WORDS = name_set("w with and has layout")
 # Class names that begin so say something about the element's state or subject, not its role.
 MODIFIERS = (
     "has-", "has_", "no-", "with-", "without-", "js-", "is-", "hide-", "show-", "tag-", "post_tag-",
-    "category-", "type-", "status-", "format-", "hentry",
+    "category-", "type-", "status-", "format-", "hentry", "product_", "content-sidebar",
 )  # fmt: skip
 # Rules that are not applied, by page.leniency.
 SOFT_RULES = name_set("related advertisement byline overlay signup share caption comments")
@@ -104,6 +113,11 @@ IGNORED_RULES: tuple[frozenset[str], ...] = (
     SOFT_RULES | {"hidden", "hidden class", *NAME_RULES},
 )
 _NAME_WORD = r"[A-Z]?[a-z0-9]+|[A-Z0-9]+(?![a-z])"
+# In a class or id of a thread: what stands beside a post of who wrote it, except the name.
+_ABOUT_USER = (
+    r"(?i)signature|user-?(?:extras|title|stats)|postprofile|flair|expandlink|last-?edit|reputation"
+    r"|badges"
+)
 _HIDDEN_STYLE = r"(?i)display\s*:\s*none|visibility\s*:\s*hidden"
 
 
@@ -134,12 +148,12 @@ def element_rule(node: Node, page: Page) -> str:
         return "element" if never_content(node, page) else ""
     if tag in ELEMENT_RULES:
         return ELEMENT_RULES[tag]
-    if tag == "header" and is_site_header(node):
-        return "landmark"
     if not attributes:
-        return ""
-    if is_hidden(attributes) or attributes.get("role") in LANDMARKS:
-        return "hidden" if is_hidden(attributes) else "landmark"
+        return "landmark" if is_site_header(node) else ""
+    if is_hidden(attributes) and not opens_by_click(node):
+        return "hidden"
+    if attributes.get("role") in LANDMARKS or is_site_header(node):
+        return "landmark"
     named = ("class" in attributes or "id" in attributes) and tag not in NAMED_CONTENT
     return name_rule(node, page) if named else ""
 
@@ -164,6 +178,12 @@ def is_unseen(node: Node) -> bool:
     return is_hidden(attributes) or not HIDDEN_CLASSES.isdisjoint(classes)
 
 
+def opens_by_click(node: Node) -> bool:
+    """Return whether an element is a tab or another part that a click unfolds."""
+    is_panel = node.attributes.get("role") in ("tabpanel", "region")
+    return is_panel or not words_of(node).isdisjoint(PANEL_WORDS)
+
+
 def is_hidden(attributes: dict[str, str]) -> bool:
     """Return whether an element's attributes say that a browser does not show it."""
     if attributes.get("hidden", "until-found") != "until-found":
@@ -174,7 +194,9 @@ def is_hidden(attributes: dict[str, str]) -> bool:
 
 
 def is_site_header(node: Node) -> bool:
-    """Return whether a header is the site's and not that of an article or section."""
+    """Return whether an element is the header of the site, not of an article or section."""
+    if node.tag != "header":
+        return False
     parent = node.parent
     while parent:
         if parent.tag in ("main", "article", "section"):
@@ -189,11 +211,19 @@ def is_image_text(node: Node, words: frozenset[str]) -> bool:
     return named and node.chars < MAX_IMAGE_TEXT
 
 
+def is_about_user(node: Node) -> bool:
+    """Return whether an element of a thread says more of who wrote a post than the name."""
+    get = node.attributes.get
+    return bool(re.search(_ABOUT_USER, f"{get('class', '')} {get('id', '')}"[:600]))
+
+
 def name_rule(node: Node, page: Page) -> str:
     """Return the rule that knows a word of an element's class or id, or ""."""
     words = words_of(node)
     if page.is_article and is_image_text(node, words):
         return "caption"
+    if (page.is_thread or page.is_question) and is_about_user(node):
+        return "profile"
     rules = () if words.isdisjoint(RULE_WORDS) else NAME_RULES.items()
     for rule, known in rules:
         if words.isdisjoint(known):
@@ -207,4 +237,4 @@ def name_rule(node: Node, page: Page) -> str:
         if rule == "share" and "embed" in words:  # a quoted post is part of the article
             continue
         return rule
-    return "hidden class" if is_unseen(node) else ""
+    return "hidden class" if is_unseen(node) and not opens_by_click(node) else ""

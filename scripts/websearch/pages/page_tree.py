@@ -11,7 +11,7 @@ TEXT_BLOCKS = name_set(
 )
 MIN_PROSE = 25  # characters of a block that counts as running text
 MIN_ARTICLE_PROSE = 60  # the same on a page that says it is an article
-MAX_SIGN_HTML = 1_000_000  # characters of HTML that are searched for _SAYS_ARTICLE
+MAX_SIGN_HTML = 1_000_000  # characters of HTML that are searched for what they say of the page
 CODE = name_set("pre code kbd samp tt xmp textarea script style")
 _ESCAPED_TAG = r"(?i)<(?:img|iframe|source|figure)\s[^<>]*>"
 # What a page says about itself: schema.org types, Open Graph, microdata.
@@ -20,12 +20,18 @@ _SAYS_ARTICLE = (
     r'(?:Article|MediaPosting|Posting)"|property=["\']?og:type["\']? content=["\']?article'
     r'|content=["\']article["\'] property=["\']og:type|itemprop=["\']articleBody'
 )
+# An address of a forum or of a thread in it.
+_FORUM_ADDRESS = (
+    r"(?i)^https?://(?:(?:forums?|boards?|discuss)\."
+    r"|[^\s]{1,300}/(?:forums?|discussions?|threads?|topics?/\d|viewtopic\.php|showthread\.php)[/?])"
+)
 
 
 class Page:
     """A parsed page: its tree, its elements in document order, and what kind of page it is.
 
-    is_article: it says so itself. keeps_comments: they are its content, as in a forum.
+    is_article, is_thread (of a forum), is_question (with answers): it says so itself.
+    keeps_comments: they are its content, as in a forum.
     leniency: how many of the rules are not applied (IGNORED_RULES).
     """
 
@@ -33,7 +39,10 @@ class Page:
         builder = TreeBuilder(html)
         builder.build()
         self.root, self.nodes, self.cut = builder.root, builder.nodes, builder.cut
-        self.is_article = bool(re.search(_SAYS_ARTICLE, html[:MAX_SIGN_HTML]))
+        signs = html[:MAX_SIGN_HTML]
+        self.is_question = "QAPage" in signs  # names of schema.org, which are in the page's data
+        self.is_thread = "DiscussionForumPosting" in signs or self.is_in_forum()
+        self.is_article = not self.is_thread and bool(re.search(_SAYS_ARTICLE, signs))
         self.keeps_comments = False
         self.comments: set[Node] = set()  # what is in comments, if they are the content
         self.leniency = 0
@@ -43,6 +52,22 @@ class Page:
             self.drop_escaped_tags()
         self.measure()
         self.text_chars = self.root.chars  # of the page, boilerplate included
+
+    def is_in_forum(self) -> bool:
+        """Return whether the address that the page gives as its own is one of a forum."""
+        for node in self.nodes:
+            get = node.attributes.get
+            if node.tag == "body":
+                break
+            if node.tag == "link" and get("rel", "").lower() == "canonical":
+                address = get("href", "")
+            elif node.tag == "meta" and get("property", "").lower() == "og:url":
+                address = get("content", "")
+            else:
+                continue
+            if re.search(_FORUM_ADDRESS, address):
+                return True
+        return False
 
     def drop_unseen(self) -> None:
         """Drop scripts, styles and templates: none of their text is shown."""

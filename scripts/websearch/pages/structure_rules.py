@@ -1,4 +1,4 @@
-"""What the structure of a page says, whatever its names are: its core, and what repeats beside it.
+"""What the structure of a page says, whatever its names are: its core, what repeats, its ends.
 
 The core is the element with the most running text directly below it.
 """
@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-from websearch.html_tree import BLOCKS, Node, name_set
+from websearch.html_tree import BLOCKS, HEADINGS, Node, name_set
 from websearch.pages.page_tree import MIN_ARTICLE_PROSE, TEXT_BLOCKS, Page, ancestors, look_of
 
 MAX_TEASER = 400  # characters; longer boxes that begin with a link are parts of a text
@@ -31,6 +31,8 @@ CORE_OF_OTHERS = (800, 0.6)
 MIN_PART = 500  # characters of prose that make a box after the core a part of the text
 PART_SHARE = 0.4  # the same as a share of the core
 MAX_END = 200  # characters of prose of a box at the end of the core, such as a note on the author
+MIN_COPY = 60  # characters of a box that no page repeats on purpose
+OWN_WORDS = name_set("li dl table blockquote pre")  # what is in these may say a thing again
 # Parts of a text, however short.
 TEXT_TAGS = name_set("p pre blockquote table ul ol dl figure h1 h2 h3 h4 h5 h6")
 
@@ -206,3 +208,69 @@ def beside(below: list[Node], inner: Node, prose: int) -> list[Node]:
         and (one.prose < enough or one.link > 0.5 * one.chars)
     ]
     return [one for one in before + after if one.tag in BLOCKS]
+
+
+def drop_ends(page: Page, content: Node) -> None:
+    """Drop dates before the text of an article, and a heading after it with nothing below."""
+    blocks = shown_blocks(page, content)
+    for block in blocks:
+        if block.prose or block.tag in HEADINGS:
+            break
+        if block.own <= MAX_DATE and has_date(block):
+            block.dropped = "date"
+    if blocks and blocks[-1].tag in HEADINGS:
+        blocks[-1].dropped = "heading over nothing"
+    page.spread()
+
+
+def shown_blocks(page: Page, content: Node) -> list[Node]:
+    """Return the elements of the content that have text of their own, in order."""
+    inside = {content}
+    found: list[Node] = []
+    for node in page.nodes:
+        if node.parent in inside and not node.dropped:
+            inside.add(node)
+            if node.own and node.tag in BLOCKS:
+                found.append(node)
+    return found
+
+
+def drop_copies(page: Page, content: Node) -> None:
+    """Drop boxes with the same text as one before, and what a thread quotes of its own posts.
+
+    Pages hold a copy for each size of screen, and carousels one of each of their ends.
+    """
+    keys = text_keys(page)
+    seen: set[int] = set()
+    inside = {content}
+    for node in page.nodes:
+        if node.dropped or node.parent not in inside:
+            continue
+        if node.tag in OWN_WORDS and not page.is_thread:
+            continue
+        is_box = node.has_block or (page.is_thread and node.tag in BLOCKS)
+        # An element with nothing but one box in it is that box.
+        if is_box and node.chars >= MIN_COPY and keys[node] != keys[node.parent]:
+            if keys[node] in seen:
+                node.dropped = "copy"
+                continue
+            seen.add(keys[node])
+        inside.add(node)
+    page.spread()
+
+
+def text_keys(page: Page) -> dict[Node, int]:
+    """Return for each element a number that stands for the text below it, 0 for none."""
+    keys: dict[Node, int] = {}
+    for node in reversed(page.nodes):
+        if node.dropped:
+            continue
+        parts: list[int] = []
+        for child in node.children:
+            if isinstance(child, str):
+                text = " ".join(child.split())
+                parts += [hash(text)] if text else []
+            elif keys.get(child):
+                parts.append(keys[child])
+        keys[node] = parts[0] if len(parts) == 1 else hash(tuple(parts)) if parts else 0
+    return keys
