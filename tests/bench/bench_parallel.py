@@ -4,8 +4,8 @@ usage: bench_parallel.py [--only WORD] [--pairs N] [--python PATH] [--quick]
 
 A batch is 100 queries that the server answers after 0.2 s each. Of 8 at once the ideal is 2.5 s
 (2.6 s in whole rounds); the bar is 90 % of it, for the whole process. serper_search.py sends all
-in one request. Of 20 pages on ten servers one comes 0.6 s late: they
-are compared with that one alone. BENCH_PYTHON names an interpreter that has trafilatura.
+in one request. Of 20 pages on ten servers one comes 0.6 s late: they are compared with that one
+alone. BENCH_PYTHON names an interpreter that has trafilatura.
 """
 
 from __future__ import annotations

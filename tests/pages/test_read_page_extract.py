@@ -356,9 +356,12 @@ class Content(unittest.TestCase):
 
     def test_dates_before_an_article_and_a_heading_over_nothing_go(self) -> None:
         prose = f"<p>{SENTENCE}</p>" * 2
-        html = f"<body><article><p>23.10.2018</p><h2>Part</h2>{prose}<h3>Read on?</h3></article>"
+        table = "<table><tr><td>Opened</td><td>7 May 1931</td></tr></table>"
+        text = f"<p>23.10.2018</p>{table}<h2>Part</h2>{prose}<h3>Read on?</h3>"
+        html = f"<body><article>{text}</article>"
         text = content.extract(ARTICLE + html)
-        self.assertIn("Part", text)
+        for stays in ("7 May 1931", "Part"):
+            self.assertIn(stays, text)
         for gone in ("23.10.2018", "Read on?"):
             self.assertNotIn(gone, text)
         self.assertIn("Read on?", content.extract(html))

@@ -18,6 +18,7 @@ BOX_TAGS = name_set("div li article section a aside")
 PLAIN_BOX_TAGS = BOX_TAGS - {"a", "li"}  # without blocks, those make lists in a text
 MIN_HEADLINE = 15  # characters of a link that is no label
 MAX_DATE = 60  # characters of a text that is a date, perhaps with who wrote and when
+DATE_TAGS = name_set("p div section header")  # a date in a table or list is a part of the text
 _DATE = (
     r"\b(?:19|20)\d\d\b|\b\d\d?[./-]\d\d?[./-]\d|\b\d\d?:\d\d\b|\bago\b"
     r"|^\s{0,9}(?:vor|il y a|hace) \d"
@@ -216,7 +217,7 @@ def drop_ends(page: Page, content: Node) -> None:
     for block in blocks:
         if block.prose or block.tag in HEADINGS:
             break
-        if block.own <= MAX_DATE and has_date(block):
+        if block.tag in DATE_TAGS and block.own <= MAX_DATE and has_date(block):
             block.dropped = "date"
     if blocks and blocks[-1].tag in HEADINGS:
         blocks[-1].dropped = "heading over nothing"
