@@ -47,7 +47,7 @@ TABLE_PARTS = name_set("table thead tbody tfoot tr td th")
 SCOPES = name_set("table td th caption")
 # A start tag ends an open element of the first group, unless one of the second stands between.
 IMPLIED_ENDS: dict[str, tuple[frozenset[str], frozenset[str]]] = {
-    name: (frozenset(ended.split()), frozenset(barrier.split()))
+    name: (name_set(ended), name_set(barrier))
     for name, ended, barrier in (
         ("li", "li", "ul ol menu dir table"),
         ("dt", "dt dd", "dl table"), ("dd", "dt dd", "dl table"),

@@ -21,6 +21,7 @@ from websearch.pages.name_rules import (
     NAME_RULES,
     SURE_RULES,
     element_rule,
+    names_of,
     words_of,
 )
 from websearch.pages.page_tree import (
@@ -115,7 +116,9 @@ def drop_boilerplate(page: Page) -> None:
         rule = element_rule(node, page)
         if rule in NAME_RULES and (node in around or (node in code and rule != "gutter")):
             continue  # in code, names tell the kind of a word: "comment", "tag"
-        if rule not in IGNORED_RULES[page.leniency] and is_plausible(node, rule, page):
+        if not rule or rule in IGNORED_RULES[page.leniency]:
+            continue
+        if is_plausible(node, rule, page):
             node.dropped = rule
     page.measure()
 
@@ -149,11 +152,9 @@ def keep_more(page: Page) -> None:
 
 def is_named_text(node: Node) -> bool:
     """Return whether an element says by its name that it is the text of the page."""
-    get = node.attributes.get
-    if node.tag == "article" or get("itemprop", "").lower() == "articlebody":
+    if node.tag == "article" or node.attributes.get("itemprop", "").lower() == "articlebody":
         return True
-    names = f"{get('class', '')} {get('id', '')}"[:600]
-    return bool(re.search(_TEXT_NAME, names))
+    return bool(re.search(_TEXT_NAME, names_of(node)))
 
 
 def named_text(page: Page) -> Node:

@@ -79,6 +79,7 @@ IMAGE_TEXT_WORDS = name_set(
     "caption subtitle description desc credit copyright source metadata legend"
 )
 MAX_IMAGE_TEXT = 300  # characters
+MAX_NAMES = 600  # characters of a class and id that are looked at
 # Class names, whole, of elements that a browser does not show.
 HIDDEN_CLASSES = name_set(
     "hidden hide is-hidden visually-hidden visuallyhidden sr-only screen-reader-text screen-reader "
@@ -121,11 +122,17 @@ _ABOUT_USER = (
 _HIDDEN_STYLE = r"(?i)display\s*:\s*none|visibility\s*:\s*hidden"
 
 
+def names_of(node: Node) -> str:
+    """Return the class and id of an element, cut to MAX_NAMES."""
+    get = node.attributes.get
+    return f"{get('class', '')} {get('id', '')}"[:MAX_NAMES]
+
+
 @functools.lru_cache(maxsize=4096)
-def name_words(classes: str, element_id: str) -> frozenset[str]:
+def name_words(names: str) -> frozenset[str]:
     """Return the words of a class and id: "relatedPosts__list" -> related, posts, list."""
     found: set[str] = set()
-    for part in f"{classes} {element_id}"[:600].split():
+    for part in names.split():
         if not part.startswith(MODIFIERS):
             words = {word.lower() for word in re.findall(_NAME_WORD, part)}
             if words.isdisjoint(LAYOUT_WORDS) or words.isdisjoint(NAME_RULES["sidebar"]):
@@ -135,10 +142,7 @@ def name_words(classes: str, element_id: str) -> frozenset[str]:
 
 def words_of(node: Node) -> frozenset[str]:
     """Return the words of an element's class and id."""
-    if not node.attributes:
-        return NO_WORDS
-    get = node.attributes.get
-    return name_words(get("class", ""), get("id", ""))
+    return name_words(names_of(node)) if node.attributes else NO_WORDS
 
 
 def element_rule(node: Node, page: Page) -> str:
@@ -167,15 +171,6 @@ def never_content(node: Node, page: Page) -> bool:
     # A question that unfolds its answer is a button inside a heading.
     unfolds = node.tag == "button" and node.parent is not None and node.parent.tag in HEADINGS
     return not crawler_copy and not unfolds
-
-
-def is_unseen(node: Node) -> bool:
-    """Return whether a browser does not show an element, by its attributes or its class."""
-    attributes = node.attributes
-    if not attributes:
-        return False
-    classes = attributes.get("class", "").lower().split()
-    return is_hidden(attributes) or not HIDDEN_CLASSES.isdisjoint(classes)
 
 
 def opens_by_click(node: Node) -> bool:
@@ -213,8 +208,7 @@ def is_image_text(node: Node, words: frozenset[str]) -> bool:
 
 def is_about_user(node: Node) -> bool:
     """Return whether an element of a thread says more of who wrote a post than the name."""
-    get = node.attributes.get
-    return bool(re.search(_ABOUT_USER, f"{get('class', '')} {get('id', '')}"[:600]))
+    return bool(re.search(_ABOUT_USER, names_of(node)))
 
 
 def name_rule(node: Node, page: Page) -> str:
@@ -237,4 +231,6 @@ def name_rule(node: Node, page: Page) -> str:
         if rule == "share" and "embed" in words:  # a quoted post is part of the article
             continue
         return rule
-    return "hidden class" if is_unseen(node) and not opens_by_click(node) else ""
+    classes = node.attributes.get("class", "").lower().split()
+    is_unseen = not HIDDEN_CLASSES.isdisjoint(classes) and not opens_by_click(node)
+    return "hidden class" if is_unseen else ""

@@ -213,7 +213,7 @@ def beside(below: list[Node], inner: Node, prose: int) -> list[Node]:
 
 def drop_ends(page: Page, content: Node) -> None:
     """Drop dates before the text of an article, and a heading after it with nothing below."""
-    blocks = shown_blocks(page, content)
+    blocks = [node for node in shown(page, content) if node.own and node.tag in BLOCKS]
     for block in blocks:
         if block.prose or block.tag in HEADINGS:
             break
@@ -224,15 +224,14 @@ def drop_ends(page: Page, content: Node) -> None:
     page.spread()
 
 
-def shown_blocks(page: Page, content: Node) -> list[Node]:
-    """Return the elements of the content that have text of their own, in order."""
+def shown(page: Page, content: Node) -> list[Node]:
+    """Return the elements below the content that are not dropped, in order."""
     inside = {content}
     found: list[Node] = []
     for node in page.nodes:
         if node.parent in inside and not node.dropped:
             inside.add(node)
-            if node.own and node.tag in BLOCKS:
-                found.append(node)
+            found.append(node)
     return found
 
 
@@ -241,13 +240,12 @@ def drop_copies(page: Page, content: Node) -> None:
 
     Pages hold a copy for each size of screen, and carousels one of each of their ends.
     """
-    keys = text_keys(page)
+    below = shown(page, content)
+    keys = text_keys([content, *below])
     seen: set[int] = set()
     inside = {content}
-    for node in page.nodes:
-        if node.dropped or node.parent not in inside:
-            continue
-        if node.tag in OWN_WORDS and not page.is_thread:
+    for node in below:
+        if node.parent not in inside or (node.tag in OWN_WORDS and not page.is_thread):
             continue
         is_box = node.has_block or (page.is_thread and node.tag in BLOCKS)
         # An element with nothing but one box in it is that box.
@@ -260,12 +258,10 @@ def drop_copies(page: Page, content: Node) -> None:
     page.spread()
 
 
-def text_keys(page: Page) -> dict[Node, int]:
-    """Return for each element a number that stands for the text below it, 0 for none."""
+def text_keys(nodes: list[Node]) -> dict[Node, int]:
+    """Return for elements in order a number that stands for the text below each, 0 for none."""
     keys: dict[Node, int] = {}
-    for node in reversed(page.nodes):
-        if node.dropped:
-            continue
+    for node in reversed(nodes):
         parts: list[int] = []
         for child in node.children:
             if isinstance(child, str):
