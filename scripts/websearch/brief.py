@@ -192,7 +192,7 @@ def fill_brief(
     The room is shared by rank. If it is too small for a passage of each source, the attempts go
     first, then the last sources; the only source of a question goes last.
     """
-    from websearch.pages.room import fill_texts
+    from websearch.pages.budget import fill_texts
 
     names_engines = any("engines" in state for state in document["queries"])
     kept, limit = list(sources), max_chars or NO_LIMIT

@@ -292,13 +292,13 @@ def check_default_engine() -> list[Check]:
 
 def check_keyless_engines() -> list[Check]:
     """Return the lines on the settings and the pacing of the engines that need no key."""
-    from websearch.engines import browser, pacing
+    from websearch.engines import browser_headers, pacing
 
     name = "keyless engines"
     lines = []
     try:
         pacing.request_interval()
-        browser.browser_headers({}, "https://example.org")
+        browser_headers.browser_headers({}, "https://example.org")
     except SearchError as error:  # GLSI_RATE_LIMIT or GLSI_USER_AGENT
         kind = "" if works_without(keyless_engines()) else error.kind
         lines.append(check(name, "failed", error.message, error.details["hint"], kind))

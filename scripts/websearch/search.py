@@ -418,7 +418,7 @@ def fill_results(document: Document, texts: dict[str, str], max_chars: int) -> N
 
     A text that was cut is marked truncated; the document then says how to get the rest.
     """
-    from websearch.pages.room import fill_texts
+    from websearch.pages.budget import fill_texts
 
     results, limit = document["results"], max_chars or NO_LIMIT
     for item in results:

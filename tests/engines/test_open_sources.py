@@ -35,7 +35,7 @@ from tests.support import (
 engines: Any = load_script("websearch.engines")
 keyless: Any = load_script("websearch.engines.keyless")
 pacing: Any = load_script("websearch.engines.pacing")
-open_sources: Any = load_script("websearch.engines.open_sources")
+open_sources: Any = load_script("websearch.engines.api_sources")
 common: Any = load_script("websearch.common")
 http_client: Any = load_script("websearch.http_client")
 command = load_script("keyless_search")

@@ -15,8 +15,8 @@ from tests.support import load_script
 
 passages: Any = load_script("websearch.pages.passages")
 ranking: Any = load_script("websearch.pages.ranking")
-room: Any = load_script("websearch.pages.room")
-windows: Any = load_script("websearch.pages.windows")
+room: Any = load_script("websearch.pages.budget")
+windows: Any = load_script("websearch.pages.text_windows")
 
 GAP = "[…]"
 # Language -> a page of three paragraphs, and questions with the words that answer them.

@@ -31,7 +31,7 @@ from tests.support import (
 web_search = load_script("websearch.search")
 command = load_script("web_search")
 results = load_script("websearch.results")
-page_room = load_script("websearch.pages.room")
+page_room = load_script("websearch.pages.budget")
 engines = load_script("websearch.engines")
 common = load_script("websearch.common")
 pacing: Any = load_script("websearch.engines.pacing")

@@ -6,7 +6,7 @@ import re
 import time
 
 from websearch.common import SearchError
-from websearch.engines.open_sources import (
+from websearch.engines.api_sources import (
     FEWER_WORDS,
     api_request,
     bad_query,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 
 from websearch.common import list_field, object_field
-from websearch.engines.open_sources import (
+from websearch.engines.api_sources import (
     api_request,
     bad_query,
     good_answer,

@@ -6,7 +6,7 @@ import re
 
 from websearch.common import SearchError, drop_empty, quoted
 from websearch.engines import engine_address
-from websearch.engines.browser import browser_headers, judge_result_page
+from websearch.engines.browser_headers import browser_headers, judge_result_page
 from websearch.engines.filters import country_code, language_code, query_with_sites
 from websearch.engines.result_pages import (
     MAX_BYTES,

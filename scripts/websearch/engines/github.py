@@ -6,8 +6,7 @@ import re
 import time
 
 from websearch.common import SearchError, drop_empty, list_field, object_field, quoted
-from websearch.engines.filters import site_filter
-from websearch.engines.open_sources import (
+from websearch.engines.api_sources import (
     FEWER_WORDS,
     api_request,
     bad_query,
@@ -22,6 +21,7 @@ from websearch.engines.open_sources import (
     too_fast,
     utc_time,
 )
+from websearch.engines.filters import site_filter
 from websearch.engines.result_pages import header_signal, within_limit
 from websearch.http_client import configured_key, json_object
 

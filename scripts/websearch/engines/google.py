@@ -9,7 +9,7 @@ import re
 
 from websearch.common import drop_empty
 from websearch.engines import engine_address
-from websearch.engines.browser import browser_headers, judge_result_page, locale_code
+from websearch.engines.browser_headers import browser_headers, judge_result_page, locale_code
 from websearch.engines.filters import country_code, google_period, language_code, query_with_sites
 from websearch.engines.result_pages import (
     absolute_url,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import time
 
-from websearch.engines.open_sources import (
+from websearch.engines.api_sources import (
     FEWER_WORDS,
     api_request,
     counted,

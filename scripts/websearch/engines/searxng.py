@@ -6,7 +6,7 @@ import re
 
 from websearch.common import SearchError, clean_text, drop_empty, dump_json, list_field, shorten
 from websearch.engines import engine_address
-from websearch.engines.browser import accept_language, locale_code
+from websearch.engines.browser_headers import accept_language, locale_code
 from websearch.engines.filters import query_with_sites
 from websearch.engines.result_pages import (
     api_result,

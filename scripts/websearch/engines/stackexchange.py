@@ -6,8 +6,7 @@ import re
 import time
 
 from websearch.common import SearchError, list_field, object_field, quoted
-from websearch.engines.filters import site_filter
-from websearch.engines.open_sources import (
+from websearch.engines.api_sources import (
     FEWER_WORDS,
     api_request,
     bad_query,
@@ -22,6 +21,7 @@ from websearch.engines.open_sources import (
     text_of_html,
     too_fast,
 )
+from websearch.engines.filters import site_filter
 from websearch.http_client import MAX_BODY, Response, json_object
 
 TYPE_CHECKING = False  # typing.TYPE_CHECKING without its import, which costs 5 ms

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from websearch.common import SearchError, drop_empty, object_field
+from websearch.engines.api_sources import counted, raw_text
 from websearch.engines.github import api_error, rest_request, search_quota
-from websearch.engines.open_sources import counted, raw_text
 from websearch.pages.site_api import demoted
 
 TYPE_CHECKING = False  # typing.TYPE_CHECKING without its import, which costs 5 ms

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from websearch.common import list_field, object_field
-from websearch.engines.open_sources import counted, raw_text
+from websearch.engines.api_sources import counted, raw_text
 from websearch.pages.github_api import author_of, body_of, get_list, get_object, reactions
 from websearch.pages.other_formats import fenced
 from websearch.pages.site_api import facts_line, post

@@ -5,11 +5,11 @@ from __future__ import annotations
 import sys
 
 from websearch.pages.ranking import rank_windows
-from websearch.pages.windows import WINDOW_CHARS, is_fragment
+from websearch.pages.text_windows import WINDOW_CHARS, is_fragment
 
 TYPE_CHECKING = False  # typing.TYPE_CHECKING without its import, which costs 5 ms
 if TYPE_CHECKING:
-    from websearch.pages.windows import Window
+    from websearch.pages.text_windows import Window
 
 HEADING_SHARE = 4  # a path of headings takes at most this part of the room, or is left out
 LEAST_ROOM = 40  # characters; a smaller rest of the room is left empty

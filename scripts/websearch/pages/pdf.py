@@ -7,7 +7,7 @@ import time
 
 from websearch.common import SearchError, clean_text, drop_empty, one_line, quoted
 from websearch.pdf.annotations import show_annotations
-from websearch.pdf.content import ContentReader
+from websearch.pdf.content_stream import ContentReader
 from websearch.pdf.file import PdfFile
 from websearch.pdf.layout import PageText
 from websearch.pdf.limits import MAX_FILE_BYTES, MAX_PAGES, MAX_TEXT, Budget, OutOfBudgetError

@@ -14,7 +14,7 @@ import math
 import re
 from collections import Counter
 
-from websearch.pages.windows import PHRASED, UNSPACED, Window, split_windows
+from websearch.pages.text_windows import PHRASED, UNSPACED, Window, split_windows
 
 TYPE_CHECKING = False  # typing.TYPE_CHECKING without its import, which costs 5 ms
 if TYPE_CHECKING:

@@ -18,6 +18,7 @@ from websearch.common import (
     one_line,
     run_operation,
 )
+from websearch.pages.budget import fit_json, json_size, share_room, slice_end
 from websearch.pages.fetch import (
     Fetched,
     RobotsCache,
@@ -32,7 +33,6 @@ from websearch.pages.fetch import (
 from websearch.pages.page_document import MAX_DROPPED, page_document, result_or_error
 from websearch.pages.passages import PARAGRAPH_GAP, join_best
 from websearch.pages.ranking import rank_windows
-from websearch.pages.room import fit_json, json_size, share_room, slice_end
 from websearch.pages.sites import read_through_api
 from websearch.pages.thin_pages import read_otherwise
 

@@ -6,8 +6,8 @@ import re
 
 from websearch.common import SearchError, drop_empty, list_field, object_field
 from websearch.engines import GITHUB_RAW
+from websearch.engines.api_sources import counted, raw_text
 from websearch.engines.github import rest_request
-from websearch.engines.open_sources import counted, raw_text
 from websearch.http_client import base_url
 from websearch.pages.fetch import Fetched, check_status, fetch_page, is_pdf
 from websearch.pages.github_api import (

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 
 from websearch.common import SearchError, list_field
+from websearch.engines.api_sources import api_request, counted, good_answer, text_of_html
 from websearch.engines.hackernews import ITEM, NAME
-from websearch.engines.open_sources import api_request, counted, good_answer, text_of_html
 from websearch.pages.site_api import facts_line
 
 TYPE_CHECKING = False  # typing.TYPE_CHECKING without its import, which costs 5 ms

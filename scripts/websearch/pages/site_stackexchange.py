@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 from websearch.common import SearchError, list_field, object_field
-from websearch.engines.open_sources import api_request, day_of, text_of_html
+from websearch.engines.api_sources import api_request, day_of, text_of_html
 from websearch.engines.result_pages import split_url
 from websearch.engines.stackexchange import NAME, read_items
 from websearch.pages.site_api import facts_line, post

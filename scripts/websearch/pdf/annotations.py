@@ -10,7 +10,7 @@ TYPE_CHECKING = False  # typing.TYPE_CHECKING without its import, which costs 5 
 if TYPE_CHECKING:
     from typing import Any
 
-    from websearch.pdf.content import ContentReader
+    from websearch.pdf.content_stream import ContentReader
     from websearch.pdf.file import PdfFile
     from websearch.pdf.shown_text import Matrix
 

@@ -10,7 +10,6 @@ import itertools
 import re
 
 from websearch.pdf.crypt import Decryptor
-from websearch.pdf.filters import apply_filters
 from websearch.pdf.limits import (
     MAX_CACHED_ITEMS,
     MAX_REFERENCES,
@@ -18,6 +17,7 @@ from websearch.pdf.limits import (
     MAX_TREE_NODES,
     Budget,
 )
+from websearch.pdf.stream_filters import apply_filters
 from websearch.pdf.syntax import SPACE, Reference, Stream, parse_value
 
 TYPE_CHECKING = False  # typing.TYPE_CHECKING without its import, which costs 5 ms

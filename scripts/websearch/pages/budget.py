@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-    from websearch.pages.windows import Window
+    from websearch.pages.text_windows import Window
 
 MAX_SOURCE = 500_000  # characters of a page that passages are chosen from: a long book, in 0.3 s
 # A page's weight is its rank to this power. Within 3,000 characters, -0.5 answers 46 of the 51
