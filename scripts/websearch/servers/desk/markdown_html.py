@@ -1,0 +1,236 @@
+"""Markdown of strangers as HTML: a small closed renderer for the pages of the desk.
+
+It knows headings, paragraphs, lists, tables, quotations, rules, code, links and emphasis. All else
+is text and is escaped. A link leads to http or https alone; of an image the description is shown.
+Every repetition in the patterns has a bound, so the time grows with the length of the text.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+MAX_DEPTH = 6  # of lists and quotations within each other; what lies deeper is shown at this depth
+FENCE = re.compile(r" {0,3}(`{3,}|~{3,})[ \t]*([\w+#.-]{0,40})")
+HEADING = re.compile(r" {0,3}(#{1,6})[ \t]+(.*)")
+ITEM = re.compile(r"( *)([-*+]|\d{1,9}[.)])[ \t]+(.*)")
+RULE = re.compile(r" {0,3}(?:-[ \t]*){3,}|(?:\*[ \t]*){3,}|(?:_[ \t]*){3,}")
+TABLE_RULE = re.compile(r"[ \t]*\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*")
+CELL_BORDER = re.compile(r"(?<!\\)\|")
+# The bound of 2,000 characters holds for a link's text and address, code and emphasised text.
+INLINE = re.compile(
+    r"\\(?P<escaped>[!-/:-@\[-`{-~])"
+    r"|(?P<ticks>`{1,8})(?P<code>(?:(?!(?P=ticks)).){1,2000})(?P=ticks)(?!`)"
+    r"|(?P<picture>!?)\[(?P<text>(?:\\.|[^\[\]\\]|\[[^\[\]]{0,200}\]){0,2000})\]"
+    r"\((?P<address>[^\s()<>]{1,2000}(?:\([^\s()<>]{0,200}\)[^\s()<>]{0,200})?)"
+    r"(?:[ \t]+\"[^\"\n]{0,200}\")?\)"
+    r"|<(?P<bare>https?://[^\s<>]{1,2000})>"
+    r"|\*\*(?P<strong>[^*\s](?:[^*]{0,2000}[^*\s])?)\*\*"
+    r"|(?<![\w*])[*_](?P<emphasis>[^*_\s](?:[^*_]{0,2000}[^*_\s])?)[*_](?![\w*])"
+)
+
+
+class Page:
+    """What is rendered: the blocks as HTML, and the headings as (level, id, text)."""
+
+    def __init__(self, words: Sequence[str] = (), first_level: int = 2) -> None:
+        self.first_level = first_level
+        self.headings: list[tuple[int, str, str]] = []
+        escaped = "|".join(re.escape(word) for word in sorted(words, key=len, reverse=True))
+        self.words = re.compile(rf"(?i)\b(?:{escaped})\w{{0,20}}") if escaped else None
+
+    # ===== blocks =================================================================================
+
+    def blocks(self, lines: list[str], depth: int = 0) -> str:
+        """Return lines as HTML blocks; depth counts the lists and quotations around them."""
+        parts: list[str] = []
+        paragraph: list[str] = []
+        index = 0
+        while index < len(lines):
+            block, end = self.block_at(lines, index, depth)
+            if end == index:
+                paragraph.append(lines[index].strip())
+                index += 1
+                continue
+            parts += [self.paragraph(paragraph), block]
+            paragraph = []
+            index = end
+        return "".join([*parts, self.paragraph(paragraph)])
+
+    def paragraph(self, lines: list[str]) -> str:
+        """Return the lines of a paragraph as HTML, "" if there are none."""
+        return f"<p>{self.inline(' '.join(lines))}</p>\n" if any(lines) else ""
+
+    def block_at(self, lines: list[str], index: int, depth: int) -> tuple[str, int]:
+        """Return (HTML, index behind it) of the block that begins at a line.
+
+        The index is unchanged if the line belongs to a paragraph.
+        """
+        line = lines[index]
+        if not line.strip():
+            return "", index + 1
+        if fence := FENCE.match(line):
+            return code_block(lines, index + 1, fence[1], fence[2])
+        if heading := HEADING.match(line):
+            return self.heading(len(heading[1]), heading[2]), index + 1
+        if RULE.fullmatch(line):
+            return "<hr>\n", index + 1
+        if "|" in line and index + 1 < len(lines) and TABLE_RULE.fullmatch(lines[index + 1]):
+            return self.table(lines, index)
+        return self.nested_at(lines, index, depth) if depth < MAX_DEPTH else ("", index)
+
+    def nested_at(self, lines: list[str], index: int, depth: int) -> tuple[str, int]:
+        """Return (HTML, index behind it) of a quotation or list; the index is unchanged if none."""
+        if ITEM.match(lines[index]):
+            return self.list_at(lines, index, depth)
+        if not lines[index].lstrip().startswith(">"):
+            return "", index
+        end = next_line(lines, index, lambda text: not text.lstrip().startswith(">"))
+        inner = [text.lstrip()[1:].removeprefix(" ") for text in lines[index:end]]
+        return f"<blockquote>\n{self.blocks(inner, depth + 1)}</blockquote>\n", end
+
+    def heading(self, level: int, text: str) -> str:
+        """Return a heading with an id, below the headings of the desk itself."""
+        shown = min(6, level + self.first_level - 1)
+        name = f"section-{len(self.headings) + 1}"
+        self.headings.append((level, name, plain_text(text)))
+        return f'<h{shown} id="{name}">{self.inline(text)}</h{shown}>\n'
+
+    def table(self, lines: list[str], index: int) -> tuple[str, int]:
+        """Return a table and the index behind it; every row gets as many cells as the first."""
+        end = next_line(lines, index + 2, lambda text: "|" not in text)
+        head = table_cells(lines[index])
+        rows = [table_cells(line)[: len(head)] for line in lines[index + 2 : end]]
+
+        def row(cells: list[str], tag: str) -> str:
+            filled = [*cells, *[""] * (len(head) - len(cells))]
+            return "".join(f"<{tag}>{self.inline(cell)}</{tag}>" for cell in filled)
+
+        body = "".join(f"<tr>{row(cells, 'td')}</tr>\n" for cells in rows)
+        table = f"<table>\n<thead><tr>{row(head, 'th')}</tr></thead>\n<tbody>\n{body}</tbody>\n"
+        return f'<div class="wide" tabindex="0">{table}</table></div>\n', end
+
+    def list_at(self, lines: list[str], index: int, depth: int) -> tuple[str, int]:
+        """Return a list and the index behind it; deeper lines belong to the item above them."""
+        first = ITEM.match(lines[index])
+        indent = len(first[1]) if first else 0
+        tag = "ol" if first and first[2][0].isdigit() else "ul"
+        items: list[list[str]] = []
+        while index < len(lines):
+            line = lines[index]
+            item = ITEM.match(line)
+            if item and len(item[1]) <= indent + 1:
+                is_other = ("ol" if item[2][0].isdigit() else "ul") != tag
+                if len(item[1]) < indent or is_other:
+                    break
+                items.append([item[3]])
+            elif not line.strip() or line.startswith(" " * (indent + 2)):
+                items[-1].append(line[indent + 2 :])
+            else:
+                break
+            index += 1
+        shown = "".join(f"<li>{self.list_item(item, depth)}</li>\n" for item in items)
+        return f"<{tag}>\n{shown}</{tag}>\n", index
+
+    def list_item(self, lines: list[str], depth: int) -> str:
+        """Return the content of a list item: a single line stands without a paragraph."""
+        if not any(line.strip() for line in lines[1:]):
+            return self.inline(lines[0])
+        return self.inline(lines[0]) + "\n" + self.blocks(lines[1:], depth + 1)
+
+    # ===== text within a block ====================================================================
+
+    def inline(self, text: str, depth: int = 0) -> str:
+        """Return a piece of text as HTML: code, links and emphasis; depth counts the last two."""
+        parts: list[str] = []
+        end = 0
+        for match in INLINE.finditer(text):
+            parts += [self.marked(text[end : match.start()]), self.span(match, depth)]
+            end = match.end()
+        return "".join([*parts, self.marked(text[end:])])
+
+    def span(self, match: re.Match[str], depth: int) -> str:
+        """Return what a construct within a line means."""
+        if match["escaped"]:
+            return html.escape(match["escaped"])
+        if match["ticks"]:
+            return f"<code>{html.escape(match['code'].strip())}</code>"
+        if match["bare"]:
+            return link(match["bare"], html.escape(match["bare"]))
+        if match["text"] is not None:
+            inner = match["text"]
+            text = self.marked(inner) if depth else self.inline(inner, depth + 1)
+            return text if match["picture"] else link(match["address"], text)
+        tag = "strong" if match["strong"] else "em"
+        inner = match["strong"] or match["emphasis"]
+        return f"<{tag}>{self.marked(inner) if depth else self.inline(inner, depth + 1)}</{tag}>"
+
+    def marked(self, text: str) -> str:
+        """Return plain text escaped, the words of the query marked."""
+        if not self.words:
+            return html.escape(text)
+        parts: list[str] = []
+        end = 0
+        for match in self.words.finditer(text):
+            parts += [
+                html.escape(text[end : match.start()]),
+                f"<mark>{html.escape(match[0])}</mark>",
+            ]
+            end = match.end()
+        return "".join([*parts, html.escape(text[end:])])
+
+
+def render(markdown: str, words: Sequence[str] = (), first_level: int = 2) -> str:
+    """Return Markdown as HTML. words: marked where they begin a word.
+
+    first_level: the level of HTML that a heading of the first level gets.
+    """
+    return Page(words, first_level).blocks(markdown.split("\n"))
+
+
+def link(address: str, text: str) -> str:
+    """Return a link of HTML text to a web address; to any other address, the text alone."""
+    if not re.match(r"(?i)https?://[^\s/]", address):
+        return text or html.escape(address)
+    shown = text or html.escape(address)
+    return f'<a href="{html.escape(address)}" rel="noreferrer noopener">{shown}</a>'
+
+
+def plain_text(text: str) -> str:
+    """Return a line of Markdown without its marks, for an outline."""
+    return INLINE.sub(
+        lambda match: next(
+            (
+                match[name]
+                for name in ("escaped", "code", "text", "bare", "strong", "emphasis")
+                if match[name] is not None
+            ),
+            "",
+        ),
+        text,
+    )
+
+
+def table_cells(line: str) -> list[str]:
+    """Return the cells of a table's line; an escaped bar is text."""
+    inner = line.strip().removeprefix("|")
+    inner = inner[:-1] if inner.endswith("|") and not inner.endswith("\\|") else inner
+    return [cell.strip() for cell in CELL_BORDER.split(inner)]
+
+
+def code_block(lines: list[str], start: int, fence: str, language: str) -> tuple[str, int]:
+    """Return a block of code and the index behind it; without its end it lasts to the last line."""
+    is_end = re.compile(rf" {{0,3}}{re.escape(fence[0])}{{{len(fence)},}}[ \t]*")
+    end = next_line(lines, start, lambda text: bool(is_end.fullmatch(text)))
+    name = f' class="language-{html.escape(language)}"' if language else ""
+    code = html.escape("\n".join(lines[start:end]))
+    return f'<pre tabindex="0"><code{name}>{code}</code></pre>\n', end + 1
+
+
+def next_line(lines: list[str], start: int, ends: Callable[[str], bool]) -> int:
+    """Return the index of the first line from start for which ends is true, else their number."""
+    return next((index for index in range(start, len(lines)) if ends(lines[index])), len(lines))
