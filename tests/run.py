@@ -71,23 +71,26 @@ def counted(passed: int, failed: int, skipped: int) -> str:
     return f"{passed} passed, {failed} failed" + (f", {skipped} skipped" if skipped else "")
 
 
-def main() -> int:
-    """Run the modules that the arguments choose; return 1 if a test failed or none ran."""
-    started = time.monotonic()
-    long = "--long" in sys.argv
-    words = [word for word in sys.argv[1:] if not word.startswith("-")]
+def chosen_modules(long: bool, words: list[str]) -> list[Path]:
+    """Return the test modules to run: the largest first, so that no long one begins last."""
     modules = [
         path
         for path in (ROOT / "tests").rglob("test_*.py")
         if long == (path.parent.name == "long")
         and (not words or any(word in path.as_posix() for word in words))
     ]
-    # The largest first: a long module that begins last leaves the other processors idle.
-    modules.sort(key=lambda path: -path.stat().st_size)
+    return sorted(modules, key=lambda path: -path.stat().st_size)
+
+
+def main() -> int:
+    """Run the modules that the arguments choose; return 1 if a test failed or none ran."""
+    started = time.monotonic()
+    long = "--long" in sys.argv
+    modules = chosen_modules(long, [word for word in sys.argv[1:] if not word.startswith("-")])
     # More than processors: much of the time is waiting. The long ones work more and keep deadlines.
     workers = (2 if long else 3) * (os.cpu_count() or 1)
+    print(f"{len(modules)} modules, {workers} at a time", flush=True)
     passed = failed = skipped = 0
-    print(f"{len(modules)} modules, {workers} at a time, Python {sys.version.split()[0]}", flush=True)
     with (
         tempfile.TemporaryDirectory() as byte_code,
         concurrent.futures.ThreadPoolExecutor(max_workers=workers) as pool,
