@@ -13,7 +13,7 @@ PYTHONS = $(shell for minor in 10 11 12 13 14; do for python in python3.$$minor 
 	if $$python -c '' >/dev/null 2>&1; then echo $$python; break; fi; done; done)
 # A step of ci or nightly: its name and its seconds stand before and after its output.
 STEP = @step() { began=$$(date +%s); echo "=== $$*" >&2; "$$@" && echo "=== $$(($$(date +%s) - began)) s: $$*" >&2; }; step
-.PHONY: help demo test test-long lint sync ci nightly bench bench-extract bench-pdf faults secrets sdk-parity pythons \
+.PHONY: help demo picture test test-long lint sync ci nightly bench bench-extract bench-pdf faults secrets sdk-parity pythons \
 	portability e2e-opencode e2e-mcp e2e-agents e2e-browser e2e-scale install uninstall package install-opencode \
 	uninstall-opencode
 
@@ -22,6 +22,9 @@ help: ## list the targets
 
 demo: ## show the main jobs against a local fake server: no key, no network
 	@$(PYTHON) tests/tools/demo.py
+
+picture: ## draw a terminal with the demo's main job: assets/terminal-*.svg
+	@$(PYTHON) tests/tools/picture.py
 
 test: ## run the tests (standard library, loopback only)
 	@$(PYTHON) tests/run.py

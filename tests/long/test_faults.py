@@ -1,4 +1,4 @@
-"""The matrix of faults, whole: every command x every fault x every way in; `make faults` prints it."""
+"""The matrix of faults, whole: every command x every fault x every way in (`make faults`)."""
 
 from __future__ import annotations
 
