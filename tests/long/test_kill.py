@@ -273,10 +273,13 @@ class BatchesEnded(KillCase):
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
             )
-            time.sleep(1.0)  # the pipe is full by then, and the process waits in the middle of it
-            process.send_signal(signal.SIGINT)
-            time.sleep(0.2)
-            stdout, stderr = process.communicate(timeout=20)
+            assert process.stdout and process.stderr
+            with process:
+                first = os.read(process.stdout.fileno(), 1)
+                time.sleep(1.0)  # the pipe is full by then: the process waits in the middle of it
+                process.send_signal(signal.SIGINT)
+                time.sleep(0.2)
+                stdout, stderr = first + process.stdout.read(), process.stderr.read()
             with self.subTest(size):
                 self.assertEqual((process.returncode, stderr), (130, b""))
                 documents = [json.loads(line) for line in stdout.splitlines()]

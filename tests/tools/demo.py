@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
 import re
 import shlex
 import subprocess
@@ -140,9 +139,7 @@ def main() -> int:
             if code != step.code:
                 failed += 1
                 print(f"!!! exit code {code}, not {step.code}")
-    print(
-        f"\n{len(STEPS)} jobs, {failed} failed. What each script can do: python3 scripts/NAME --help"
-    )
+    print(f"\n{len(STEPS)} jobs, {failed} failed. More: python3 scripts/web_search.py --help")
     return 1 if failed else 0
 
 
