@@ -37,7 +37,7 @@ lint: $(RUFF) $(SKILL_LINTERS) ## ruff (format and rules), mypy --strict, the do
 	$(RUFF) check .
 	$(MYPY) --strict --python-version 3.10 --cache-dir $(TOOLS)/mypy scripts
 	$(MYPY) --strict --python-version 3.10 --cache-dir $(TOOLS)/mypy -p tests.fake_server
-	$(PYTHON) -m unittest -q $(addprefix tests.skill.test_documents.,SkillFormat EveryDocument CommandLines)
+	$(PYTHON) -m unittest -q $(addprefix tests.skill.test_documents.,SkillFormat EveryDocument CommandLines Docstrings)
 	@rm -rf $(TOOLS)/lint && mkdir -p $(TOOLS)/lint && $(PYTHON) scripts/install.py install --dir $(TOOLS)/lint >/dev/null
 	$(TOOLS)/venv/bin/agentskills validate $(TOOLS)/lint/web-search
 	$(SKILL_LINTERS) $(TOOLS)/lint/web-search

@@ -795,7 +795,7 @@ def mcp_group(client: Client, cells: list[Cell], url: str, tools: Any) -> list[O
             given = {label: params[original] for label, original in labels_of(name, tools, params)}
             call = {"name": name, "arguments": {**given, **fixed}}
             running[client.start_request("tools/call", call)] = (cell, time.monotonic())
-        line = client.lines.get(timeout=DEFAULT_TIMEOUT + 2 * SLACK)
+        line = client.lines.get(timeout=DEFAULT_TIMEOUT + 10 * SLACK)
         if not line:
             raise EOFError(client.errors.decode("utf-8", "replace")[-500:])
         message = json.loads(line)
