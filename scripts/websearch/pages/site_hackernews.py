@@ -9,7 +9,7 @@ from websearch.engines.api_sources import api_request, counted, good_answer, tex
 from websearch.engines.hackernews import ITEM, NAME
 from websearch.pages.site_api import facts_line
 
-TYPE_CHECKING = False  # typing.TYPE_CHECKING without its import, which costs 5 ms
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
