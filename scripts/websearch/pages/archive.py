@@ -20,7 +20,7 @@ from websearch.pages.fetch import (
     is_excepted,
 )
 
-TYPE_CHECKING = False  # typing.TYPE_CHECKING without its import, which costs 5 ms
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from websearch.http_client import Response
 

@@ -11,7 +11,7 @@ from websearch.pages.fetch import SharedAnswers, guarded
 from websearch.pages.markdown import MarkdownWriter
 from websearch.pages.page_tree import Page
 
-TYPE_CHECKING = False  # typing.TYPE_CHECKING without its import, which costs 5 ms
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 

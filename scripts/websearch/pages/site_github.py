@@ -23,7 +23,7 @@ from websearch.pages.github_threads import read_thread
 from websearch.pages.other_formats import check_binary, decode_body, fenced
 from websearch.pages.site_api import facts_line, post
 
-TYPE_CHECKING = False  # typing.TYPE_CHECKING without its import, which costs 5 ms
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
