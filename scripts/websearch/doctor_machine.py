@@ -268,7 +268,7 @@ def text_in(path: str, pattern: str) -> str:
 
 def check_installed() -> list[Check]:
     """Return the lines on where agents find the skill and the opencode tool."""
-    from websearch import skill_files
+    from websearch import installation, skill_files
 
     home = os.path.expanduser("~")
     if not os.path.isabs(home):
@@ -286,7 +286,7 @@ def check_installed() -> list[Check]:
         message = f"No agent finds the skill: {places} are not there."
         hint = f"Run {INSTALL_COMMAND} in the skill's repository, or copy this folder there."
         lines.append(check("installed", "warning", message, hint))
-    tool = os.path.join(skill_files.opencode_folder(None), "tool", "google_search.ts")
+    tool = os.path.join(installation.opencode_folder(None), "tool", "google_search.ts")
     if os.path.isfile(tool):
         lines.append(check("installed for opencode", "ok", f"tool {tool}"))
     return lines

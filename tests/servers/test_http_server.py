@@ -637,9 +637,7 @@ class SlowRequests(unittest.TestCase):
             limit.start()
             self.addCleanup(limit.stop)
         nothing = (200, {}, {})
-        server = limits.ApiServer(
-            socket.AF_INET, ("127.0.0.1", 0), lambda _: nothing, settings
-        )
+        server = limits.ApiServer(socket.AF_INET, ("127.0.0.1", 0), lambda _: nothing, settings)
         thread = threading.Thread(target=server.serve)
         thread.start()
         self.addCleanup(thread.join)
