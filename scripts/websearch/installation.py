@@ -15,6 +15,7 @@ from pathlib import Path
 
 from websearch.common import VERSION
 from websearch.skill_files import (
+    EXECUTABLE,
     MANIFEST,
     NAME,
     ROOT,
@@ -23,10 +24,11 @@ from websearch.skill_files import (
     damaged_files,
     is_cache,
     is_clone,
-    is_executable,
     is_skill,
+    mode_of,
     present_files,
     read_manifest,
+    replace_file,
     skill_files,
     skill_version,
 )
@@ -38,7 +40,6 @@ if TYPE_CHECKING:
 
 # Files of a clone, which git and not this program keeps.
 CLONE_MARKS = (".git", "Makefile", "tests")
-EXECUTABLE, PLAIN = 0o755, 0o644  # everyone may read the skill, only its owner may change it
 OPENCODE_FOLDERS = ("tool", "plugin")  # names that every version of opencode knows
 OPENCODE_MARK = b"// Part of the web-search skill"  # each of our files for opencode begins with it
 
@@ -157,8 +158,7 @@ def install(target: Path) -> list[str]:
 
 def is_current(path: Path, name: str, data: bytes) -> bool:
     """Return whether a file of a copy has this content, and the permissions that belong to it."""
-    mode = EXECUTABLE if is_executable(name, data) else PLAIN
-    is_mode = os.name != "posix" or path.stat().st_mode & 0o777 == mode
+    is_mode = os.name != "posix" or path.stat().st_mode & 0o777 == mode_of(name, data)
     return not path.is_symlink() and path.read_bytes() == data and is_mode
 
 
@@ -169,7 +169,7 @@ def write_copy(folder: Path, files: dict[str, bytes]) -> None:
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(data)
-        path.chmod(EXECUTABLE if is_executable(name, data) else PLAIN)
+        path.chmod(mode_of(name, data))
     for path in [folder, *folder.rglob("*")]:
         if path.is_dir():
             path.chmod(EXECUTABLE)
@@ -257,15 +257,6 @@ def uninstall_opencode(target: Path) -> list[str]:
         with contextlib.suppress(OSError):  # something is in it, or it is not there
             folder.rmdir()
     return lines or [f"nothing to remove in {target}"]
-
-
-def replace_file(path: Path, data: bytes) -> None:
-    """Write a file, whole or not at all; a link is replaced by the file. Raises OSError."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix=".", dir=path.parent) as folder:
-        part = Path(folder, path.name)
-        part.write_bytes(data)
-        part.replace(path)
 
 
 # ===== command line ===============================================================================

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import json
 
-from websearch.installation import EXECUTABLE, PLAIN, replace_file
 from websearch.skill_files import (
     NAME,
     ROOT,
     InstallError,
     is_clone,
-    is_executable,
+    mode_of,
+    replace_file,
     sha256_of,
     skill_files,
     skill_version,
@@ -41,10 +41,9 @@ def archive(files: dict[str, bytes], folder: str = "") -> bytes:
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_STORED) as packed:
         for name, data in files.items():
-            mode = EXECUTABLE if is_executable(name, data) else PLAIN
             entry = zipfile.ZipInfo(folder + name, DATE)
             entry.create_system = 3  # Unix, whose permissions follow
-            entry.external_attr = (0o100000 | mode) << 16
+            entry.external_attr = (0o100000 | mode_of(name, data)) << 16
             packed.writestr(entry, data)
     return buffer.getvalue()
 

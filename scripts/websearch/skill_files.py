@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import re
+import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent.parent  # the folder with SKILL.md
@@ -24,6 +25,7 @@ PARTS = ("SKILL.md", "LICENSE", "scripts/**/*.py", "references/**/*", "assets/**
 LEFT_OUT = ("assets/evals",)
 # Endings of the skill's files ("" is for LICENSE); files with other endings are left out.
 SUFFIXES = ("", ".md", ".py", ".yaml", ".yml", ".json", ".toml", ".ts")
+EXECUTABLE, PLAIN = 0o755, 0o644  # everyone may read the skill, only its owner may change it
 
 
 class InstallError(Exception):
@@ -80,9 +82,9 @@ def is_part(path: Path) -> bool:
     return not (hidden or private or evaluation)
 
 
-def is_executable(name: str, data: bytes) -> bool:
-    """Return whether a file of the skill is a command."""
-    return name.startswith("scripts/") and data.startswith(b"#!")
+def mode_of(name: str, data: bytes) -> int:
+    """Return a file's permissions, which do not depend on those of the repository."""
+    return EXECUTABLE if name.startswith("scripts/") and data.startswith(b"#!") else PLAIN
 
 
 def skill_version(skill: bytes) -> str:
@@ -138,3 +140,12 @@ def damaged_files(folder: Path) -> tuple[list[str], list[str]]:
         and ((folder / name).is_symlink() or sha256_of((folder / name).read_bytes()) != digest)
     ]
     return [name for name in listed if name not in present], changed
+
+
+def replace_file(path: Path, data: bytes) -> None:
+    """Write a file, whole or not at all; a link is replaced by the file. Raises OSError."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix=".", dir=path.parent) as folder:
+        part = Path(folder, path.name)
+        part.write_bytes(data)
+        part.replace(path)
