@@ -36,8 +36,8 @@ ALL_SCRIPTS = sorted(path.name for path in SCRIPTS.glob("*.py"))
 FLOORS = [
     "common", "command_line", "http_client", "batch", "html_tree", "pdf", "engines", "pages",
     "fusion", "store_file", "full_text", "store", "ledger", "results", "outcomes", "sources",
-    "search", "brief", "servers", "skill_files", "packing", "installation", "doctor_machine",
-    "doctor_live", "doctor",
+    "search", "brief", "servers", "skill_files", "packing", "installation", "doctor_live",
+    "key_file", "doctor_machine", "doctor",
 ]  # fmt: skip
 HEAVY_MODULES = (
     "urllib.request", "http.client", "ssl", "sqlite3", "concurrent.futures", "threading", "typing",
