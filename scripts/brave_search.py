@@ -354,13 +354,13 @@ def location_headers(endpoint: str, params: Fields) -> Fields:
     """
     # The endpoint for details of places takes lat and long as headers, to measure distances.
     table = LOCATION[:2] if endpoint == "pois" else COMMANDS.get(endpoint, {}).get("params", [])
-    given = [entry for entry in table if "header" in entry and entry["name"] in params]
-    for entry in given:
+    entries = [entry for entry in table if "header" in entry and entry["name"] in params]
+    for entry in entries:
         if not re.fullmatch(r"[ -~]+", str(params[entry["name"]])):
             error = wrong_value(entry, params[entry["name"]], "plain ASCII text")
             error.details["hint"] = "Write it without accents, or give lat and long."
             raise error
-    return {entry["header"]: str(params[entry["name"]]) for entry in given}
+    return {entry["header"]: str(params[entry["name"]]) for entry in entries}
 
 
 def usable_goggles(params: Fields) -> tuple[list[str], list[str]]:
@@ -448,22 +448,22 @@ def answer_error(response: Response, endpoint: str, key_name: str) -> SearchErro
         return None
     fault = error_fields(response)
     code = str(fault.get("code") or ("CREDIT_EXHAUSTED" if response.status == 402 else ""))
-    said = shorten(str(fault.get("detail") or code), 200)
+    detail = shorten(str(fault.get("detail") or code), 200)
     if code not in CODES:
         error = status_error(response, "Brave")
         if fault.get("detail"):
-            error.message = f"Brave answered {response.status}: {said}"
+            error.message = f"Brave answered {response.status}: {detail}"
         error.details |= drop_empty({"code": code})
         return error
     kind, hint = CODES[code]
     # A VALIDATION error names the refused parameter or header.
     refused = next(iter(objects(object_field(fault, "meta").get("errors"))), {})
-    place = "".join(map(str, as_list(refused.get("loc"))[-1:]))
-    if place == "x-subscription-token":
+    location = "".join(map(str, as_list(refused.get("loc"))[-1:]))
+    if location == "x-subscription-token":
         kind, hint = "auth", f"Set {key_name}."
-    message = f"Brave refused the request: {said}" + (f" ({place})" if place else "")
+    message = f"Brave refused the request: {detail}" + (f" ({location})" if location else "")
     if kind == "auth":
-        message = f"Brave refused the key in {key_name}: {said}"
+        message = f"Brave refused the key in {key_name}: {detail}"
     details: Fields = {"status": response.status, "code": code}
     if kind == "rate_limit":
         details |= {"retryable": True, "retry_after": rate_limit_wait(response)}
@@ -519,14 +519,14 @@ def tidy_texts(value: Any, name: str = "") -> Any:
 
 def trim_result(kind: str, item: Fields) -> Fields:
     """Return the fields of a result that RESULT_FIELDS names for its kind."""
-    found: Fields = {}
+    fields: Fields = {}
     for field in RESULT_FIELDS[kind].split():
         name, _, path = field.partition("=")
         *outer, last = (path or name).split(".")
-        found |= drop_empty({name: functools.reduce(object_field, outer, item).get(last)})
-    if "long_desc" in found:  # it repeats the description
-        found.pop("description", None)
-    return {**found, **hours_and_distance(item)} if kind == "places" else found
+        fields |= drop_empty({name: functools.reduce(object_field, outer, item).get(last)})
+    if "long_desc" in fields:  # it repeats the description
+        fields.pop("description", None)
+    return {**fields, **hours_and_distance(item)} if kind == "places" else fields
 
 
 def hours_and_distance(place: Fields) -> Fields:
@@ -631,13 +631,13 @@ def context_document(params: Fields, answer: Fields) -> Document:
     grounding, sources = object_field(answer, "grounding"), object_field(answer, "sources")
 
     def grounded(name: str) -> list[Fields]:
-        found = []
+        items = []
         for item in objects(grounding.get(name)):
             source = object_field(sources, str(item.get("url")))
             ages = [str(age) for age in as_list(source.get("age"))]
             date = next((age for age in ages if re.fullmatch(r"\d{4}-\d\d-\d\d", age)), None)
-            found.append(trim_result("context", {**item, "source": source, "date": date}))
-        return [*filter(None, found)]
+            items.append(trim_result("context", {**item, "source": source, "date": date}))
+        return [*filter(None, items)]
 
     results, places = grounded("generic"), grounded("poi") + grounded("map")
     document = results_document("context", params, answer, results or places)
@@ -646,9 +646,9 @@ def context_document(params: Fields, answer: Fields) -> Document:
 
 def spellcheck_document(params: Fields, answer: Fields) -> Document:
     """Return the document of a spelling check; changed says whether there is a correction."""
-    found = [item["query"] for item in objects(answer.get("results")) if item.get("query")]
-    extras = {"correction": found[0] if found else "", "alternatives": found[1:]}
-    return found_document(params, changed=bool(found), **drop_empty(extras))
+    corrections = [item["query"] for item in objects(answer.get("results")) if item.get("query")]
+    extras = {"correction": corrections[0] if corrections else "", "alternatives": corrections[1:]}
+    return found_document(params, changed=bool(corrections), **drop_empty(extras))
 
 
 def summary_document(params: Fields, answer: Fields) -> Document:
@@ -719,7 +719,7 @@ def answers_document(params: Fields, answer: Fields) -> Document:
     """
     citations: dict[str, Fields] = {}
     entities: list[Fields] = []
-    found: Fields = {}
+    by_tag: Fields = {}
 
     def replaced(tag: str, content: str) -> str:
         data = tag_data(content)
@@ -730,18 +730,18 @@ def answers_document(params: Fields, answer: Fields) -> Document:
         if tag == "enum_item" and isinstance(data, dict):
             entities.append(pick_fields(data, "name", "href", "text"))
             return str(data.get("original_tokens") or f"\n- {data.get('name', '')}")
-        found[tag] = data
+        by_tag[tag] = data
         return ""
 
     visible = replace_tags(answer["text"], replaced)
-    if final := found.get("answer"):  # research ends with it
+    if final := by_tag.get("answer"):  # research ends with it
         visible = str(final.get("answer", "") if isinstance(final, dict) else final)
     visible = clean_text(visible, model_answer=True).strip()
     if not visible:
         raise SearchError("no_results", "Brave's answer is empty.", "Ask in other words.")
-    usage = object_field(found, "usage") or answer["usage"]
+    usage = object_field(by_tag, "usage") or answer["usage"]
     extras: Fields = {"citations": list(citations.values()), "entities": entities, "usage": usage}
-    extras["research_queries"] = found.get("queries")
+    extras["research_queries"] = by_tag.get("queries")
     extras["cost_usd"] = usage.get("X-Request-Total-Cost")
     return found_document(params, text=visible, **drop_empty(extras))
 
@@ -882,8 +882,8 @@ def run_places(params: Fields, report: ProgressCallback = None) -> Document:
         places = document.get("results", [])
         ids = [place["id"] for place in places if isinstance(place.get("id"), str)][:MAX_IDS]
         if params.get("descriptions") and ids:
-            found = call_endpoint("descriptions", {"ids": ids}, params, deadline)
-            texts = {str(item.get("id")): item for item in objects(found.get("results"))}
+            described = call_endpoint("descriptions", {"ids": ids}, params, deadline)
+            texts = {str(item.get("id")): item for item in objects(described.get("results"))}
             for place in places:
                 place.update(pick_fields(texts.get(str(place.get("id")), {}), "description"))
         return {**document, **drop_empty({"location": object_field(answer, "location")})}
@@ -1147,14 +1147,14 @@ OUTPUT_PARAMS: list[Fields] = [
 # fmt: on
 
 
-def check_params(command: str, spec: Fields, given: Fields) -> Fields:
+def check_params(command: str, spec: Fields, params: Fields) -> Fields:
     """Return checked parameters under their table names, defaults filled in; raises SearchError."""
-    found = canonical_names(command, spec, given)
+    values = canonical_names(command, spec, params)
     checked: Fields = {}
     for parameter in [*spec["params"], *COMMON_PARAMS]:
         name = parameter["name"]
-        if name in found:
-            checked[name] = check_value(parameter, found[name])
+        if name in values:
+            checked[name] = check_value(parameter, values[name])
         elif parameter.get("required"):
             hint = f"Give {name}: {parameter['help']}."
             raise SearchError("invalid_input", f"{name} is missing.", hint)
@@ -1163,7 +1163,7 @@ def check_params(command: str, spec: Fields, given: Fields) -> Fields:
     return checked
 
 
-def canonical_names(command: str, spec: Fields, given: Fields) -> Fields:
+def canonical_names(command: str, spec: Fields, params: Fields) -> Fields:
     """Return the given parameters under their table names; aliases are matched.
 
     null counts as not given, and so do empty text and empty lists for optional parameters. Raises
@@ -1173,8 +1173,8 @@ def canonical_names(command: str, spec: Fields, given: Fields) -> Fields:
     for parameter in [*spec["params"], *COMMON_PARAMS]:
         names = (parameter["name"], *parameter.get("aliases", ()))
         table.update(dict.fromkeys(names, parameter))
-    found: Fields = {}
-    for key, value in given.items():
+    values: Fields = {}
+    for key, value in params.items():
         spelled = spelled_name(key)
         if spelled not in table:
             hint = spec.get("cannot", {}).get(spelled) or nearest(spelled, table, "parameter")
@@ -1182,10 +1182,10 @@ def canonical_names(command: str, spec: Fields, given: Fields) -> Fields:
         name, required = table[spelled]["name"], table[spelled].get("required")
         if value is None or (value in ("", []) and not required):
             continue
-        first = found.setdefault(name, value)
+        first = values.setdefault(name, value)
         if first is not value and first != value:
             raise given_twice(name, first, value)
-    return found
+    return values
 
 
 def spelled_name(name: Any) -> str:
@@ -1350,8 +1350,8 @@ def internal_error(error: Exception, verbose: bool) -> Document:
 
     if verbose:
         traceback.print_exception(error)
-    place = traceback.extract_tb(error.__traceback__)[-1]
-    where = f"{os.path.basename(place.filename)} line {place.lineno}"
+    frame = traceback.extract_tb(error.__traceback__)[-1]
+    where = f"{os.path.basename(frame.filename)} line {frame.lineno}"
     message = f"Internal error: {type(error).__name__} at {where}."
     hint = "This is a defect of the program: report it (verbose shows where it happened)."
     return error_document(SearchError("internal", message, hint))
@@ -1524,9 +1524,9 @@ def run_command_line(script: Fields, argv: list[str] | None) -> int:
     """
     open_closed_streams()
     stop_on_signals()
-    given = sys.argv[1:] if argv is None else argv
+    arguments = sys.argv[1:] if argv is None else argv
     # The bytes of an argument are UTF-8, whatever the locale made of them.
-    words = [os.fsencode(word).decode("utf-8", "surrogateescape") for word in given]
+    words = [os.fsencode(word).decode("utf-8", "surrogateescape") for word in arguments]
     flags = words[: words.index("--")] if "--" in words else words
     options: Fields = {}
     if "--format=markdown" in flags or ("--format", "markdown") in itertools.pairwise(flags):
@@ -1723,18 +1723,18 @@ def parse_arguments(
     for parameter in OUTPUT_PARAMS:
         if parameter["name"] in values:
             options[parameter["name"]] = check_value(parameter, values.pop(parameter["name"]))
-    given: Fields = {}
+    from_json: Fields = {}
     if "params_json" in options:
-        given = read_params_json(options["params_json"])
+        from_json = read_params_json(options["params_json"])
         similar = nearest(words[0], script["commands"], "command") if words else ""
-        has_query = {"query", "q"} & {spelled_name(name) for name in given}
+        has_query = {"query", "q"} & {spelled_name(name) for name in from_json}
         if similar and not (is_named or has_query or " " in words[0]):
             hint = f"{similar} To search for {quoted(words[0])}, put it into the JSON."
             raise SearchError("invalid_input", f"{quoted(words[0])} is no command.", hint)
-        given = canonical_names(command, spec, given)
+        from_json = canonical_names(command, spec, from_json)
     if words:
-        take_words(script, command, words, values, given)
-    merged = {**given, **values}
+        take_words(script, command, words, values, from_json)
+    merged = {**from_json, **values}
     if not merged and command != default and positional_word(spec):
         needed = [item for item in spec["params"] if item.get("required")]
         wanted = " and ".join(item["name"] for item in needed) or "parameters"
@@ -1749,7 +1749,7 @@ def parse_arguments(
 
 
 def take_words(
-    script: Fields, command: str, words: list[str], values: Fields, given: Fields
+    script: Fields, command: str, words: list[str], values: Fields, from_json: Fields
 ) -> None:
     """Put the words that are no flags into values; given holds the parameters of the JSON.
 
@@ -1765,8 +1765,8 @@ def take_words(
     is_default = command == next(iter(commands)) and words[0] not in commands
     if is_default and not any(" " in word for word in words):
         words = [" ".join(words)]
-    if positional and (name in values or name in given):
-        error = given_twice(name, values.get(name, given.get(name)), words[0])
+    if positional and (name in values or name in from_json):
+        error = given_twice(name, values.get(name, from_json.get(name)), words[0])
     elif positional and len(words) == 1:
         values[name] = words[0]
         return
@@ -1785,11 +1785,11 @@ def read_params_json(text: str) -> Fields:
     """Return the object given as --params-json: JSON text, @FILE, or - for standard input."""
     content = read_argument("@-" if text == "-" else text, "params_json")
     try:
-        given = json.loads(content)
+        params = json.loads(content)
     except (ValueError, RecursionError):
-        given = None
-    if isinstance(given, dict):
-        return given
+        params = None
+    if isinstance(params, dict):
+        return params
     hint = """Give an object such as '{"query": "..."}', @FILE, or - for standard input."""
     message = f"params_json is not a valid JSON object: {quoted(content.strip())}."
     raise SearchError("invalid_input", message, hint)
@@ -1916,7 +1916,6 @@ def end_process(code: int) -> None:
 
 USER_AGENT = f"web-search-skill/{VERSION}"
 MAX_BODY = 8_000_000  # bytes of one answer after decompression; real ones stay under 1 MB
-READ_SIZE = 65_536  # bytes read at a time
 MAX_HEADER = 8_192  # characters of a header's value; http.client lets 65,536 through
 CONNECT_TIMEOUT = 5.0  # seconds for one address: a dead IPv6 route must not eat the whole deadline
 FAULT_TRIES = 3  # of a request that meets a fault (connection, 500, 502, 503, 504)
@@ -1991,8 +1990,8 @@ def read_secrets() -> dict[str, str]:
     except OSError:
         return {}
     pattern = r"""\s*([A-Z][A-Z0-9_]*)\s*:\s*(?:"([^"]*)"|'([^']*)'|([^\s#'"]\S*))\s*(?:#.*)?"""
-    found = (re.fullmatch(pattern, line[:10_000]) for line in lines)
-    return {match[1]: match[2] or match[3] or match[4] or "" for match in found if match}
+    matches = (re.fullmatch(pattern, line[:10_000]) for line in lines)
+    return {match[1]: match[2] or match[3] or match[4] or "" for match in matches if match}
 
 
 def configured_key(*names: str) -> tuple[str, str]:
@@ -2200,30 +2199,27 @@ def read_body(answer: Any, encoding: str, max_body: int | None) -> bytes:
     A body longer than max_body is returned longer than that; without max_body, one longer than
     MAX_BODY is refused.
     """
+    import gzip
     import zlib
 
-    packed = encoding.lower() in ("gzip", "x-gzip", "deflate")
-    if encoding and not packed and encoding.lower() != "identity":
+    encoding = encoding.lower()
+    if encoding not in ("", "identity", "gzip", "x-gzip", "deflate"):
         message = f"The answer is encoded as {quoted(encoding)}, which was not asked for."
         raise SearchError("provider", message, "Nothing here can decode it.")
     limit = max_body or MAX_BODY
-    body = bytearray()
-    unpacker: Any = None
     try:
-        while len(body) <= limit and (piece := answer.read(READ_SIZE)):
-            while piece and len(body) <= limit:
-                if packed and (unpacker is None or unpacker.eof):  # gzip may have several members
-                    unpacker = zlib.decompressobj(47)  # 32 + 15: gzip or zlib, told by its header
-                body += unpacker.decompress(piece, limit + 1 - len(body)) if packed else piece
-                piece = unpacker.unused_data if packed else b""
-    except zlib.error:
+        reader = gzip.GzipFile(fileobj=answer) if "gzip" in encoding else answer
+        body: bytes = reader.read(limit + 1)
+        if encoding == "deflate":
+            body = zlib.decompressobj().decompress(body, limit + 1)
+    except (gzip.BadGzipFile, zlib.error):
         raise SearchError("provider", "The answer could not be decompressed.") from None
     if len(body) > limit and not max_body:
         message = f"The answer is longer than {limit} bytes."
         raise SearchError("provider", message, "Ask for less.")
-    if len(body) <= limit and (answer.length or (unpacker and not unpacker.eof)):
+    if len(body) <= limit and answer.length:
         raise EOFError  # http.client's read(n) returns a cut body without an error
-    return bytes(body)
+    return body
 
 
 @functools.cache

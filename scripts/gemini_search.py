@@ -302,7 +302,7 @@ COMMANDS: dict[str, Fields] = {
 def build_prompt(command: str, params: Fields, insist: bool = False) -> str:
     """Return the text of a command's question: the query first, then what to look for."""
     subreddit = params.get("subreddit", "")
-    given = {
+    values = {
         "technology": "the technology",
         **params,
         "focus": FOCUS[params.get("focus", "general")],
@@ -313,8 +313,8 @@ def build_prompt(command: str, params: Fields, insist: bool = False) -> str:
     }
     lines = [params["query"], ""]
     for name, line in (*PROMPTS[command], *EVERY_PROMPT):
-        if not name or given.get(name):
-            lines.append(line.format(given.get(name)))
+        if not name or values.get(name):
+            lines.append(line.format(values.get(name)))
     return "\n".join(lines)
 
 
@@ -373,11 +373,11 @@ def thinking_config(params: Fields, model: str) -> tuple[Fields, str]:
 
 def chosen_model(params: Fields) -> tuple[str, bool]:
     """Return (model, whether the user named it). Raises SearchError if it cannot be a name."""
-    named = params.get("model") or os.environ.get("GEMINI_MODEL", "").strip()
-    model = (named or DEFAULT_MODEL).removeprefix("models/")
+    name = params.get("model") or os.environ.get("GEMINI_MODEL", "").strip()
+    model = (name or DEFAULT_MODEL).removeprefix("models/")
     if not re.fullmatch(r"[A-Za-z0-9][\w.@-]*", model, re.ASCII):
         raise wrong_value(MODEL, model, f"a name such as {DEFAULT_MODEL}")
-    return model, bool(named)
+    return model, bool(name)
 
 
 def build_search_request(
@@ -387,8 +387,8 @@ def build_search_request(
 
     options: parameters of the search command, model among them. Raises SearchError.
     """
-    given = {"query": query, "provider": provider, **(options or {})}
-    params = check_params("search", COMMANDS["search"], given)
+    params = {"query": query, "provider": provider, **(options or {})}
+    params = check_params("search", COMMANDS["search"], params)
     return build_request("search", params, given_credential(provider, ""), chosen_model(params)[0])
 
 
@@ -730,16 +730,16 @@ def chunk_source(chunk: Any, resolved: dict[str, str]) -> dict[str, str]:
     A redirect link says nothing about the page; its title is the page's site. Spaces, which
     Google leaves in its own search links, are encoded: they would end the URL.
     """
-    found: Fields = {}
+    page: Fields = {}
     for kind in ("web", "maps", "retrievedContext", "image"):
-        found = found or object_field(chunk, kind)
-    link = clean_text(str(found.get("uri") or found.get("sourceUri") or "")).strip()
+        page = page or object_field(chunk, kind)
+    link = clean_text(str(page.get("uri") or page.get("sourceUri") or "")).strip()
     url = re.sub(r"\s", "%20", resolved.get(link, link))
-    host, title = url_host(url), text_field(found, "title")
+    host, title = url_host(url), text_field(page, "title")
     if not host:
         return {}
-    named = text_field(found, "domain") or title
-    domain = named if named and url.startswith(REDIRECT_LINK) else host
+    site = text_field(page, "domain") or title
+    domain = site if site and url.startswith(REDIRECT_LINK) else host
     return {"title": title or domain, "url": url, "domain": domain}
 
 
@@ -794,9 +794,9 @@ def segment_end(data: bytes, segment: Fields) -> int | None:
         return end if whole else None
     wanted = words.encode("utf-8", "surrogatepass")
     for drift in range(MAX_DRIFT + 1):
-        for found in (start - drift, start + drift):
-            if found >= 0 and data.startswith(wanted, found):
-                return found + len(wanted)
+        for position in (start - drift, start + drift):
+            if position >= 0 and data.startswith(wanted, position):
+                return position + len(wanted)
     return data.find(wanted) + len(wanted) if data.count(wanted) == 1 else None
 
 
@@ -831,8 +831,8 @@ def insert_markers(text: str, citations: list[Citation]) -> str:
         if at and numbers:
             places.setdefault(at, (indent, set()))[1].update(numbers)
     for at in sorted(places, reverse=True):
-        indent, found = places[at]
-        markers = "[" + "][".join(map(str, sorted(found))) + "]"
+        indent, numbers = places[at]
+        markers = "[" + "][".join(map(str, sorted(numbers))) + "]"
         if indent is not None:
             markers = f"\n{indent}{markers}\n"
         elif text.startswith("(", at):
@@ -865,12 +865,12 @@ def answer_document(params: Fields, provider: str, requested: str, result: Field
         "requested_model": requested if result["model"] != requested else None,
         "warnings": [*filter(None, (*result["warnings"], reason, ending))],
     }
-    told = drop_empty(document).keys() | {"sources", "search_queries"}  # also if they are empty
+    names = drop_empty(document).keys() | {"sources", "search_queries"}  # also if they are empty
     if not params.get("suggestions"):
-        told -= {"suggestions_html"}
+        names -= {"suggestions_html"}
     if alone:
-        told &= {*BESIDE, alone}
-    return {name: document[name] for name in ANSWER_FIELDS if name in told}
+        names &= {*BESIDE, alone}
+    return {name: document[name] for name in ANSWER_FIELDS if name in names}
 
 
 # ===== asking =====================================================================================
@@ -879,25 +879,26 @@ def answer_document(params: Fields, provider: str, requested: str, result: Field
 class Session:
     """What the searches of one call share: credentials, and the pause after a rate limit.
 
-    given: a credential to use in place of the configured one.
+    own: a credential to use in place of the configured one.
     """
 
-    def __init__(self, given: Fields | None = None) -> None:
+    def __init__(self, own: Fields | None = None) -> None:
         import threading
 
         self.lock = threading.Lock()
-        self.found: dict[str, Fields | SearchError] = {given["provider"]: given} if given else {}
+        # Provider -> its credential, or the error of looking for it.
+        self.credentials: dict[str, Fields | SearchError] = {own["provider"]: own} if own else {}
         self.resume_at: dict[str, float] = {}  # provider -> when requests may be sent again
 
     def credential(self, provider: str, deadline: float) -> Fields:
         """Return a provider's credential, found once: gcloud takes seconds. Raises SearchError."""
         with self.lock:
-            if provider not in self.found:
+            if provider not in self.credentials:
                 try:
-                    self.found[provider] = find_credential(provider, deadline)
+                    self.credentials[provider] = find_credential(provider, deadline)
                 except SearchError as error:
-                    self.found[provider] = error
-        credential = self.found[provider]
+                    self.credentials[provider] = error
+        credential = self.credentials[provider]
         if isinstance(credential, SearchError):
             raise credential
         return credential
@@ -947,14 +948,14 @@ def ask_providers(command: str, params: Fields, session: Session) -> Document:
             message = f"since is not possible with provider {order[0]}: only gemini has it."
             raise SearchError("invalid_input", message, "Name the time in the question instead.")
         order = ["gemini"]
-    model, named = chosen_model(params)
+    model, is_named = chosen_model(params)
     if params.get("dry_run"):
         credential = given_credential(order[0], "")
         for provider in reversed(order):
             if not configuration_error(provider):
                 credential = find_credential(provider, deadline, dry_run=True)
         raise DryRun(build_request(command, params, credential, model))
-    question = Question(command, params, model, named)
+    question = Question(command, params, model, is_named)
     failures: list[SearchError] = []
     while order:
         provider = order.pop(0)
@@ -1087,7 +1088,7 @@ def read_answer(params: Fields, data: Fields, deadline: float) -> tuple[Fields, 
     if params.get("resolve_urls"):
         # max_sources counts pages, and only resolved links show which are the same page.
         sources = parse_search_response(data)["sources"]
-        links = [one["url"] for one in sources if one["url"].startswith(REDIRECT_LINK)]
+        links = [source["url"] for source in sources if source["url"].startswith(REDIRECT_LINK)]
     resolved = resolve_links(links, deadline) if links else {}
     result = parse_search_response(data, resolved, params.get("max_sources"))
     check_answer(data, result)
@@ -1095,10 +1096,10 @@ def read_answer(params: Fields, data: Fields, deadline: float) -> tuple[Fields, 
     return result, f"{missing} of {len(links)} redirect links lead nowhere." if missing else ""
 
 
-def provider_order(named: str = "auto") -> list[str]:
+def provider_order(provider: str = "auto") -> list[str]:
     """Return the named provider, or those that auto tries; raises SearchError."""
-    if named != "auto":
-        return [named]
+    if provider != "auto":
+        return [provider]
     listed = os.environ.get("GEMINI_PROVIDERS", "").strip() or DEFAULT_PROVIDERS
     parameter = {"name": "GEMINI_PROVIDERS", "type": "csv", "choices": [*PROVIDERS]}
     return list(dict.fromkeys(check_value(parameter, listed)))
@@ -1108,10 +1109,10 @@ def attempts_of(*failures: SearchError) -> list[Fields]:
     """Return the attempts of failed providers: what each lacked, or what it answered."""
     attempts = []
     for error in failures:
-        said = {"kind": error.kind, "error": error.message}
-        said = drop_empty({"lacks": error.details.get("lacks")}) or said
+        attempt = {"kind": error.kind, "error": error.message}
+        attempt = drop_empty({"lacks": error.details.get("lacks")}) or attempt
         attempts += error.details.get("attempts", [])
-        attempts.append({"provider": error.details["provider"], **said})
+        attempts.append({"provider": error.details["provider"], **attempt})
     return attempts
 
 
@@ -1179,8 +1180,8 @@ def resolve_links(links: list[str], deadline: float) -> dict[str, str]:
         return page if 300 <= response.status < 400 and elsewhere else ""
 
     redirects = [link for link in links if link.startswith(REDIRECT_LINK)]
-    found = in_parallel(target, redirects, RESOLVE_WORKERS)
-    return {link: page for link, page in found if page}
+    pages = in_parallel(target, redirects, RESOLVE_WORKERS)
+    return {link: page for link, page in pages if page}
 
 
 # ===== commands: one run_* for each, called by main, other scripts and servers ====================
@@ -1233,7 +1234,7 @@ def run_batch(params: Fields, report: ProgressCallback = None, emit: Emit = None
         if emit:  # each document is fitted alone, so run_operation cuts nothing
             room, checked["max_chars"] = checked.get("max_chars", DEFAULT_MAX_CHARS), 0
         results = ask_all(queries, {**checked, "max_chars": room}, report, emit)
-        counts = {"count": len(results), "succeeded": sum(one["ok"] for one in results)}
+        counts = {"count": len(results), "succeeded": sum(result["ok"] for result in results)}
         return {**batch_outcome(results), **counts, "results": results}
 
     # A bad query is its own search's error, not the batch's.
@@ -1252,18 +1253,18 @@ def ask_all(
     def work(key: str) -> Document:
         left = min(max(0.1, deadline - time.monotonic()), LONGEST_TIMEOUT)
         query = distinct[key] if isinstance(distinct[key], str) else ""
-        given = {**params, "query": distinct[key], "timeout": left}
-        return {"query": query, **run_answer("search", given, session=session)}
+        search_params = {**params, "query": distinct[key], "timeout": left}
+        return {"query": query, **run_answer("search", search_params, session=session)}
 
-    found: dict[str, Document] = {}
+    documents: dict[str, Document] = {}
     for key, document in in_parallel(work, list(distinct), workers):
-        found[key] = document
+        documents[key] = document
         if report:
-            report("grounded searches", len(found), len(distinct))
-        for number in (place for place, one in enumerate(keys) if one == key):
+            report("grounded searches", len(documents), len(distinct))
+        for number in (number for number, other in enumerate(keys) if other == key):
             if emit:
                 emit(number, document)
-    return [found[key] for key in keys]
+    return [documents[key] for key in keys]
 
 
 def run_models(params: Fields, report: ProgressCallback = None) -> Document:
@@ -1343,9 +1344,9 @@ def search_batch(queries: list[str], timeout: float | None = None, **options: An
     return run_or_raise("batch", {"queries": queries, "timeout": timeout, **options})
 
 
-def run_or_raise(command: str, given: Fields) -> Document:
+def run_or_raise(command: str, params: Fields) -> Document:
     """Run a command for a Python program; raise ValueError where its callers expect it."""
-    document = RUN[command]({**given, "max_chars": 0})
+    document = RUN[command]({**params, "max_chars": 0})
     if not document["ok"] and document["error"] in (EMPTY_QUERY, EMPTY_QUERIES, NO_KEY):
         raise ValueError(document["error"])
     return document
@@ -1375,9 +1376,9 @@ def to_markdown(document: Document) -> str:
     """Return a document, or an error document, as Markdown."""
     if "results" in document:
         blocks = []
-        for one in document["results"]:
-            heading = one_line(one["query"], 200) or "(no query)"
-            blocks.append(f"# {heading}\n\n{to_markdown(one)}")
+        for result in document["results"]:
+            heading = one_line(result["query"], 200) or "(no query)"
+            blocks.append(f"# {heading}\n\n{to_markdown(result)}")
         return frame_markdown(document, *blocks)
     if not document["ok"]:
         return error_to_markdown(document)
@@ -1431,10 +1432,12 @@ def error_to_markdown(document: Document) -> str:
     details, message = document["details"], document["error"]
     heading = HEADINGS.get(details["kind"], "Search Error")
     lines = []
-    for one in details.get("attempts", []):
-        if "lacks" in one or message.startswith(NO_PROVIDERS):
+    for attempt in details.get("attempts", []):
+        if "lacks" in attempt or message.startswith(NO_PROVIDERS):
             heading = NO_PROVIDERS
-        lines.append(f"- {one['provider']}: {one.get('error') or 'needs ' + one['lacks']}")
+        lines.append(
+            f"- {attempt['provider']}: {attempt.get('error') or 'needs ' + attempt['lacks']}"
+        )
     message = "" if message.startswith(NO_PROVIDERS) else message
     blocks = (f"## {heading}", message, details.get("hint", ""), "\n".join(lines))
     return "\n\n".join(filter(None, blocks))
@@ -1607,14 +1610,14 @@ OUTPUT_PARAMS: list[Fields] = [
 # fmt: on
 
 
-def check_params(command: str, spec: Fields, given: Fields) -> Fields:
+def check_params(command: str, spec: Fields, params: Fields) -> Fields:
     """Return checked parameters under their table names, defaults filled in; raises SearchError."""
-    found = canonical_names(command, spec, given)
+    values = canonical_names(command, spec, params)
     checked: Fields = {}
     for parameter in [*spec["params"], *COMMON_PARAMS]:
         name = parameter["name"]
-        if name in found:
-            checked[name] = check_value(parameter, found[name])
+        if name in values:
+            checked[name] = check_value(parameter, values[name])
         elif parameter.get("required"):
             hint = f"Give {name}: {parameter['help']}."
             raise SearchError("invalid_input", f"{name} is missing.", hint)
@@ -1623,7 +1626,7 @@ def check_params(command: str, spec: Fields, given: Fields) -> Fields:
     return checked
 
 
-def canonical_names(command: str, spec: Fields, given: Fields) -> Fields:
+def canonical_names(command: str, spec: Fields, params: Fields) -> Fields:
     """Return the given parameters under their table names; aliases are matched.
 
     null counts as not given, and so do empty text and empty lists for optional parameters. Raises
@@ -1633,8 +1636,8 @@ def canonical_names(command: str, spec: Fields, given: Fields) -> Fields:
     for parameter in [*spec["params"], *COMMON_PARAMS]:
         names = (parameter["name"], *parameter.get("aliases", ()))
         table.update(dict.fromkeys(names, parameter))
-    found: Fields = {}
-    for key, value in given.items():
+    values: Fields = {}
+    for key, value in params.items():
         spelled = spelled_name(key)
         if spelled not in table:
             hint = spec.get("cannot", {}).get(spelled) or nearest(spelled, table, "parameter")
@@ -1642,10 +1645,10 @@ def canonical_names(command: str, spec: Fields, given: Fields) -> Fields:
         name, required = table[spelled]["name"], table[spelled].get("required")
         if value is None or (value in ("", []) and not required):
             continue
-        first = found.setdefault(name, value)
+        first = values.setdefault(name, value)
         if first is not value and first != value:
             raise given_twice(name, first, value)
-    return found
+    return values
 
 
 def spelled_name(name: Any) -> str:
@@ -1810,8 +1813,8 @@ def internal_error(error: Exception, verbose: bool) -> Document:
 
     if verbose:
         traceback.print_exception(error)
-    place = traceback.extract_tb(error.__traceback__)[-1]
-    where = f"{os.path.basename(place.filename)} line {place.lineno}"
+    frame = traceback.extract_tb(error.__traceback__)[-1]
+    where = f"{os.path.basename(frame.filename)} line {frame.lineno}"
     message = f"Internal error: {type(error).__name__} at {where}."
     hint = "This is a defect of the program: report it (verbose shows where it happened)."
     return error_document(SearchError("internal", message, hint))
@@ -1984,9 +1987,9 @@ def run_command_line(script: Fields, argv: list[str] | None) -> int:
     """
     open_closed_streams()
     stop_on_signals()
-    given = sys.argv[1:] if argv is None else argv
+    arguments = sys.argv[1:] if argv is None else argv
     # The bytes of an argument are UTF-8, whatever the locale made of them.
-    words = [os.fsencode(word).decode("utf-8", "surrogateescape") for word in given]
+    words = [os.fsencode(word).decode("utf-8", "surrogateescape") for word in arguments]
     flags = words[: words.index("--")] if "--" in words else words
     options: Fields = {}
     if "--format=markdown" in flags or ("--format", "markdown") in itertools.pairwise(flags):
@@ -2183,18 +2186,18 @@ def parse_arguments(
     for parameter in OUTPUT_PARAMS:
         if parameter["name"] in values:
             options[parameter["name"]] = check_value(parameter, values.pop(parameter["name"]))
-    given: Fields = {}
+    from_json: Fields = {}
     if "params_json" in options:
-        given = read_params_json(options["params_json"])
+        from_json = read_params_json(options["params_json"])
         similar = nearest(words[0], script["commands"], "command") if words else ""
-        has_query = {"query", "q"} & {spelled_name(name) for name in given}
+        has_query = {"query", "q"} & {spelled_name(name) for name in from_json}
         if similar and not (is_named or has_query or " " in words[0]):
             hint = f"{similar} To search for {quoted(words[0])}, put it into the JSON."
             raise SearchError("invalid_input", f"{quoted(words[0])} is no command.", hint)
-        given = canonical_names(command, spec, given)
+        from_json = canonical_names(command, spec, from_json)
     if words:
-        take_words(script, command, words, values, given)
-    merged = {**given, **values}
+        take_words(script, command, words, values, from_json)
+    merged = {**from_json, **values}
     if not merged and command != default and positional_word(spec):
         needed = [item for item in spec["params"] if item.get("required")]
         wanted = " and ".join(item["name"] for item in needed) or "parameters"
@@ -2209,7 +2212,7 @@ def parse_arguments(
 
 
 def take_words(
-    script: Fields, command: str, words: list[str], values: Fields, given: Fields
+    script: Fields, command: str, words: list[str], values: Fields, from_json: Fields
 ) -> None:
     """Put the words that are no flags into values; given holds the parameters of the JSON.
 
@@ -2225,8 +2228,8 @@ def take_words(
     is_default = command == next(iter(commands)) and words[0] not in commands
     if is_default and not any(" " in word for word in words):
         words = [" ".join(words)]
-    if positional and (name in values or name in given):
-        error = given_twice(name, values.get(name, given.get(name)), words[0])
+    if positional and (name in values or name in from_json):
+        error = given_twice(name, values.get(name, from_json.get(name)), words[0])
     elif positional and len(words) == 1:
         values[name] = words[0]
         return
@@ -2245,11 +2248,11 @@ def read_params_json(text: str) -> Fields:
     """Return the object given as --params-json: JSON text, @FILE, or - for standard input."""
     content = read_argument("@-" if text == "-" else text, "params_json")
     try:
-        given = json.loads(content)
+        params = json.loads(content)
     except (ValueError, RecursionError):
-        given = None
-    if isinstance(given, dict):
-        return given
+        params = None
+    if isinstance(params, dict):
+        return params
     hint = """Give an object such as '{"query": "..."}', @FILE, or - for standard input."""
     message = f"params_json is not a valid JSON object: {quoted(content.strip())}."
     raise SearchError("invalid_input", message, hint)
@@ -2376,7 +2379,6 @@ def end_process(code: int) -> None:
 
 USER_AGENT = f"web-search-skill/{VERSION}"
 MAX_BODY = 8_000_000  # bytes of one answer after decompression; real ones stay under 1 MB
-READ_SIZE = 65_536  # bytes read at a time
 MAX_HEADER = 8_192  # characters of a header's value; http.client lets 65,536 through
 CONNECT_TIMEOUT = 5.0  # seconds for one address: a dead IPv6 route must not eat the whole deadline
 FAULT_TRIES = 3  # of a request that meets a fault (connection, 500, 502, 503, 504)
@@ -2451,8 +2453,8 @@ def read_secrets() -> dict[str, str]:
     except OSError:
         return {}
     pattern = r"""\s*([A-Z][A-Z0-9_]*)\s*:\s*(?:"([^"]*)"|'([^']*)'|([^\s#'"]\S*))\s*(?:#.*)?"""
-    found = (re.fullmatch(pattern, line[:10_000]) for line in lines)
-    return {match[1]: match[2] or match[3] or match[4] or "" for match in found if match}
+    matches = (re.fullmatch(pattern, line[:10_000]) for line in lines)
+    return {match[1]: match[2] or match[3] or match[4] or "" for match in matches if match}
 
 
 def configured_key(*names: str) -> tuple[str, str]:
@@ -2660,30 +2662,27 @@ def read_body(answer: Any, encoding: str, max_body: int | None) -> bytes:
     A body longer than max_body is returned longer than that; without max_body, one longer than
     MAX_BODY is refused.
     """
+    import gzip
     import zlib
 
-    packed = encoding.lower() in ("gzip", "x-gzip", "deflate")
-    if encoding and not packed and encoding.lower() != "identity":
+    encoding = encoding.lower()
+    if encoding not in ("", "identity", "gzip", "x-gzip", "deflate"):
         message = f"The answer is encoded as {quoted(encoding)}, which was not asked for."
         raise SearchError("provider", message, "Nothing here can decode it.")
     limit = max_body or MAX_BODY
-    body = bytearray()
-    unpacker: Any = None
     try:
-        while len(body) <= limit and (piece := answer.read(READ_SIZE)):
-            while piece and len(body) <= limit:
-                if packed and (unpacker is None or unpacker.eof):  # gzip may have several members
-                    unpacker = zlib.decompressobj(47)  # 32 + 15: gzip or zlib, told by its header
-                body += unpacker.decompress(piece, limit + 1 - len(body)) if packed else piece
-                piece = unpacker.unused_data if packed else b""
-    except zlib.error:
+        reader = gzip.GzipFile(fileobj=answer) if "gzip" in encoding else answer
+        body: bytes = reader.read(limit + 1)
+        if encoding == "deflate":
+            body = zlib.decompressobj().decompress(body, limit + 1)
+    except (gzip.BadGzipFile, zlib.error):
         raise SearchError("provider", "The answer could not be decompressed.") from None
     if len(body) > limit and not max_body:
         message = f"The answer is longer than {limit} bytes."
         raise SearchError("provider", message, "Ask for less.")
-    if len(body) <= limit and (answer.length or (unpacker and not unpacker.eof)):
+    if len(body) <= limit and answer.length:
         raise EOFError  # http.client's read(n) returns a cut body without an error
-    return bytes(body)
+    return body
 
 
 @functools.cache
@@ -2817,8 +2816,8 @@ def read_queries(params: Fields, hint: str) -> Fields:
     queries = queries_in(text)
     if not queries:
         raise SearchError("invalid_input", f"input: {path!r} holds no query.", hint)
-    given = params.get("queries", [])
-    return {**params, "queries": [*(given if isinstance(given, list) else [given]), *queries]}
+    own = params.get("queries", [])
+    return {**params, "queries": [*(own if isinstance(own, list) else [own]), *queries]}
 
 
 def queries_in(text: str) -> list[str]:
@@ -2851,6 +2850,7 @@ def batch_outcome(results: list[Document]) -> Document:
 # ----- batches without end, as JSON Lines
 
 STREAM_PIECE = 100  # queries that are answered together
+READ_SIZE = 65_536  # bytes of input that are read at a time
 MAX_LINE = 100_000  # bytes of a line of input; a longer one is cut, which makes it a bad one
 
 
@@ -2883,8 +2883,8 @@ def run_with_input(
 
     for piece in query_pieces(params):
         queries = [query for query in piece if hash(query) not in done]
-        given = {name: value for name, value in params.items() if name != "input"}
-        document = run({**given, "queries": queries}, report, emit) if queries else {"results": []}
+        others = {name: value for name, value in params.items() if name != "input"}
+        document = run({**others, "queries": queries}, report, emit) if queries else {"results": []}
         if "results" not in document:  # a dry run, or an error of the whole batch
             return document
         start += len(queries)
@@ -2933,9 +2933,9 @@ def query_pieces(params: Fields) -> Iterator[list[str]]:
 
     Raises SearchError if the input cannot be read.
     """
-    given = params.get("queries", [])
-    given = given if isinstance(given, list) else [given]
-    texts = [query if isinstance(query, str) else dump_json(query) for query in given]
+    queries = params.get("queries", [])
+    queries = queries if isinstance(queries, list) else [queries]
+    texts = [query if isinstance(query, str) else dump_json(query) for query in queries]
     read = input_pieces(str(params["input"])) if "input" in params else ()
     for piece in itertools.chain([texts], read):
         for start in range(0, len(piece), STREAM_PIECE):

@@ -319,10 +319,10 @@ def tbs_filters(params: Fields) -> str:
 def map_point(text: str) -> str:
     """Return the middle of a map as @LAT,LONG,ZOOMz; raises SearchError (invalid_input)."""
     number = r"([-+]?\d+(?:\.\d+)?)"
-    found = re.fullmatch(rf"@?{number}\s*,\s*{number}(?:\s*,\s*(\d+(?:\.\d+)?[mz]))?", text)
-    if not found or abs(float(found[1])) > 90 or abs(float(found[2])) > 180:
+    point = re.fullmatch(rf"@?{number}\s*,\s*{number}(?:\s*,\s*(\d+(?:\.\d+)?[mz]))?", text)
+    if not point or abs(float(point[1])) > 90 or abs(float(point[2])) > 180:
         raise wrong_value(LL, text, "LAT,LONG or @LAT,LONG,14z")
-    return f"@{found[1]},{found[2]},{found[3] or MAP_ZOOM}"
+    return f"@{point[1]},{point[2]},{point[3] or MAP_ZOOM}"
 
 
 def checked_url(text: str) -> str:
@@ -347,14 +347,14 @@ def wire_value(name: str, value: Any) -> Any:
 
 def check_place(command: str, params: Fields) -> None:
     """Raise SearchError (invalid_input) if the parameters do not say which places are meant."""
-    named = {"query", "cid", "fid", "place_id"} & params.keys()
-    if command == "maps" and not named:
+    names = {"query", "cid", "fid", "place_id"} & params.keys()
+    if command == "maps" and not names:
         hint = "For example query: 'coffee', ll: '@37.7749,-122.4194,14z'."
         raise SearchError("invalid_input", "Give a query, a cid or a place_id.", hint)
     if command == "maps" and params.get("page", 1) > 1 and "ll" not in params:
         hint = "Give the ll of the document of page 1, so that the map stays the same."
         raise SearchError("invalid_input", f"page {params['page']} of maps needs ll.", hint)
-    if command == "reviews" and len(named) != 1:
+    if command == "reviews" and len(names) != 1:
         hint = "maps lists them: give it the name of the place as query."
         raise SearchError("invalid_input", "Give one of cid, fid and place_id.", hint)
 
@@ -429,8 +429,8 @@ def hidden_error(command: str, answer: Any) -> SearchError | None:
         status = answer["statusCode"] if isinstance(answer.get("statusCode"), int) else 200
         message = f"Serper answered with an error: {shorten(text, 200)}"
         return known_error(text, status) or SearchError("provider", message, status=status)
-    found = answer.get(name) if isinstance(answer, dict) else 0
-    if found is None or isinstance(found, str if name == "text" else list):
+    value = answer.get(name) if isinstance(answer, dict) else 0
+    if value is None or isinstance(value, str if name == "text" else list):
         return None
     message = f"Serper's answer to {command} is malformed: {shorten(dump_json(answer), 200)}"
     return SearchError("provider", message, "Try again later.", status=200)
@@ -491,7 +491,7 @@ def results_document(
         "ok": True,
         "provider": "serper",
         **pick(params, "query", "url"),
-        "results": [{"position": place, **item} for place, item in enumerate(shown, start)],
+        "results": [{"position": position, **item} for position, item in enumerate(shown, start)],
         **answer_extras(command, answers),
         "warnings": warnings,
         "credits": credits_used(answers),
@@ -530,8 +530,10 @@ def search_extras(answer: Fields) -> Fields:
     return {
         "answer_box": pick(box, *box),
         "knowledge_graph": pick(graph, *about, "attributes"),
-        "people_also_ask": [pick(one, "question", "snippet", "title", "link") for one in questions],
-        "top_stories": [pick(one, "title", "link", "source", "date") for one in stories],
+        "people_also_ask": [
+            pick(item, "question", "snippet", "title", "link") for item in questions
+        ],
+        "top_stories": [pick(item, "title", "link", "source", "date") for item in stories],
         "related_searches": [*filter(None, queries)],
     }
 
@@ -696,12 +698,12 @@ def plan_query(command: str, shared: Fields, text: str) -> Fields:
     """
     query: Fields = {"text": text, "bodies": [], "outcomes": []}
     try:
-        given = canonical_names(command, COMMANDS[command], query_params(text))
+        own = canonical_names(command, COMMANDS[command], query_params(text))
         for parameter in COMMON_PARAMS:
-            if parameter["name"] in given:
+            if parameter["name"] in own:
                 message = f"{parameter['name']} is for the whole batch, not for one query."
                 raise SearchError("invalid_input", message, "Give it beside the queries.")
-        query["params"] = check_params(command, COMMANDS[command], {**shared, **given})
+        query["params"] = check_params(command, COMMANDS[command], {**shared, **own})
         query["text"] = query["params"]["query"]
         query["bodies"] = page_bodies(command, query["params"])
     except SearchError as error:
@@ -816,10 +818,10 @@ def as_results(document: Document) -> list[Fields]:
     results = []
     for item in document.get("results", []):
         if item.get("link"):
-            found = {"title": item.get("title") or item["link"], "url": item["link"]}
-            found["snippet"] = item.get("snippet")
-            found |= drop_empty({"date": item.get("date") or item.get("year")})
-            results.append({name: str(value or "") for name, value in found.items()})
+            result = {"title": item.get("title") or item["link"], "url": item["link"]}
+            result["snippet"] = item.get("snippet")
+            result |= drop_empty({"date": item.get("date") or item.get("year")})
+            results.append({name: str(value or "") for name, value in result.items()})
     return results
 
 
@@ -887,8 +889,8 @@ def extras_markdown(document: Document) -> list[str]:
         for story in document.get("top_stories", [])
     ]
     questions = [
-        join_texts(f"- **{one.get('question', '')}**", one.get("snippet"), linked_title(one))
-        for one in document.get("people_also_ask", [])
+        join_texts(f"- **{item.get('question', '')}**", item.get("snippet"), linked_title(item))
+        for item in document.get("people_also_ask", [])
     ]
     searches = document.get("related_searches", [])
     return [
@@ -1062,14 +1064,14 @@ OUTPUT_PARAMS: list[Fields] = [
 # fmt: on
 
 
-def check_params(command: str, spec: Fields, given: Fields) -> Fields:
+def check_params(command: str, spec: Fields, params: Fields) -> Fields:
     """Return checked parameters under their table names, defaults filled in; raises SearchError."""
-    found = canonical_names(command, spec, given)
+    values = canonical_names(command, spec, params)
     checked: Fields = {}
     for parameter in [*spec["params"], *COMMON_PARAMS]:
         name = parameter["name"]
-        if name in found:
-            checked[name] = check_value(parameter, found[name])
+        if name in values:
+            checked[name] = check_value(parameter, values[name])
         elif parameter.get("required"):
             hint = f"Give {name}: {parameter['help']}."
             raise SearchError("invalid_input", f"{name} is missing.", hint)
@@ -1078,7 +1080,7 @@ def check_params(command: str, spec: Fields, given: Fields) -> Fields:
     return checked
 
 
-def canonical_names(command: str, spec: Fields, given: Fields) -> Fields:
+def canonical_names(command: str, spec: Fields, params: Fields) -> Fields:
     """Return the given parameters under their table names; aliases are matched.
 
     null counts as not given, and so do empty text and empty lists for optional parameters. Raises
@@ -1088,8 +1090,8 @@ def canonical_names(command: str, spec: Fields, given: Fields) -> Fields:
     for parameter in [*spec["params"], *COMMON_PARAMS]:
         names = (parameter["name"], *parameter.get("aliases", ()))
         table.update(dict.fromkeys(names, parameter))
-    found: Fields = {}
-    for key, value in given.items():
+    values: Fields = {}
+    for key, value in params.items():
         spelled = spelled_name(key)
         if spelled not in table:
             hint = spec.get("cannot", {}).get(spelled) or nearest(spelled, table, "parameter")
@@ -1097,10 +1099,10 @@ def canonical_names(command: str, spec: Fields, given: Fields) -> Fields:
         name, required = table[spelled]["name"], table[spelled].get("required")
         if value is None or (value in ("", []) and not required):
             continue
-        first = found.setdefault(name, value)
+        first = values.setdefault(name, value)
         if first is not value and first != value:
             raise given_twice(name, first, value)
-    return found
+    return values
 
 
 def spelled_name(name: Any) -> str:
@@ -1265,8 +1267,8 @@ def internal_error(error: Exception, verbose: bool) -> Document:
 
     if verbose:
         traceback.print_exception(error)
-    place = traceback.extract_tb(error.__traceback__)[-1]
-    where = f"{os.path.basename(place.filename)} line {place.lineno}"
+    frame = traceback.extract_tb(error.__traceback__)[-1]
+    where = f"{os.path.basename(frame.filename)} line {frame.lineno}"
     message = f"Internal error: {type(error).__name__} at {where}."
     hint = "This is a defect of the program: report it (verbose shows where it happened)."
     return error_document(SearchError("internal", message, hint))
@@ -1439,9 +1441,9 @@ def run_command_line(script: Fields, argv: list[str] | None) -> int:
     """
     open_closed_streams()
     stop_on_signals()
-    given = sys.argv[1:] if argv is None else argv
+    arguments = sys.argv[1:] if argv is None else argv
     # The bytes of an argument are UTF-8, whatever the locale made of them.
-    words = [os.fsencode(word).decode("utf-8", "surrogateescape") for word in given]
+    words = [os.fsencode(word).decode("utf-8", "surrogateescape") for word in arguments]
     flags = words[: words.index("--")] if "--" in words else words
     options: Fields = {}
     if "--format=markdown" in flags or ("--format", "markdown") in itertools.pairwise(flags):
@@ -1638,18 +1640,18 @@ def parse_arguments(
     for parameter in OUTPUT_PARAMS:
         if parameter["name"] in values:
             options[parameter["name"]] = check_value(parameter, values.pop(parameter["name"]))
-    given: Fields = {}
+    from_json: Fields = {}
     if "params_json" in options:
-        given = read_params_json(options["params_json"])
+        from_json = read_params_json(options["params_json"])
         similar = nearest(words[0], script["commands"], "command") if words else ""
-        has_query = {"query", "q"} & {spelled_name(name) for name in given}
+        has_query = {"query", "q"} & {spelled_name(name) for name in from_json}
         if similar and not (is_named or has_query or " " in words[0]):
             hint = f"{similar} To search for {quoted(words[0])}, put it into the JSON."
             raise SearchError("invalid_input", f"{quoted(words[0])} is no command.", hint)
-        given = canonical_names(command, spec, given)
+        from_json = canonical_names(command, spec, from_json)
     if words:
-        take_words(script, command, words, values, given)
-    merged = {**given, **values}
+        take_words(script, command, words, values, from_json)
+    merged = {**from_json, **values}
     if not merged and command != default and positional_word(spec):
         needed = [item for item in spec["params"] if item.get("required")]
         wanted = " and ".join(item["name"] for item in needed) or "parameters"
@@ -1664,7 +1666,7 @@ def parse_arguments(
 
 
 def take_words(
-    script: Fields, command: str, words: list[str], values: Fields, given: Fields
+    script: Fields, command: str, words: list[str], values: Fields, from_json: Fields
 ) -> None:
     """Put the words that are no flags into values; given holds the parameters of the JSON.
 
@@ -1680,8 +1682,8 @@ def take_words(
     is_default = command == next(iter(commands)) and words[0] not in commands
     if is_default and not any(" " in word for word in words):
         words = [" ".join(words)]
-    if positional and (name in values or name in given):
-        error = given_twice(name, values.get(name, given.get(name)), words[0])
+    if positional and (name in values or name in from_json):
+        error = given_twice(name, values.get(name, from_json.get(name)), words[0])
     elif positional and len(words) == 1:
         values[name] = words[0]
         return
@@ -1700,11 +1702,11 @@ def read_params_json(text: str) -> Fields:
     """Return the object given as --params-json: JSON text, @FILE, or - for standard input."""
     content = read_argument("@-" if text == "-" else text, "params_json")
     try:
-        given = json.loads(content)
+        params = json.loads(content)
     except (ValueError, RecursionError):
-        given = None
-    if isinstance(given, dict):
-        return given
+        params = None
+    if isinstance(params, dict):
+        return params
     hint = """Give an object such as '{"query": "..."}', @FILE, or - for standard input."""
     message = f"params_json is not a valid JSON object: {quoted(content.strip())}."
     raise SearchError("invalid_input", message, hint)
@@ -1831,7 +1833,6 @@ def end_process(code: int) -> None:
 
 USER_AGENT = f"web-search-skill/{VERSION}"
 MAX_BODY = 8_000_000  # bytes of one answer after decompression; real ones stay under 1 MB
-READ_SIZE = 65_536  # bytes read at a time
 MAX_HEADER = 8_192  # characters of a header's value; http.client lets 65,536 through
 CONNECT_TIMEOUT = 5.0  # seconds for one address: a dead IPv6 route must not eat the whole deadline
 FAULT_TRIES = 3  # of a request that meets a fault (connection, 500, 502, 503, 504)
@@ -1906,8 +1907,8 @@ def read_secrets() -> dict[str, str]:
     except OSError:
         return {}
     pattern = r"""\s*([A-Z][A-Z0-9_]*)\s*:\s*(?:"([^"]*)"|'([^']*)'|([^\s#'"]\S*))\s*(?:#.*)?"""
-    found = (re.fullmatch(pattern, line[:10_000]) for line in lines)
-    return {match[1]: match[2] or match[3] or match[4] or "" for match in found if match}
+    matches = (re.fullmatch(pattern, line[:10_000]) for line in lines)
+    return {match[1]: match[2] or match[3] or match[4] or "" for match in matches if match}
 
 
 def configured_key(*names: str) -> tuple[str, str]:
@@ -2115,30 +2116,27 @@ def read_body(answer: Any, encoding: str, max_body: int | None) -> bytes:
     A body longer than max_body is returned longer than that; without max_body, one longer than
     MAX_BODY is refused.
     """
+    import gzip
     import zlib
 
-    packed = encoding.lower() in ("gzip", "x-gzip", "deflate")
-    if encoding and not packed and encoding.lower() != "identity":
+    encoding = encoding.lower()
+    if encoding not in ("", "identity", "gzip", "x-gzip", "deflate"):
         message = f"The answer is encoded as {quoted(encoding)}, which was not asked for."
         raise SearchError("provider", message, "Nothing here can decode it.")
     limit = max_body or MAX_BODY
-    body = bytearray()
-    unpacker: Any = None
     try:
-        while len(body) <= limit and (piece := answer.read(READ_SIZE)):
-            while piece and len(body) <= limit:
-                if packed and (unpacker is None or unpacker.eof):  # gzip may have several members
-                    unpacker = zlib.decompressobj(47)  # 32 + 15: gzip or zlib, told by its header
-                body += unpacker.decompress(piece, limit + 1 - len(body)) if packed else piece
-                piece = unpacker.unused_data if packed else b""
-    except zlib.error:
+        reader = gzip.GzipFile(fileobj=answer) if "gzip" in encoding else answer
+        body: bytes = reader.read(limit + 1)
+        if encoding == "deflate":
+            body = zlib.decompressobj().decompress(body, limit + 1)
+    except (gzip.BadGzipFile, zlib.error):
         raise SearchError("provider", "The answer could not be decompressed.") from None
     if len(body) > limit and not max_body:
         message = f"The answer is longer than {limit} bytes."
         raise SearchError("provider", message, "Ask for less.")
-    if len(body) <= limit and (answer.length or (unpacker and not unpacker.eof)):
+    if len(body) <= limit and answer.length:
         raise EOFError  # http.client's read(n) returns a cut body without an error
-    return bytes(body)
+    return body
 
 
 @functools.cache
@@ -2267,11 +2265,11 @@ def site_filter(name: str, site: str) -> str:
 
     name: the parameter that an error names. Raises SearchError (invalid_input).
     """
-    place = re.sub(r"^(https?://)?(\*?\.)?", "", site.strip(), flags=re.IGNORECASE).rstrip("/")
-    if not re.fullmatch(r"""[\w-]+(\.[\w-]+)*(:\d+)?(/[^\s()"]*)?""", place):
+    host = re.sub(r"^(https?://)?(\*?\.)?", "", site.strip(), flags=re.IGNORECASE).rstrip("/")
+    if not re.fullmatch(r"""[\w-]+(\.[\w-]+)*(:\d+)?(/[^\s()"]*)?""", host):
         message = f"{name} must be a host such as docs.python.org, not {quoted(site)}."
         raise SearchError("invalid_input", message, "Give several separated by commas.")
-    return place
+    return host
 
 
 def query_with_sites(query: str, params: Fields) -> str:
@@ -2279,7 +2277,7 @@ def query_with_sites(query: str, params: Fields) -> str:
     sites = ["site:" + site_filter("site", site) for site in params.get("site", [])]
     wanted = f"({' OR '.join(sites)})" if len(sites) > 1 else "".join(sites)
     unwanted = [site_filter("exclude_site", site) for site in params.get("exclude_site", [])]
-    return " ".join([query, *([wanted] if wanted else []), *(f"-site:{one}" for one in unwanted)])
+    return " ".join([query, *([wanted] if wanted else []), *(f"-site:{site}" for site in unwanted)])
 
 
 def country_code(text: str) -> str:
@@ -2333,8 +2331,8 @@ def read_queries(params: Fields, hint: str) -> Fields:
     queries = queries_in(text)
     if not queries:
         raise SearchError("invalid_input", f"input: {path!r} holds no query.", hint)
-    given = params.get("queries", [])
-    return {**params, "queries": [*(given if isinstance(given, list) else [given]), *queries]}
+    own = params.get("queries", [])
+    return {**params, "queries": [*(own if isinstance(own, list) else [own]), *queries]}
 
 
 def queries_in(text: str) -> list[str]:
@@ -2367,6 +2365,7 @@ def batch_outcome(results: list[Document]) -> Document:
 # ----- batches without end, as JSON Lines
 
 STREAM_PIECE = 100  # queries that are answered together
+READ_SIZE = 65_536  # bytes of input that are read at a time
 MAX_LINE = 100_000  # bytes of a line of input; a longer one is cut, which makes it a bad one
 
 
@@ -2399,8 +2398,8 @@ def run_with_input(
 
     for piece in query_pieces(params):
         queries = [query for query in piece if hash(query) not in done]
-        given = {name: value for name, value in params.items() if name != "input"}
-        document = run({**given, "queries": queries}, report, emit) if queries else {"results": []}
+        others = {name: value for name, value in params.items() if name != "input"}
+        document = run({**others, "queries": queries}, report, emit) if queries else {"results": []}
         if "results" not in document:  # a dry run, or an error of the whole batch
             return document
         start += len(queries)
@@ -2449,9 +2448,9 @@ def query_pieces(params: Fields) -> Iterator[list[str]]:
 
     Raises SearchError if the input cannot be read.
     """
-    given = params.get("queries", [])
-    given = given if isinstance(given, list) else [given]
-    texts = [query if isinstance(query, str) else dump_json(query) for query in given]
+    queries = params.get("queries", [])
+    queries = queries if isinstance(queries, list) else [queries]
+    texts = [query if isinstance(query, str) else dump_json(query) for query in queries]
     read = input_pieces(str(params["input"])) if "input" in params else ()
     for piece in itertools.chain([texts], read):
         for start in range(0, len(piece), STREAM_PIECE):

@@ -13,7 +13,6 @@ import sys
 
 from websearch.command_line import Stopped, file_name, read_argument, write_stdout
 from websearch.common import EXIT_CODES, MAX_INPUT_BYTES, SearchError, dump_json, object_field
-from websearch.http_client import READ_SIZE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -43,8 +42,8 @@ def read_queries(params: Fields, hint: str) -> Fields:
     queries = queries_in(text)
     if not queries:
         raise SearchError("invalid_input", f"input: {path!r} holds no query.", hint)
-    given = params.get("queries", [])
-    return {**params, "queries": [*(given if isinstance(given, list) else [given]), *queries]}
+    own = params.get("queries", [])
+    return {**params, "queries": [*(own if isinstance(own, list) else [own]), *queries]}
 
 
 def queries_in(text: str) -> list[str]:
@@ -77,6 +76,7 @@ def batch_outcome(results: list[Document]) -> Document:
 # ----- batches without end, as JSON Lines
 
 STREAM_PIECE = 100  # queries that are answered together
+READ_SIZE = 65_536  # bytes of input that are read at a time
 MAX_LINE = 100_000  # bytes of a line of input; a longer one is cut, which makes it a bad one
 
 
@@ -109,8 +109,8 @@ def run_with_input(
 
     for piece in query_pieces(params):
         queries = [query for query in piece if hash(query) not in done]
-        given = {name: value for name, value in params.items() if name != "input"}
-        document = run({**given, "queries": queries}, report, emit) if queries else {"results": []}
+        others = {name: value for name, value in params.items() if name != "input"}
+        document = run({**others, "queries": queries}, report, emit) if queries else {"results": []}
         if "results" not in document:  # a dry run, or an error of the whole batch
             return document
         start += len(queries)
@@ -159,9 +159,9 @@ def query_pieces(params: Fields) -> Iterator[list[str]]:
 
     Raises SearchError if the input cannot be read.
     """
-    given = params.get("queries", [])
-    given = given if isinstance(given, list) else [given]
-    texts = [query if isinstance(query, str) else dump_json(query) for query in given]
+    queries = params.get("queries", [])
+    queries = queries if isinstance(queries, list) else [queries]
+    texts = [query if isinstance(query, str) else dump_json(query) for query in queries]
     read = input_pieces(str(params["input"])) if "input" in params else ()
     for piece in itertools.chain([texts], read):
         for start in range(0, len(piece), STREAM_PIECE):

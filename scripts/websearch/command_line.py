@@ -62,9 +62,9 @@ def run_command_line(script: Fields, argv: list[str] | None) -> int:
     """
     open_closed_streams()
     stop_on_signals()
-    given = sys.argv[1:] if argv is None else argv
+    arguments = sys.argv[1:] if argv is None else argv
     # The bytes of an argument are UTF-8, whatever the locale made of them.
-    words = [os.fsencode(word).decode("utf-8", "surrogateescape") for word in given]
+    words = [os.fsencode(word).decode("utf-8", "surrogateescape") for word in arguments]
     flags = words[: words.index("--")] if "--" in words else words
     options: Fields = {}
     if "--format=markdown" in flags or ("--format", "markdown") in itertools.pairwise(flags):
@@ -261,18 +261,18 @@ def parse_arguments(
     for parameter in OUTPUT_PARAMS:
         if parameter["name"] in values:
             options[parameter["name"]] = check_value(parameter, values.pop(parameter["name"]))
-    given: Fields = {}
+    from_json: Fields = {}
     if "params_json" in options:
-        given = read_params_json(options["params_json"])
+        from_json = read_params_json(options["params_json"])
         similar = nearest(words[0], script["commands"], "command") if words else ""
-        has_query = {"query", "q"} & {spelled_name(name) for name in given}
+        has_query = {"query", "q"} & {spelled_name(name) for name in from_json}
         if similar and not (is_named or has_query or " " in words[0]):
             hint = f"{similar} To search for {quoted(words[0])}, put it into the JSON."
             raise SearchError("invalid_input", f"{quoted(words[0])} is no command.", hint)
-        given = canonical_names(command, spec, given)
+        from_json = canonical_names(command, spec, from_json)
     if words:
-        take_words(script, command, words, values, given)
-    merged = {**given, **values}
+        take_words(script, command, words, values, from_json)
+    merged = {**from_json, **values}
     if not merged and command != default and positional_word(spec):
         needed = [item for item in spec["params"] if item.get("required")]
         wanted = " and ".join(item["name"] for item in needed) or "parameters"
@@ -287,7 +287,7 @@ def parse_arguments(
 
 
 def take_words(
-    script: Fields, command: str, words: list[str], values: Fields, given: Fields
+    script: Fields, command: str, words: list[str], values: Fields, from_json: Fields
 ) -> None:
     """Put the words that are no flags into values; given holds the parameters of the JSON.
 
@@ -303,8 +303,8 @@ def take_words(
     is_default = command == next(iter(commands)) and words[0] not in commands
     if is_default and not any(" " in word for word in words):
         words = [" ".join(words)]
-    if positional and (name in values or name in given):
-        error = given_twice(name, values.get(name, given.get(name)), words[0])
+    if positional and (name in values or name in from_json):
+        error = given_twice(name, values.get(name, from_json.get(name)), words[0])
     elif positional and len(words) == 1:
         values[name] = words[0]
         return
@@ -323,11 +323,11 @@ def read_params_json(text: str) -> Fields:
     """Return the object given as --params-json: JSON text, @FILE, or - for standard input."""
     content = read_argument("@-" if text == "-" else text, "params_json")
     try:
-        given = json.loads(content)
+        params = json.loads(content)
     except (ValueError, RecursionError):
-        given = None
-    if isinstance(given, dict):
-        return given
+        params = None
+    if isinstance(params, dict):
+        return params
     hint = """Give an object such as '{"query": "..."}', @FILE, or - for standard input."""
     message = f"params_json is not a valid JSON object: {quoted(content.strip())}."
     raise SearchError("invalid_input", message, hint)

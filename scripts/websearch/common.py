@@ -229,14 +229,14 @@ OUTPUT_PARAMS: list[Fields] = [
 # fmt: on
 
 
-def check_params(command: str, spec: Fields, given: Fields) -> Fields:
+def check_params(command: str, spec: Fields, params: Fields) -> Fields:
     """Return checked parameters under their table names, defaults filled in; raises SearchError."""
-    found = canonical_names(command, spec, given)
+    values = canonical_names(command, spec, params)
     checked: Fields = {}
     for parameter in [*spec["params"], *COMMON_PARAMS]:
         name = parameter["name"]
-        if name in found:
-            checked[name] = check_value(parameter, found[name])
+        if name in values:
+            checked[name] = check_value(parameter, values[name])
         elif parameter.get("required"):
             hint = f"Give {name}: {parameter['help']}."
             raise SearchError("invalid_input", f"{name} is missing.", hint)
@@ -245,7 +245,7 @@ def check_params(command: str, spec: Fields, given: Fields) -> Fields:
     return checked
 
 
-def canonical_names(command: str, spec: Fields, given: Fields) -> Fields:
+def canonical_names(command: str, spec: Fields, params: Fields) -> Fields:
     """Return the given parameters under their table names; aliases are matched.
 
     null counts as not given, and so do empty text and empty lists for optional parameters. Raises
@@ -255,8 +255,8 @@ def canonical_names(command: str, spec: Fields, given: Fields) -> Fields:
     for parameter in [*spec["params"], *COMMON_PARAMS]:
         names = (parameter["name"], *parameter.get("aliases", ()))
         table.update(dict.fromkeys(names, parameter))
-    found: Fields = {}
-    for key, value in given.items():
+    values: Fields = {}
+    for key, value in params.items():
         spelled = spelled_name(key)
         if spelled not in table:
             hint = spec.get("cannot", {}).get(spelled) or nearest(spelled, table, "parameter")
@@ -264,10 +264,10 @@ def canonical_names(command: str, spec: Fields, given: Fields) -> Fields:
         name, required = table[spelled]["name"], table[spelled].get("required")
         if value is None or (value in ("", []) and not required):
             continue
-        first = found.setdefault(name, value)
+        first = values.setdefault(name, value)
         if first is not value and first != value:
             raise given_twice(name, first, value)
-    return found
+    return values
 
 
 def spelled_name(name: Any) -> str:
@@ -431,8 +431,8 @@ def internal_error(error: Exception, verbose: bool) -> Document:
 
     if verbose:
         traceback.print_exception(error)
-    place = traceback.extract_tb(error.__traceback__)[-1]
-    where = f"{os.path.basename(place.filename)} line {place.lineno}"
+    frame = traceback.extract_tb(error.__traceback__)[-1]
+    where = f"{os.path.basename(frame.filename)} line {frame.lineno}"
     message = f"Internal error: {type(error).__name__} at {where}."
     hint = "This is a defect of the program: report it (verbose shows where it happened)."
     return error_document(SearchError("internal", message, hint))

@@ -374,7 +374,12 @@ class Bodies(unittest.TestCase):
                 http_client.read_body(body, encoding, None)
 
     def test_what_cannot_be_unpacked_is_a_providers_error(self) -> None:
-        for encoding, data in (("br", b"x"), ("zstd", b"x"), ("gzip", b"no gzip at all")):
+        for encoding, data in (
+            ("br", b"x"),
+            ("zstd", b"x"),
+            ("deflate", b"x"),
+            ("gzip", b"no gzip at all"),
+        ):
             with self.subTest(encoding), self.assertRaises(common.SearchError) as caught:
                 http_client.read_body(Body(data), encoding, None)
             self.assertEqual(caught.exception.kind, "provider")
