@@ -2211,7 +2211,10 @@ def read_body(answer: Any, encoding: str, max_body: int | None) -> bytes:
         reader = gzip.GzipFile(fileobj=answer) if "gzip" in encoding else answer
         body: bytes = reader.read(limit + 1)
         if encoding == "deflate":
-            body = zlib.decompressobj().decompress(body, limit + 1)
+            unpacker = zlib.decompressobj()
+            body = unpacker.decompress(body, limit + 1)
+            if not unpacker.eof and len(body) <= limit:
+                raise EOFError
     except (gzip.BadGzipFile, zlib.error):
         raise SearchError("provider", "The answer could not be decompressed.") from None
     if len(body) > limit and not max_body:

@@ -369,6 +369,7 @@ class Bodies(unittest.TestCase):
         for body, encoding in (
             (Body(self.plain, length=5), ""),
             (Body(gzip.compress(self.plain)[:-9]), "gzip"),
+            (Body(zlib.compress(self.plain)[:-9]), "deflate"),
         ):
             with self.subTest(encoding), self.assertRaises(EOFError):
                 http_client.read_body(body, encoding, None)
