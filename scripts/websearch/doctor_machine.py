@@ -130,7 +130,7 @@ def check_sqlite() -> list[Line]:
     """Return the line on SQLite and its full text search, which the store needs."""
     from contextlib import closing
 
-    from websearch.store_file import has_full_text
+    from websearch.full_text import has_full_text
 
     try:
         import sqlite3

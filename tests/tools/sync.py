@@ -19,7 +19,10 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent.parent.parent
 # Shared block -> the module of the package that it stands in.
 SHARED = {
-    **dict.fromkeys(("core", "marked text", "parameters", "documents"), "common.py"),
+    **dict.fromkeys(
+        ("core", "answers", "fallback", "marked text", "page text", "parameters", "documents"),
+        "common.py",
+    ),
     "command line": "command_line.py",
     "http": "http_client.py",
     "filters": "engines/filters.py",
@@ -29,9 +32,9 @@ MAIN_GUARD = 'if __name__ == "__main__":\n'
 # Standalone script -> the blocks that it carries.
 BASIC_BLOCKS = ("core", "parameters", "documents", "command line", "http")
 STANDALONE = {
-    "brave_search.py": (*BASIC_BLOCKS, "marked text"),
-    "gemini_search.py": (*BASIC_BLOCKS, "batch"),
-    "serper_search.py": (*BASIC_BLOCKS, "filters", "batch"),
+    "brave_search.py": (*BASIC_BLOCKS, "marked text", "page text"),
+    "gemini_search.py": (*BASIC_BLOCKS, "answers", "fallback", "batch"),
+    "serper_search.py": (*BASIC_BLOCKS, "answers", "page text", "filters", "batch"),
 }
 TOOL_MARK = "// ===== google_search.ts carries a copy of what stands above"
 LONG_LIST = 12  # choices
