@@ -76,5 +76,5 @@ def failed(status: int, code: str, headers: dict[str, str] | None = None) -> Rep
     return json_reply({"meta": {}, "data": [], "error": error}, status, headers)
 
 
-FAULTS = refusals(failed, "auth.invalid", (400, "request.invalid"), (429, "billing.limit"))
+FAULTS = refusals(failed, "auth.invalid", (400, "request.invalid"), (429, "rate.limit"))
 ROUTES: tuple[Route, ...] = (route("/kagi/api/v1/search", ("POST",), answer_search),)
