@@ -83,7 +83,7 @@ def page_result(item: dict[str, Any]) -> dict[str, Any]:
 
 
 def keyless_notice(response: Response) -> SearchError | None:
-    """Return the error of the notice that the allowance without a key is spent, whatever its status.
+    """Return the error of the notice that the allowance without a key is spent; None without one.
 
     The notice stands under "error", or alone in an answer that looks like success.
     """
