@@ -15,7 +15,7 @@ from datetime import datetime, timedelta, timezone
 from typing import TYPE_CHECKING, Any
 
 from .corpus import Query, on_site, parse_query
-from .engine_pages import published, ranked, searched_words
+from .engine_pages import fault_word, published, ranked, searched_words
 from .messages import json_reply
 
 if TYPE_CHECKING:
@@ -44,6 +44,8 @@ class Wish:
 def found_documents(wish: Wish) -> tuple[list[Document], frozenset[str]]:
     """The documents that match, best first, and the terms that were searched for."""
     documents, terms = ranked(wish.query, wish.language, "", wish.mature)
+    if fault_word(wish.query) == "empty":
+        return [], terms
     named = parse_query(searched_words(wish.query))
     asked = Query(
         wish.query,

@@ -9,7 +9,7 @@ import re
 import time
 
 from websearch.common import drop_empty, list_field
-from websearch.engines import base_address, engine_address
+from websearch.engines import engine_address, engine_key, mcp_address
 from websearch.engines.api_sources import listed_items, period, utc_time
 from websearch.engines.filters import country_code
 from websearch.engines.mcp_door import tool_request, tool_result
@@ -18,7 +18,6 @@ from websearch.engines.result_pages import within_limit
 from websearch.engines.search_apis import (
     PROGRAM,
     api_answer,
-    api_key,
     api_page,
     hosts_of,
     json_post,
@@ -51,10 +50,10 @@ def first_request(params: dict[str, Any]) -> EngineRequest:
 
     Raises SearchError (invalid_input, auth).
     """
-    key, query = api_key(NAME), within_limit(NAME, params["query"])
+    key, query = engine_key(NAME), within_limit(NAME, params["query"])
     if not key:
         arguments = {"query": query, "numResults": params["count"]}
-        url = f"{base_address('EXA_MCP')}/mcp"
+        url = f"{mcp_address(NAME)}/mcp"
         return tool_request(url, "web_search_exa", arguments, **{"x-exa-source": PROGRAM})
     body: dict[str, Any] = {
         "query": query,

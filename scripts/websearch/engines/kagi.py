@@ -6,7 +6,7 @@ Source of the parameters: https://help.kagi.com/kagi/api/search.html
 from __future__ import annotations
 
 from websearch.common import SearchError, drop_empty, list_field, object_field
-from websearch.engines import engine_address
+from websearch.engines import engine_address, engine_key
 from websearch.engines.filters import country_code
 from websearch.engines.messages import ResultPage
 from websearch.engines.result_pages import api_text, within_limit
@@ -18,7 +18,7 @@ from websearch.engines.search_apis import (
     json_post,
     no_list,
 )
-from websearch.http_client import find_key, retry_after
+from websearch.http_client import retry_after
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from websearch.http_client import Response
 
 NAME = "kagi"
-KEY = "KAGI_API_KEY"
 LIMIT_HINT = "Look at the account's limit, or try again in a minute."
 
 
@@ -51,7 +50,7 @@ def first_request(params: dict[str, Any]) -> EngineRequest:
         "filters": drop_empty(filters),
         "lens": drop_empty(lens),
     }
-    headers = {"Authorization": f"Bearer {find_key(KEY)[1]}"}
+    headers = {"Authorization": f"Bearer {engine_key(NAME)}"}
     return json_post(f"{engine_address(NAME)}/api/v1/search", drop_empty(body), **headers)
 
 

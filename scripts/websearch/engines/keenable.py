@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from websearch.common import drop_empty
-from websearch.engines import engine_address
+from websearch.engines import engine_address, engine_key
 from websearch.engines.api_sources import listed_items
 from websearch.engines.filters import query_with_sites
 from websearch.engines.messages import ResultPage
@@ -11,7 +11,6 @@ from websearch.engines.result_pages import within_limit
 from websearch.engines.search_apis import (
     PROGRAM,
     api_answer,
-    api_key,
     api_page,
     days_of,
     json_post,
@@ -39,7 +38,7 @@ def first_request(params: dict[str, Any]) -> EngineRequest:
         "published_after": first,
         "published_before": last if ".." in params.get("since", "") else "",
     }
-    key = api_key(NAME)
+    key = engine_key(NAME)
     path = "/v1/search" if key else "/v1/search/public"
     # Without a key the name of the program is required.
     headers = {"X-API-Key": key} if key else {"X-Keenable-Title": PROGRAM}

@@ -6,7 +6,7 @@ Source of the parameters: https://docs.parallel.ai/api-reference/search
 from __future__ import annotations
 
 from websearch.common import drop_empty, list_field
-from websearch.engines import base_address, engine_address
+from websearch.engines import engine_address, engine_key, mcp_address
 from websearch.engines.api_sources import listed_items
 from websearch.engines.filters import country_code
 from websearch.engines.mcp_door import tool_request, tool_result
@@ -14,7 +14,6 @@ from websearch.engines.messages import ResultPage
 from websearch.engines.result_pages import within_limit
 from websearch.engines.search_apis import (
     api_answer,
-    api_key,
     api_page,
     days_of,
     hosts_of,
@@ -36,10 +35,10 @@ def first_request(params: dict[str, Any]) -> EngineRequest:
 
     Raises SearchError (invalid_input, auth).
     """
-    key, query = api_key(NAME), within_limit(NAME, params["query"])
+    key, query = engine_key(NAME), within_limit(NAME, params["query"])
     if not key:
         arguments = {"objective": query, "search_queries": [query]}
-        return tool_request(f"{base_address('PARALLEL_MCP')}/mcp", "web_search", arguments)
+        return tool_request(f"{mcp_address(NAME)}/mcp", "web_search", arguments)
     policy = {
         "include_domains": hosts_of(params, "site"),
         "exclude_domains": hosts_of(params, "exclude_site"),

@@ -38,11 +38,6 @@ LONGEST_LIMIT = 3_600.0  # seconds: a longer wait is an allowance that is used u
 # ===== requests ===================================================================================
 
 
-def api_key(engine: str) -> str:
-    """Return an engine's key, "" if none is set. Raises SearchError (auth) for what is no key."""
-    return configured_key(*ENGINES[engine]["keys"])[1]
-
-
 def json_post(url: str, body: dict[str, Any], **headers: str) -> EngineRequest:
     """Return a POST of JSON by a caller that names itself. Raises SearchError (invalid_input)."""
     sent = {"Accept": "application/json", "User-Agent": identified_agent(), **headers}
@@ -121,7 +116,8 @@ def refusal(engine: str, response: Response, spent: tuple[int, ...] = (402,)) ->
         return too_many(engine, status, retry_after(response))
     if status in (400, 413, 422):
         message = f"{title} does not take this question or one of its filters (HTTP {status})."
-        return SearchError("invalid_input", message, "Ask in other words, or drop filters.")
+        hint = "Ask in other words, or drop filters."
+        return SearchError("invalid_input", message, hint, status=status)
     message = f"{title} answered with HTTP {status}."
     passes = status in (500, 502, 503, 504)
     hint = "Try again later, or use another engine."

@@ -6,7 +6,7 @@ Source of the parameters: https://docs.tavily.com/documentation/api-reference/en
 from __future__ import annotations
 
 from websearch.common import drop_empty, list_field, object_field
-from websearch.engines import engine_address
+from websearch.engines import engine_address, engine_key
 from websearch.engines.api_sources import listed_items
 from websearch.engines.filters import language_code
 from websearch.engines.messages import ResultPage
@@ -14,7 +14,6 @@ from websearch.engines.result_pages import within_limit
 from websearch.engines.search_apis import (
     PROGRAM,
     api_answer,
-    api_key,
     api_page,
     days_of,
     hosts_of,
@@ -52,7 +51,7 @@ def first_request(params: dict[str, Any]) -> EngineRequest:
         body["safe_search"] = params["safe"] != "off"
     if "since" in params:
         body |= period_fields(params["since"])
-    key = api_key(NAME)
+    key = engine_key(NAME)
     headers = {"Authorization": f"Bearer {key}"} if key else {"X-Tavily-Access-Mode": "keyless"}
     url = f"{engine_address(NAME)}/search"
     return json_post(url, drop_empty(body), **{"X-Client-Name": PROGRAM, **headers})

@@ -6,11 +6,11 @@ Source of the parameters: https://docs.you.com/api-reference/search
 from __future__ import annotations
 
 from websearch.common import SearchError, drop_empty, list_field, object_field, quoted
-from websearch.engines import engine_address
+from websearch.engines import engine_address, engine_key
 from websearch.engines.filters import country_code, language_code, query_with_sites
 from websearch.engines.messages import ResultPage
 from websearch.engines.result_pages import get_request, within_limit
-from websearch.engines.search_apis import api_answer, api_key, api_page, days_of, no_list, used_up
+from websearch.engines.search_apis import api_answer, api_page, days_of, no_list, used_up
 from websearch.http_client import identified_agent, retry_after
 
 TYPE_CHECKING = False
@@ -46,7 +46,7 @@ def first_request(params: dict[str, Any]) -> EngineRequest:
         "language": LANGUAGES.get(language, language.upper()),
         "safesearch": params.get("safe"),
     }
-    key = api_key(NAME)
+    key = engine_key(NAME)
     path = "/v1/search" if key else "/v1/agents/search"
     headers = drop_empty(
         {"Accept": "application/json", "User-Agent": identified_agent(), "X-API-Key": key}
@@ -61,7 +61,7 @@ def freshness(since: str) -> str:
 
 def read_answer(request: EngineRequest, response: Response) -> ResultPage:
     """Return the result page that an answer is; without results a section is missing or null."""
-    if response.status == 429 and not api_key(NAME) and retry_after(response) is None:
+    if response.status == 429 and not engine_key(NAME) and retry_after(response) is None:
         raise used_up(NAME, response.status)  # the day's requests, without a word on its end
     answer = api_answer(NAME, response)
     if not isinstance(answer.get("results"), dict):
