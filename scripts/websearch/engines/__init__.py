@@ -424,7 +424,7 @@ def known_engine(variable: str, text: str) -> str:
     name = SPELLINGS.get(text, text)
     if name in ENGINES:
         return name
-    message = f"{variable} must name engines of {', '.join(ENGINES)}, not {quoted(text)}."
+    message = f"{variable} must be one of {', '.join(ENGINES)}, not {quoted(text)}."
     raise SearchError("invalid_input", message, "Unset it to let the program choose.")
 
 
