@@ -11,7 +11,7 @@ import os
 import time
 
 from websearch.common import SearchError, quoted
-from websearch.engines import ENGINES
+from websearch.engines import ENGINES, costs_money
 
 TYPE_CHECKING = False  # typing.TYPE_CHECKING without its import, which costs 5 ms
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ def ask_metered(
     budget together, and is taken back if the provider refuses it. Raises SearchError (quota) if the
     budget is used up, (invalid_input) for a malformed budget.
     """
-    if not ENGINES[engine]["paid"]:
+    if not costs_money(engine):
         return ask(), {}
     month, budget = this_month(), budgets().get(engine)
     spent = store.add_spent(month, engine, 1)

@@ -25,6 +25,7 @@ from websearch.engines import (
     SPELLINGS,
     ask_engine,
     chosen_engines,
+    costs_money,
     engine_order,
     focus_sources,
     focused_filters,
@@ -225,7 +226,7 @@ def planned_request(params: dict[str, Any]) -> Document:
     engine, document = next((one for one in documents if one[1]["ok"]), documents[0])
     if not document["ok"]:
         return document
-    billed = {engine: 1} if ENGINES[engine]["paid"] else {}
+    billed = {engine: 1} if costs_money(engine) else {}
     return {**document, "engine": engine, **drop_empty({"billed": billed})}
 
 

@@ -26,7 +26,7 @@ from websearch.pages.browser_proxy import GuardProxy
 from websearch.pages.fetch import MAX_PAGE_BYTES, Fetched, normal_url, page_headers, proxy_for
 from websearch.pages.thin_pages import BROWSER_VARIABLE
 
-TYPE_CHECKING = False  # typing.TYPE_CHECKING without its import, which costs 5 ms
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 

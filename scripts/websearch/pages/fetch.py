@@ -10,6 +10,7 @@ import time
 from websearch.common import SearchError, drop_empty, quoted, shorten
 from websearch.http_client import (
     USER_AGENT,
+    Response,
     exchange,
     hide_credentials,
     identified_agent,
@@ -18,12 +19,10 @@ from websearch.http_client import (
 )
 from websearch.pdf.limits import MAX_FILE_BYTES
 
-TYPE_CHECKING = False  # typing.TYPE_CHECKING without its import, which costs 5 ms
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
-
-    from websearch.http_client import Response
 
 MAX_PAGE_BYTES = 5_000_000  # of one page after decompression; the rest is cut off
 MAX_URL_CHARS = 8_000  # most servers refuse longer addresses
@@ -285,6 +284,13 @@ class Fetched:
         self.is_thin = False
         self.alternate = ""
         self.copy = ""
+
+
+def fetched_bytes(url: str, body: bytes, content_type: str = "") -> Fetched:
+    """Return bytes that are at hand as the page that a server sent; they are cut as a page is."""
+    limit = MAX_FILE_BYTES if is_pdf(body) else MAX_PAGE_BYTES
+    headers = {"content-type": content_type} if content_type else {}
+    return Fetched(url, Response(200, headers, body[:limit], cut=len(body) > limit))
 
 
 class SharedAnswers:

@@ -8,7 +8,7 @@ from websearch.pages.github_api import author_of, body_of, get_list, get_object,
 from websearch.pages.other_formats import fenced
 from websearch.pages.site_api import facts_line, post
 
-TYPE_CHECKING = False  # typing.TYPE_CHECKING without its import, which costs 5 ms
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 

@@ -13,7 +13,7 @@ from websearch.pages.fetch import MAX_PAGE_BYTES
 from websearch.pages.markdown import MarkdownWriter, backticks
 from websearch.pages.page_tree import Page
 
-TYPE_CHECKING = False  # typing.TYPE_CHECKING without its import, which costs 5 ms
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from websearch.common import Document
 

@@ -13,8 +13,21 @@ import re
 from websearch.pages.content import Content
 from websearch.pages.markdown import content_markdown
 from websearch.pages.page_tree import Page
+from websearch.pages.script_data import (
+    MAX_DEPTH,
+    MAX_VALUES,
+    NEXT_PUSH,
+    is_flat,
+    parse_json,
+    payload_rows,
+    pushed_text,
+    quoted_texts,
+    rows_as_html,
+    short_number,
+    unflatten,
+)
 
-TYPE_CHECKING = False  # typing.TYPE_CHECKING without its import, which costs 5 ms
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from typing import Any
@@ -22,8 +35,6 @@ if TYPE_CHECKING:
     from websearch.html_tree import Node
 
 MAX_SCRIPTS = 200  # scripts of one page that are looked at
-MAX_DEPTH = 80  # of the data, and of data within its texts
-MAX_VALUES = 100_000  # values of the data that are looked at
 MAX_TEXT = 500_000  # characters of text that are taken
 MAX_NAME_PLACE = 2_000  # characters of a script in which it names the variable that it sets
 MIN_WORDS = 8  # of a text that counts as prose whatever its name is
@@ -32,7 +43,6 @@ MIN_LETTERS = 0.7  # share of letters and spaces in prose; code and addresses ha
 MAX_WORD = 25  # mean characters of a word; longer ones are addresses, hashes and class names
 MAX_TITLE = 200  # characters
 VARIABLE = r"\b__\w{1,60}\s{0,9}=[^=]"
-NEXT_PUSH = "self.__next_f.push("
 # Names of values that are not the content of the page.
 _OTHER_VALUES = (
     r"(?i)^(?:_?(?:seo|meta\w*|i18n|locales?|translations?|messages|labels|dictionary|footer\w*|"
@@ -77,8 +87,6 @@ def data_markdown(html: str, page: Page, base: str, keep_links: bool) -> str:
         elif named := re.search(VARIABLE, text[:MAX_NAME_PLACE]):
             found.append(script_text(text, named.end() - 1, markdown))
     if pushed:
-        from websearch.pages.react_payload import payload_rows, rows_as_html
-
         rows = payload_rows([pushed_text(script) for script in pushed])
         found += [markdown(rows_as_html(rows)), prose_of(list(rows.values()), markdown)]
     return max(found, key=len)
@@ -106,19 +114,6 @@ def scripts_of(page: Page) -> Iterator[tuple[str, dict[str, str]]]:
         yield "".join(child for child in node.children if isinstance(child, str)), node.attributes
 
 
-def parse_json(text: str) -> Any:
-    """Return JSON data; None for other text. A number of a million digits must not take seconds."""
-    try:
-        return json.loads(text, strict=False, parse_int=short_number)
-    except (ValueError, RecursionError):
-        return None
-
-
-def short_number(digits: str) -> int | float:
-    """Return a number; only a short one is a place in a list."""
-    return int(digits) if len(digits) < 10 else float(digits[:300])
-
-
 def json_text(text: str, markdown: Callable[[str], str]) -> str:
     """Return the prose in a JSON script; the flat list of Nuxt 3 is put together first."""
     data = parse_json(text)
@@ -139,63 +134,6 @@ def script_text(text: str, start: int, markdown: Callable[[str], str]) -> str:
     except (ValueError, RecursionError):
         pass
     return prose_of(list(quoted_texts(text, start)), markdown)
-
-
-def quoted_texts(script: str, start: int) -> Iterator[str]:
-    """Yield the texts in double quotes of a script from start on, up to MAX_VALUES."""
-    for _ in range(MAX_VALUES):
-        start = script.find('"', start)
-        end = closing_quote(script, start) if start >= 0 else -1
-        if end < 0:
-            return
-        value = parse_json(script[start : end + 1])
-        if isinstance(value, str):
-            yield value
-        start = end + 1
-
-
-def closing_quote(script: str, start: int) -> int:
-    """Return the place of the quote that ends the text whose quote is at start; -1 without one.
-
-    A quote after an odd number of backslashes belongs to the text.
-    """
-    end = script.find('"', start + 1)
-    while end >= 0:
-        backslashes = 0
-        while script[end - 1 - backslashes] == "\\":
-            backslashes += 1
-        if backslashes % 2 == 0:
-            break
-        end = script.find('"', end + 1)
-    return end
-
-
-def is_flat(data: list[Any]) -> bool:
-    """Return whether a list is a tree whose containers hold places of the list (devalue)."""
-    first = data[0]
-    if isinstance(first, list):
-        return len(first) == 2 and isinstance(first[0], str) and isinstance(first[1], int)
-    return isinstance(first, dict) and all(isinstance(place, int) for place in first.values())
-
-
-def unflatten(flat: list[Any]) -> Any:
-    """Return the tree that a flat list stands for. A container that occurs twice comes once."""
-    seen: set[int] = set()
-
-    def value_at(place: Any, depth: int) -> Any:
-        if not isinstance(place, int) or not 0 <= place < len(flat) or depth > MAX_DEPTH:
-            return None
-        value = flat[place]
-        if not isinstance(value, (dict, list)):
-            return value
-        if place in seen:
-            return None
-        seen.add(place)
-        if isinstance(value, dict):
-            return {name: value_at(inner, depth + 1) for name, inner in value.items()}
-        return [value_at(inner, depth + 1) for inner in value if isinstance(inner, int)]
-
-    return value_at(0, 0)
 
 
 # ===== prose in data ==============================================================================
@@ -343,11 +281,3 @@ def prefix_of(fields: dict[str, Any]) -> str:
     if "quote" in names:
         return "> "
     return "- " if "listItem" in fields else ""
-
-
-def pushed_text(script: str) -> str:
-    """Return the text that a script pushes to the payload, or ""."""
-    start = script.find(NEXT_PUSH) + len(NEXT_PUSH)
-    pushed = parse_json(script[start : script.rfind(")")])
-    is_text = isinstance(pushed, list) and len(pushed) == 2 and isinstance(pushed[1], str)
-    return str(pushed[1]) if is_text else ""

@@ -8,7 +8,7 @@ import time
 from websearch.common import SearchError, clean_text, drop_empty, error_document, one_line
 from websearch.html_tree import texts_below, unescape
 from websearch.pages.content import find_content
-from websearch.pages.fetch import Fetched, check_status, host_and_port, is_pdf
+from websearch.pages.fetch import Fetched, check_status, fetched_bytes, host_and_port, is_pdf
 from websearch.pages.markdown import content_markdown
 from websearch.pages.metadata import find_metadata
 from websearch.pages.other_formats import (
@@ -26,7 +26,7 @@ from websearch.pages.thin_pages import (
     refresh_target,
 )
 
-TYPE_CHECKING = False  # typing.TYPE_CHECKING without its import, which costs 5 ms
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
@@ -40,6 +40,18 @@ FIELD_CHARS = {"title": 300, "author": 200, "published": 40, "license": 60, "lan
 MAX_DROPPED = 100  # dropped elements that explain lists
 DROPPED_CHARS = 60  # characters of the text of a dropped element
 DATA_NOTE = "The text is from the data that the page holds for its scripts."
+
+
+def read_bytes(
+    url: str, body: bytes, content_type: str, params: dict[str, Any], deadline: float
+) -> Document:
+    """Return the document of a page or file whose bytes are at hand, asking nobody.
+
+    url: what links are relative to. content_type: as a server would send it; "" if it is unknown.
+    params: those of read_page, of which links, pages and explain count. deadline: on
+    time.monotonic()'s clock. The document is that of page_document: text holds the whole page.
+    """
+    return page_document(fetched_bytes(url, body, content_type), params, deadline)
 
 
 def page_document(

@@ -34,9 +34,9 @@ from websearch.pages.page_document import MAX_DROPPED, page_document, result_or_
 from websearch.pages.passages import PARAGRAPH_GAP, join_best
 from websearch.pages.ranking import rank_windows
 from websearch.pages.sites import read_through_api
-from websearch.pages.thin_pages import read_otherwise
+from websearch.pages.thin_pages import wants_browser
 
-TYPE_CHECKING = False  # typing.TYPE_CHECKING without its import, which costs 5 ms
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from typing import Any
@@ -54,6 +54,8 @@ PAGE_FIELDS_CHARS, DOCUMENT_FIELDS_CHARS = 70, 120
 SEARCH_SPEED = 500_000  # characters a second that are searched for passages on a slow machine
 ALWAYS_SEARCHED = 500_000  # characters of a page that are searched even at the deadline
 MAX_LATENESS = 1.0  # seconds after the deadline in which a search for passages may begin
+BROWSER_NOTE = "The text is what a browser showed after it had run the scripts of the page."
+ALTERNATE_NOTE = "The page itself has next to no text; this is the version that it names."
 PROXY_NOTE = (
     "Fetched through a proxy, which resolves names itself: names that lead to private addresses "
     "could not be refused."
@@ -337,9 +339,36 @@ class PageReading:
         """Read a page with next to no text in another way, if there is one."""
         with self.seats:
             if time.monotonic() < self.deadline:
-                other = result_or_error(read_otherwise, self, answer, page)
+                other = result_or_error(self.read_otherwise, answer, page)
                 page = page if isinstance(other, SearchError) else other
         self.done.put((index, page))
+
+    def read_otherwise(self, thin: Fetched, page: Document) -> Document:
+        """Return the document of a thin page, read in another way if that gives more.
+
+        page: its document so far.
+        """
+        if thin.url.startswith("file:"):
+            return page
+        if thin.alternate:
+            other = self.read(self.fetch(thin.alternate))
+            if len(other.get("text", "")) > len(page.get("text", "")):
+                return {"note": ALTERNATE_NOTE, **other}
+        return self.filled_by_browser(thin, page) if wants_browser(self.params) else page
+
+    def filled_by_browser(self, thin: Fetched, page: Document) -> Document:
+        """Return the document of a thin page as a browser shows it, or why there is none."""
+        from websearch.pages.browser import read_in_browser
+
+        try:
+            shown = read_in_browser(thin.url, self.deadline, self.browsers)
+        except SearchError as error:
+            failed = f"In a browser it was not read: {error}"
+            return {**page, "note": failed} if page["ok"] else error_document(error)
+        other = self.read(shown)
+        if other["ok"] and len(other["text"]) >= len(page.get("text", "")):
+            return {"note": BROWSER_NOTE, **other}
+        return page
 
 
 def start_thread(work: Callable[..., None], *arguments: Any) -> None:

@@ -23,7 +23,7 @@ from websearch.pages.github_threads import read_thread
 from websearch.pages.other_formats import check_binary, decode_body, fenced
 from websearch.pages.site_api import facts_line, post
 
-TYPE_CHECKING = False  # typing.TYPE_CHECKING without its import, which costs 5 ms
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
@@ -164,7 +164,7 @@ def readme(api: SiteApi, wanted: dict[str, Any]) -> str:
     except SearchError:
         path = "/".join(filter(None, (f"/repos/{repository}/readme", folder)))
         request = rest_request(path, drop_empty({"ref": ref}), RAW_TYPE)
-        return str(api.fetch(request, read_plain)["value"])
+        return str(api.fetch(request, read_plain).value)
 
 
 # ===== releases ===================================================================================

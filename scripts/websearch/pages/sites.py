@@ -15,7 +15,7 @@ import time
 from websearch.common import drop_empty
 from websearch.pages.fetch import Fetched
 
-TYPE_CHECKING = False  # typing.TYPE_CHECKING without its import, which costs 5 ms
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
