@@ -418,6 +418,7 @@ def remove_expired(db: sqlite3.Connection) -> None:
     expired = db.execute(query, (now - KEEP_SECONDS, MAX_EXPIRED)).fetchall()
     remove_pages(db, [row[0] for row in expired])
     db.execute("DELETE FROM searches WHERE expires < ?", (now,))
+    db.execute("DELETE FROM history WHERE moment < ?", (now - KEEP_SECONDS,))
 
 
 def remove_oldest(db: sqlite3.Connection, bound: int) -> int:

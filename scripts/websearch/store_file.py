@@ -35,6 +35,9 @@ CREATE TABLE IF NOT EXISTS pages (
 CREATE INDEX IF NOT EXISTS pages_fetched ON pages (fetched_at);
 CREATE VIRTUAL TABLE IF NOT EXISTS page_index USING fts5(title, body, content='', prefix='1',
     tokenize = "porter unicode61 remove_diacritics 2 categories 'L* N* Co M*'");
+CREATE TABLE IF NOT EXISTS history (
+    id INTEGER PRIMARY KEY AUTOINCREMENT, moment REAL, caller TEXT, kind TEXT, text TEXT,
+    params TEXT, ok INTEGER);
 CREATE TABLE IF NOT EXISTS spending (
     month TEXT, engine TEXT, requests INTEGER, PRIMARY KEY (month, engine));
 CREATE TABLE IF NOT EXISTS searches (key TEXT PRIMARY KEY, owner TEXT, expires REAL, outcome TEXT)

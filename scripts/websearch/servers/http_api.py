@@ -15,7 +15,14 @@ import sys
 
 from websearch import common, http_client
 from websearch.common import SearchError, quoted
-from websearch.servers.http_messages import NO_BODY_HINT, HttpError, document_answer, error_answer
+from websearch.servers.desk import answers as desk
+from websearch.servers.http_messages import (
+    NO_BODY_HINT,
+    HttpError,
+    check_token,
+    document_answer,
+    error_answer,
+)
 from websearch.servers.openapi import LEAST_MAX_CHARS, VALUE_SCHEMAS, openapi_document
 
 TYPE_CHECKING = False
@@ -102,7 +109,6 @@ LIMITS: list[dict[str, Any]] = [
 ]
 # fmt: on
 SITE_PARAMETERS = ("site", "exclude_site")
-PAGE_PATHS = ("/", "/docs")  # show a page to browsers
 CSP = "default-src 'none'; style-src 'unsafe-inline'"  # the page needs nothing else
 START_PAGE = """<!DOCTYPE html>
 <html lang="en">
@@ -149,7 +155,10 @@ def answer_request(request: HttpRequest, settings: dict[str, Any]) -> Answer:
 
 def find_answer(request: HttpRequest, settings: dict[str, Any]) -> Answer:
     """Return the answer to a request; raises SearchError and HttpError."""
-    if request.path in PAGE_PATHS and "text/html" in request.header("accept"):
+    if desk.wants_page(request):
+        return desk.answer_page(request, settings)
+    check_token(request, settings["token"])
+    if request.path == "/docs" and "text/html" in request.header("accept"):
         return start_page(request)
     methods = find_methods(request)
     operation = find_operation(request, methods)

@@ -28,8 +28,10 @@ MAX_TARGET = 8_100  # bytes of a request line (RFC 9110 recommends 8,000 or more
 MAX_HEAD = 16_384  # bytes of request line and headers; a browser sends some 1,000 beside the path
 MAX_CONTENT = 65_536  # bytes; a longer body is "too large", also where no request may have a body
 # Path whose POST takes a body -> its longest body in bytes: far more than a call of a tool needs.
-BODY_PATHS = {"/mcp": 1_000_000}
-OPEN_PATHS = ("/health",)  # need no token: a supervisor asks without one, and it tells nothing
+BODY_PATHS = {"/mcp": 1_000_000, "/history/forget": 4_000, "/sign-in": 4_000}
+# Paths that need no token: a supervisor asks for /health without one; the others are the style of
+# the pages and the form that takes the token, and none of them tells anything.
+OPEN_PATHS = ("/health", "/desk.css", "/sign-in")
 
 # HTTP status of each kind of failure.
 STATUSES = {
@@ -114,12 +116,12 @@ def check_body(request: HttpRequest) -> None:
 
 
 def check_caller(request: HttpRequest, settings: dict[str, Any]) -> None:
-    """Refuse requests that a foreign web page could send, and those without the token.
+    """Refuse requests that a foreign web page could send.
 
     A page's script reaches a server on loopback under the page's own name (DNS rebinding), which
     the Host header then shows, or sends a request across origins, which the browser labels.
-    Raises HttpError (400, 401, 403). settings: loopback (whether the server listens there alone),
-    names (by which clients may call it), token ("" if none is needed).
+    Raises HttpError (400, 403). settings: loopback (whether the server listens there alone), names
+    (by which clients may call it).
     """
     hosts = request.headers.get_all("host", [])
     if len(hosts) > 1 or (not hosts and request.version != "HTTP/1.0"):
@@ -134,8 +136,6 @@ def check_caller(request: HttpRequest, settings: dict[str, Any]) -> None:
         raise HttpError(403, f"Requests from {quoted(origin)} are refused.", OTHER_PAGES_HINT)
     if request.header("sec-fetch-site").lower() in ("cross-site", "same-site"):
         raise HttpError(403, "A request from another site is refused.", OTHER_PAGES_HINT)
-    if settings["token"] and request.path not in OPEN_PATHS:
-        check_token(request, settings["token"])
 
 
 def is_own_host(authority: str, settings: dict[str, Any]) -> bool:
@@ -158,18 +158,27 @@ def is_own_host(authority: str, settings: dict[str, Any]) -> bool:
 
 
 def check_token(request: HttpRequest, token: str) -> None:
-    """Raise HttpError (401) unless the request carries the bearer token; compares in constant time.
+    """Raise HttpError (401) unless the request carries the token, or its path needs none."""
+    if request.path not in OPEN_PATHS and not has_token(request, token):
+        hint = "Send the header Authorization: Bearer TOKEN, with the token of the server's file."
+        challenge = {"WWW-Authenticate": 'Bearer realm="web-search"'}
+        raise HttpError(401, "The bearer token is missing or wrong.", hint, challenge)
 
-    The scheme's case does not matter (RFC 9110, section 11.1).
+
+def has_token(request: HttpRequest, token: str) -> bool:
+    """Return whether a request carries the token ("": none is needed); compares in constant time.
+
+    The scheme's case does not matter (RFC 9110, section 11.1). A browser carries the token in the
+    cookie that the page for signing in sets.
     """
     import hmac
 
     scheme, _, value = request.header("authorization").partition(" ")
-    known = hmac.compare_digest(value.strip().encode("utf-8", "replace"), token.encode())
-    if scheme.lower() != "bearer" or not known:
-        hint = "Send the header Authorization: Bearer TOKEN, with the token of the server's file."
-        challenge = {"WWW-Authenticate": 'Bearer realm="web-search"'}
-        raise HttpError(401, "The bearer token is missing or wrong.", hint, challenge)
+    cookie = re.search(r"(?:^|;)[ ]?web_search_token=([^;]*)", request.header("cookie"))
+    sent = [value.strip()] if scheme.lower() == "bearer" else []
+    sent += [cookie[1]] if cookie else []
+    known = [hmac.compare_digest(text.encode("utf-8", "replace"), token.encode()) for text in sent]
+    return not token or any(known)
 
 
 # ===== answers ====================================================================================

@@ -242,22 +242,26 @@ def outline(headings: Sequence[tuple[int, str, str]]) -> str:
 # ===== history and state ==========================================================================
 
 
-def history_list(entries: Sequence[dict[str, str]], token: str, query: str) -> str:
-    """Return the history, newest first, by day; each entry and day can be forgotten.
-
-    entries: {id, day, time, way, kind, text, address}; address opens the entry's answer.
-    """
-    search = f"""<form class="search" action="/history" method="get" role="search">
-<div class="fields"><label class="grow">Words in what was read
+def history_form(query: str) -> str:
+    """Return the form that looks for words in what was read."""
+    return f"""<form class="search" action="/history" method="get" role="search">
+<div class="fields"><label class="grow">Words in the pages that were read
 <input name="q" value="{html.escape(query)}"></label><button type="submit">Recall</button></div>
 </form>
 """
+
+
+def history_list(entries: Sequence[dict[str, str]], token: str) -> str:
+    """Return the history, newest first, by day; each entry and day can be forgotten.
+
+    entries: {id, day, time, caller, kind, text, address}; address opens the entry's answer.
+    """
     if not entries:
-        return f'{search}<p class="note">Nothing was searched or read yet.</p>\n'
+        return '<p class="note">Nothing was searched or read yet.</p>\n'
     days: dict[str, list[dict[str, str]]] = {}
     for entry in entries:
         days.setdefault(entry["day"], []).append(entry)
-    parts = [search]
+    parts = []
     for day, listed in days.items():
         rows = "".join(history_entry(entry, token) for entry in listed)
         forget = forget_form(token, "day", day, f"Forget {day}")
@@ -271,7 +275,7 @@ def history_entry(entry: dict[str, str], token: str) -> str:
     """Return a line of the history: when, who, what, and the way to forget it."""
     address = html.escape(entry["address"])
     return (
-        f'<li><span class="note">{entry["time"]} · {html.escape(entry["way"])} · '
+        f'<li><span class="note">{entry["time"]} · {html.escape(entry["caller"])} · '
         f'{html.escape(entry["kind"])}</span> <a class="what" href="{address}">'
         f"{html.escape(entry['text'][:LONGEST_TITLE])}</a>"
         f"{forget_form(token, 'id', entry['id'], 'Forget')}</li>\n"

@@ -1,0 +1,274 @@
+"""The desk's answers to requests: which page a path shows, and what its forms do.
+
+Pages are for browsers (Accept: text/html); programs get JSON from the same paths. Pages and API
+call the same run_* functions. A form that changes something carries a token of this process, so
+that a page of another site cannot send it.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import time
+from urllib.parse import parse_qs, urlencode
+
+from websearch import history
+from websearch.engines import ENGINES, FOCUSES
+from websearch.servers.desk import views
+from websearch.servers.http_messages import HttpError, has_token
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Generator, Iterator
+    from typing import Any
+
+    from websearch.common import Document, ProgressCallback
+    from websearch.servers.http_messages import Answer, HttpRequest
+
+    Fields = dict[str, str]
+    Settings = dict[str, Any]
+
+HTML = {
+    "Content-Type": "text/html; charset=utf-8",
+    "Content-Security-Policy": "default-src 'none'; style-src 'self'; form-action 'self'; "
+    "base-uri 'none'; frame-ancestors 'none'",
+    "Referrer-Policy": "no-referrer",
+}
+MAX_CHARS = 30_000  # of the passages of a page of results
+PAGE_CHARS = 100_000  # of a page that is read: the rest is a click away
+COOKIE = "web_search_token={}; HttpOnly; SameSite=Strict; Path=/"
+
+# ===== which page =================================================================================
+
+
+def wants_page(request: HttpRequest) -> bool:
+    """Return whether a request is for a page of the desk, not for an answer of the API."""
+    if request.method == "POST":
+        return request.path in FORMS
+    if request.path == "/desk.css":
+        return True
+    accepts_pages = "text/html" in request.header("accept") and "format" not in fields_of(request)
+    return request.path in PAGES and request.method in ("GET", "HEAD") and accepts_pages
+
+
+def answer_page(request: HttpRequest, settings: Settings) -> Answer:
+    """Return the answer to a request of wants_page; raises HttpError."""
+    if request.path == "/desk.css":
+        return 200, style(), {"Content-Type": "text/css; charset=utf-8"}
+    if request.method == "POST":
+        return FORMS[request.path](request, settings)
+    if not has_token(request, settings["token"]):
+        return sign_in_page(f"{request.path}?{request.query}", is_wrong=False)
+    pieces = PAGES[request.path](fields_of(request), settings)
+    body = (piece.encode("utf-8", "replace") for piece in pieces)
+    return 200, body, {**HTML, "Connection": "close"}  # its length is not known
+
+
+@functools.cache
+def style() -> str:
+    """Return the style of all pages."""
+    path = os.path.join(os.path.dirname(os.path.abspath(__file__)), "style.css")
+    with open(path, encoding="utf-8") as file:
+        return file.read()
+
+
+def fields_of(request: HttpRequest) -> Fields:
+    """Return the fields of a request's query or form; of several of one name the first."""
+    text = (request.body or b"").decode("utf-8", "replace") or request.query
+    return {name: values[0].strip() for name, values in parse_qs(text, max_num_fields=50).items()}
+
+
+# ===== pages ======================================================================================
+
+
+def search_page(fields: Fields, settings: Settings) -> Iterator[str]:
+    """Yield the page of a search: its form, what is going on, the results."""
+    query = fields.get("q", "")
+    questions = [line.strip() for line in query.splitlines() if line.strip()]
+    yield views.head("/", questions[0] if len(questions) == 1 else "Search")
+    yield views.search_form(fields, ["", *ENGINES], FOCUSES)
+    if questions:
+        yield views.progress("Searching …")
+        document = yield from with_progress(functools.partial(search, fields, questions, settings))
+        yield views.search_results(document, query)
+    yield views.FOOT
+
+
+def search(
+    fields: Fields, questions: list[str], settings: Settings, report: ProgressCallback
+) -> Document:
+    """Return the document of one question, or the brief of several."""
+    from websearch.search.commands import run_brief, run_search
+
+    names = ("engine", "focus", "since", "site")
+    params: dict[str, Any] = {name: fields[name] for name in names if fields.get(name)}
+    params |= {"max_chars": MAX_CHARS, "verbose": settings["verbose"]}
+    if len(questions) > 1:
+        return run_brief({**params, "queries": questions}, report)
+    return run_search({**params, "query": questions[0]}, report)
+
+
+def read_page(fields: Fields, settings: Settings) -> Iterator[str]:
+    """Yield a page of the web as agents get it."""
+    url = fields.get("url", "")
+    yield views.head("/read", "Read")
+    yield views.read_form(url)
+    if url:
+        yield views.progress("Reading …")
+        document = yield from with_progress(functools.partial(read, fields, settings))
+        pages = document.get("pages", [document])
+        yield "".join(f"<h2>{title_of(page, url)}</h2>\n{views.page_text(page)}" for page in pages)
+    yield views.FOOT
+
+
+def title_of(page: dict[str, Any], url: str) -> str:
+    """Return a page's title, escaped; its address if it has none."""
+    import html
+
+    return html.escape(str(page.get("title") or url)[: views.LONGEST_TITLE])
+
+
+def read(fields: Fields, settings: Settings, report: ProgressCallback) -> Document:
+    """Return the document of one page."""
+    from websearch.pages.read import run_read
+
+    params = {"urls": [fields["url"]], "max_chars": PAGE_CHARS, "verbose": settings["verbose"]}
+    offset = fields.get("offset", "")
+    return run_read({**params, "offset": int(offset) if offset.isdecimal() else 0}, report)
+
+
+def history_page(fields: Fields, settings: Settings) -> Iterator[str]:
+    """Yield what was searched and read, and what pages hold the words of a query."""
+    from websearch.search.commands import run_recall
+    from websearch.store import PageStore
+
+    query = fields.get("q", "")
+    yield views.head("/history", "History")
+    if query:
+        document = run_recall({"query": query, "verbose": settings["verbose"]})
+        yield views.history_form(query) + views.search_results(document, query)
+    else:
+        store = PageStore()
+        try:
+            shown = [entry_of(entry) for entry in history.entries(store)]
+        finally:
+            store.close()
+        yield views.history_form("") + views.history_list(shown, form_token())
+    yield views.FOOT
+
+
+def entry_of(entry: dict[str, Any]) -> dict[str, str]:
+    """Return an entry of the history as it is shown, with the address that opens its answer."""
+    moment = time.localtime(entry["moment"])
+    is_read = entry["kind"] == "read"
+    path, name = ("/read", "url") if is_read else ("/", "q")
+    params = {} if is_read else {k: v for k, v in entry["params"].items() if k != "count"}
+    shown = {k: ",".join(map(str, v)) if isinstance(v, list) else str(v) for k, v in params.items()}
+    text = entry["text"].split("\n")[0] if is_read else entry["text"]
+    return {
+        "id": str(entry["id"]),
+        "day": time.strftime("%Y-%m-%d", moment),
+        "time": time.strftime("%H:%M", moment),
+        "caller": entry["caller"],
+        "kind": entry["kind"] if entry["ok"] else f"{entry['kind']} (failed)",
+        "text": entry["text"].replace("\n", " · "),
+        "address": f"{path}?{urlencode({name: text, **shown})}",
+    }
+
+
+def state_page(fields: Fields, settings: Settings) -> Iterator[str]:
+    """Yield what works on this machine, what rests, what was spent, and what the store holds."""
+    from websearch.doctor import run_check
+    from websearch.search.commands import run_cache
+
+    yield views.head("/state", "State")
+    yield views.state_tables(run_check({}), run_cache({"action": "stats"}))
+    yield views.FOOT
+
+
+def with_progress(
+    run: Callable[[ProgressCallback], Document],
+) -> Generator[str, None, Document]:
+    """Yield a line for each report of a run; return its document."""
+    from concurrent.futures import ThreadPoolExecutor
+    from queue import SimpleQueue
+
+    lines: SimpleQueue[str | None] = SimpleQueue()
+
+    def work() -> Document:
+        with history.called_by("desk"):
+            return run(lambda text, done, total: lines.put(text))
+
+    with ThreadPoolExecutor(1) as pool:
+        future = pool.submit(work)
+        future.add_done_callback(lambda _: lines.put(None))
+        while (text := lines.get()) is not None:
+            yield views.progress(text)
+    return future.result()
+
+
+# ===== forms ======================================================================================
+
+
+@functools.cache
+def form_token() -> str:
+    """Return the token that forms of this process carry."""
+    import secrets
+
+    return secrets.token_urlsafe(16)
+
+
+def forget(request: HttpRequest, settings: Settings) -> Answer:
+    """Forget an entry, a day, or everything; raises HttpError for a form of another page."""
+    import hmac
+
+    from websearch.search.commands import run_cache
+    from websearch.store import PageStore
+
+    fields = fields_of(request)
+    if not has_token(request, settings["token"]):
+        return sign_in_page("/history", is_wrong=False)
+    if not hmac.compare_digest(fields.get("token", "").encode(), form_token().encode()):
+        raise HttpError(403, "The form is not of this server.", "Load the history again.")
+    store = PageStore()
+    try:
+        if fields.get("id", "").isdecimal():
+            history.forget(store, number=int(fields["id"]))
+        elif "day" in fields:
+            history.forget(store, day=fields["day"])
+        elif fields.get("all") == "yes":
+            history.forget(store)
+    finally:
+        store.close()
+    if fields.get("all") == "yes":
+        run_cache({"action": "clear"})
+    return 303, None, {"Location": "/history"}
+
+
+def sign_in(request: HttpRequest, settings: Settings) -> Answer:
+    """Keep the server's token in a cookie, if it is the right one."""
+    fields = fields_of(request)
+    target = fields.get("next", "/")
+    target = target if target.startswith("/") and not target.startswith("//") else "/"
+    request.headers["Authorization"] = f"Bearer {fields.get('token', '')}"
+    if not has_token(request, settings["token"]):
+        return sign_in_page(target, is_wrong=True)
+    return 303, None, {"Location": target, "Set-Cookie": COOKIE.format(fields["token"])}
+
+
+def sign_in_page(target: str, is_wrong: bool) -> Answer:
+    """Return the page that asks for the token; target: where it leads."""
+    page = views.head("", "Sign in") + views.token_form(target, is_wrong) + views.FOOT
+    return 401, page, HTML
+
+
+PAGES: dict[str, Callable[[Fields, Settings], Iterator[str]]] = {
+    "/": search_page,
+    "/read": read_page,
+    "/history": history_page,
+    "/state": state_page,
+}
+FORMS: dict[str, Callable[[HttpRequest, Settings], Answer]] = {
+    "/history/forget": forget,
+    "/sign-in": sign_in,
+}
