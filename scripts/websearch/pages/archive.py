@@ -40,29 +40,29 @@ def replace_gone(
     Without reads_copy, the error only names the copy, in details.archived. The archive is not asked
     about addresses in private networks. Never raises SearchError.
     """
-    error = error_of(gone)
+    error = gone_error(gone)
     if error.kind == "blocked" or is_private(url):
         return error
     seconds = READING_SECONDS if reads_copy else NAMING_SECONDS
     limit = min(deadline, time.monotonic() + seconds)
     try:
-        found = newest_copy(url, limit)
-        if found and reads_copy:
-            return fetch_copy(url, found, limit)
+        timestamp = newest_copy(url, limit)
+        if timestamp and reads_copy:
+            return fetch_copy(url, timestamp, limit)
     except SearchError as failure:
         error.retryable = reads_copy
         error.details["hint"] += f" {TITLE} could not be asked: {failure}"
         return error
-    if found:
-        date = date_of(found)
-        error.details["archived"] = {"date": date, "url": copy_address(url, found)}
+    if timestamp:
+        date = date_of(timestamp)
+        error.details["archived"] = {"date": date, "url": copy_address(url, timestamp)}
         error.details["hint"] = f"{TITLE} has a copy of {date}: give archived to read it."
     else:
         error.details["hint"] += f" {TITLE} has no copy."
     return error
 
 
-def error_of(gone: Fetched | SearchError) -> SearchError:
+def gone_error(gone: Fetched | SearchError) -> SearchError:
     """Return the error that an answer is."""
     if isinstance(gone, SearchError):
         return gone
@@ -98,8 +98,8 @@ def newest_copy(url: str, deadline: float) -> str:
         "url": f"{engine_address(NAME)}/cdx/search/cdx?{query}&limit=-1",
         "headers": {"User-Agent": identified_agent(), "Accept": "application/json"},
     }
-    found = PacedEngine(NAME, deadline, []).fetch(request, read_captures)
-    return str(found["timestamp"])
+    capture = PacedEngine(NAME, deadline, []).fetch(request, read_captures)
+    return str(capture["timestamp"])
 
 
 def read_captures(_: dict[str, Any], response: Response) -> dict[str, Any]:
@@ -142,5 +142,5 @@ def date_of(timestamp: str) -> str:
 def archived_fields(address: str) -> dict[str, str]:
     """Return the day of a copy at an address of the archive as archived; {} for other addresses."""
     start = f"{engine_address(NAME)}/web/"
-    found = re.match(re.escape(start) + r"(\d{14})(?:[a-z]{2}_)?/", address)
-    return {"archived": date_of(found[1])} if found else {}
+    copy = re.match(re.escape(start) + r"(\d{14})(?:[a-z]{2}_)?/", address)
+    return {"archived": date_of(copy[1])} if copy else {}
