@@ -445,8 +445,9 @@ def page_markdown(page: Document) -> list[str]:
     """Return the Markdown of one page: heading, title, author and date, text, how to go on."""
     if not page["ok"]:
         return [f"## {one_line(page['url'], 200)}", error_markdown(page)]
-    names = ("author", "published", "license", "language")
-    facts = [str(page[name]) for name in names if page.get(name)]
+    facts = [str(page[name]) for name in ("author", "published") if page.get(name)]
+    facts += [f"updated {page['updated']}"] if "updated" in page else []
+    facts += [str(page[name]) for name in ("license", "language") if page.get(name)]
     facts += [f"archived {page['archived']}"] if "archived" in page else []
     passages = [f"{one['heading']}\n\n{one['text']}".strip() for one in page.get("passages", [])]
     title = f"# {page['title']}" if page.get("title") else ""
