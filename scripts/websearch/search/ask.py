@@ -6,6 +6,7 @@ import time
 
 from websearch.common import SearchError, internal_error, may_fall_back
 from websearch.engines import (
+    ENGINES,
     ask_engine,
     costs_money,
     engine_order,
@@ -35,10 +36,6 @@ if TYPE_CHECKING:
 FIRST_SHARE = 0.6  # of the time that is left: one engine's, if another one may follow
 MIN_TIMEOUT = 0.1  # seconds: the shortest timeout that the commands accept
 LATE_SECONDS = 0.5  # each question ends by itself at the deadline; this late it is given up
-STORE_NOTE = (
-    "Brave's results are asked for each time, because its terms forbid storing them; pages are "
-    "stored (WEB_SEARCH_STORE=brave, if your plan has storage rights, stores both)."
-)
 
 
 def ask(
@@ -69,6 +66,15 @@ def ask(
     for answer in good:
         answer.warnings.append(stand_in_note(good, len(questions)))
     return sorted(answers, key=lambda answer: answer.number)
+
+
+def store_note(engine: str) -> str:
+    """Return the sentence that says why an engine is asked for the same question again."""
+    title = ENGINES[engine]["title"]
+    return (
+        f"{title}'s results are asked for each time, because its terms forbid storing them; pages "
+        f"are stored (WEB_SEARCH_STORE={engine}, if you have storage rights, stores both)."
+    )
 
 
 def ask_together(
@@ -211,5 +217,5 @@ def fill_answer(answer: Answer, engine: str, store: PageStore, seconds: float) -
     answer.results = results_of(engine, document, question.count)
     answer.warnings += document.get("warnings", [])
     if not is_storable(engine):
-        answer.warnings.append(STORE_NOTE)
+        answer.warnings.append(store_note(engine))
     store_answer(answer, store)
