@@ -270,7 +270,7 @@ class OwnersOrder(SearchApiCase):
     def asked(self, **variables: str) -> list[str]:
         """The engines that auto asks when each of them fails, in order."""
         self.use(SEARXNG_BASE_URL="", **variables)
-        run = call_main(command, "sourdough faultdown", "--force", "--timeout", "3")
+        run = call_main(command, "sourdough faultdenied", "--force")
         attempts = run.document.get("attempts") or run.document["details"].get("attempts", [])
         names = [attempt["engine"] for attempt in attempts]
         return names or [run.document["details"]["engine"]]
