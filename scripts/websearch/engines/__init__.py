@@ -29,7 +29,7 @@ from __future__ import annotations
 
 import os
 
-from websearch.common import SearchError, drop_empty, quoted, run_operation
+from websearch.common import SearchError, deadline_of, drop_empty, quoted, run_operation
 from websearch.http_client import (
     base_url,
     configured_key,
@@ -354,11 +354,17 @@ def own_server_address(variable: str) -> str:
     return address
 
 
-def has_other_address(name: str) -> bool:
-    """Return whether a variable names another address than the engine's own."""
+def other_address(name: str) -> str:
+    """Return the address that a variable names in place of the engine's own, "" if none does."""
     entry = entry_of(name)
     variables = [entry[field][0] for field in ("address", "mcp") if field in entry]
-    return any(os.environ.get(variable, "").strip() for variable in variables)
+    addresses = [os.environ.get(variable, "").strip().rstrip("/") for variable in variables]
+    return next(filter(None, addresses), "")
+
+
+def has_other_address(name: str) -> bool:
+    """Return whether a variable names another address than the engine's own."""
+    return bool(other_address(name))
 
 
 def is_configured(name: str) -> bool:
@@ -471,10 +477,10 @@ def stand_ins() -> list[str]:
     return [name for name, entry in ENGINES.items() if entry.get("stands_in")]
 
 
-def focused_filters(params: dict[str, Any], engine: str) -> dict[str, Any]:
-    """Return the filters that the focus of params adds for an engine (or auto)."""
-    is_general = engine == "auto" or "web" in ENGINES[engine]["sources"]
-    if params.get("focus") == "discussions" and is_general and "site" not in params:
+def focused_filters(engine: str, focus: str, filters: dict[str, Any]) -> dict[str, Any]:
+    """Return the filters that a focus adds to those of the caller for an engine."""
+    is_general = "web" in ENGINES[engine]["sources"]
+    if focus == "discussions" and is_general and "site" not in filters:
         return {"site": FORUM_SITES}
     return {}
 
@@ -512,6 +518,24 @@ def check_filters(name: str, params: dict[str, Any]) -> None:
         raise SearchError("invalid_input", message, hint)
 
 
+def wait_for_turn(
+    name: str, params: dict[str, Any], report: ProgressCallback = None
+) -> PacedEngine | None:
+    """Wait for the turn of an engine that is asked in its pace; return None for other engines.
+
+    What the engine cannot do is refused first, so that nobody waits for it. Raises SearchError.
+    """
+    if "function" in ENGINES[name] or has_key(name):
+        return None
+    from websearch.engines.pacing import PacedEngine
+
+    check_filters(name, params)
+    load_module(name).first_request(params)
+    turn = PacedEngine(name, deadline_of(params), [], report)
+    turn.take_turn()
+    return turn
+
+
 def ask_engine(
     name: str,
     params: dict[str, Any],
@@ -521,7 +545,7 @@ def ask_engine(
     """Search with an engine; return its own document, nothing cut. Never raises.
 
     params: query, count, filters, timeout, dry_run, verbose; others are left out. turn: of
-    engine_search.begin_search, if the caller has waited for the engine.
+    wait_for_turn, if the caller has waited for the engine.
     """
     entry = ENGINES[name]
     passed = ("query", "count", "timeout", "dry_run", "verbose", *FILTERS)

@@ -63,22 +63,6 @@ class KeyedEngine:
         return pages[-1]
 
 
-def begin_search(
-    name: str, params: dict[str, Any], report: ProgressCallback = None
-) -> PacedEngine | None:
-    """Wait for the turn of an engine that is asked in its pace; return None for other engines.
-
-    What the engine cannot do is refused first, so that nobody waits for it. Raises SearchError.
-    """
-    if "function" in ENGINES[name] or has_key(name):
-        return None
-    check_filters(name, params)
-    load_module(name).first_request(params)
-    turn = PacedEngine(name, deadline_of(params), [], report)
-    turn.take_turn()
-    return turn
-
-
 def search_engine(
     name: str,
     params: dict[str, Any],
@@ -87,7 +71,8 @@ def search_engine(
 ) -> Document:
     """Return the document of a search; raises SearchError, or DryRun with the first request.
 
-    params: query, count, filters, timeout, dry_run. turn: of begin_search, if it was called.
+    params: query, count, filters, timeout, dry_run. turn: the engine's, if the caller
+    has waited for it.
     """
     check_filters(name, params)
     request = load_module(name).first_request(params)

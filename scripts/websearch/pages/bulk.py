@@ -278,7 +278,7 @@ def run_list(params: dict[str, Any], options: dict[str, Any]) -> Document:
     Returns ok, or the first error if no page was read. Raises SearchError for bad parameters.
     """
     command = COMMANDS["read"]
-    optional = [{**one, "required": False} for one in command["params"]]
+    optional = [{**param, "required": False} for param in command["params"]]
     checked = check_params("read", {**command, "params": optional}, params)
     checked.setdefault("max_chars", 0)
     if checked.get("dry_run"):

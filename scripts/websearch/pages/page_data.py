@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 MAX_SCRIPTS = 200  # scripts of one page that are looked at
 MAX_TEXT = 500_000  # characters of text that are taken
-MAX_NAME_PLACE = 2_000  # characters of a script in which it names the variable that it sets
+MAX_NAME_OFFSET = 2_000  # characters of a script in which it names the variable that it sets
 MIN_WORDS = 8  # of a text that counts as prose whatever its name is
 MIN_NAMED_WORDS = 3  # of a text whose name says that it is one
 MIN_LETTERS = 0.7  # share of letters and spaces in prose; code and addresses have less
@@ -77,19 +77,19 @@ def data_markdown(html: str, page: Page, base: str, keep_links: bool) -> str:
         inner = Page(fragment)
         return content_markdown(Content(inner, inner.root, []), base, keep_links)[0].strip()
 
-    found = [markdown(longest_noscript(html))]
+    texts = [markdown(longest_noscript(html))]
     pushed: list[str] = []
     for text, attributes in scripts_of(page):
         if "json" in attributes.get("type", "") and "ld+json" not in attributes["type"]:
-            found.append(json_text(text, markdown))
-        elif NEXT_PUSH in text[:MAX_NAME_PLACE]:
+            texts.append(json_text(text, markdown))
+        elif NEXT_PUSH in text[:MAX_NAME_OFFSET]:
             pushed.append(text)
-        elif named := re.search(VARIABLE, text[:MAX_NAME_PLACE]):
-            found.append(script_text(text, named.end() - 1, markdown))
+        elif variable := re.search(VARIABLE, text[:MAX_NAME_OFFSET]):
+            texts.append(script_text(text, variable.end() - 1, markdown))
     if pushed:
         rows = payload_rows([pushed_text(script) for script in pushed])
-        found += [markdown(rows_as_html(rows)), prose_of(list(rows.values()), markdown)]
-    return max(found, key=len)
+        texts += [markdown(rows_as_html(rows)), prose_of(list(rows.values()), markdown)]
+    return max(texts, key=len)
 
 
 # ===== where the data stands ======================================================================
@@ -164,8 +164,8 @@ class ProseReader:
         if isinstance(value, str):
             self.read_text(value, name, depth)
         elif isinstance(value, list):
-            for one in value:
-                self.read(one, name, depth + 1)
+            for item in value:
+                self.read(item, name, depth + 1)
         elif isinstance(value, dict):
             self.read_fields(value, name, depth)
 
@@ -173,23 +173,23 @@ class ProseReader:
         """Take the prose of an object: a paragraph of rich text, or what its fields hold."""
         pieces = rich_text_pieces(fields)
         if pieces is not None:
-            text = " ".join("".join(self.inline(one, depth) for one in pieces).split())
+            text = " ".join("".join(self.inline(piece, depth) for piece in pieces).split())
             self.add(prefix_of(fields) + text if text else "")
             return
-        place = len(self.blocks)
+        position = len(self.blocks)
         self.blocks.append("")  # for a heading
         for inner, value in fields.items():
             if not re.match(_OTHER_VALUES, inner):
                 own_name = name if inner.isdigit() else inner
                 self.read(value, own_name, depth + 1)
-        titles = (fields.get(one) for one in _TITLE_NAMES)
-        title = next((one for one in titles if isinstance(one, str) and one.strip()), "")
+        values = (fields.get(field) for field in _TITLE_NAMES)
+        title = next((text for text in values if isinstance(text, str) and text.strip()), "")
         heading = f"## {' '.join(title.split())}"
-        if len(self.blocks) == place + 1:
+        if len(self.blocks) == position + 1:
             self.blocks.pop()
         elif title and len(title) <= MAX_TITLE and heading not in self.known:
             self.known.add(heading)
-            self.blocks[place] = heading
+            self.blocks[position] = heading
 
     def inline(self, value: Any, depth: int) -> str:
         """Return the text of a piece of rich text and of the pieces in it, such as links."""
@@ -205,7 +205,7 @@ class ProseReader:
             return text
         children = value.get("children", value.get("content"))
         inner = children if isinstance(children, list) else []
-        return "".join(self.inline(one, depth + 1) for one in inner)
+        return "".join(self.inline(piece, depth + 1) for piece in inner)
 
     def read_text(self, text: str, name: str, depth: int) -> None:
         """Take a text if it is prose, HTML, or JSON that holds prose."""
@@ -234,7 +234,7 @@ def is_prose(text: str, name: str) -> bool:
     least = MIN_NAMED_WORDS if re.search(_TEXT_NAMES, name) else MIN_WORDS
     if len(words) < least:
         return len(re.findall(_CJK, text)) >= 2 * least
-    letters = sum(one.isalpha() or one.isspace() for one in text)
+    letters = sum(letter.isalpha() or letter.isspace() for letter in text)
     return letters >= MIN_LETTERS * len(text) and len(text) <= MAX_WORD * len(words)
 
 
@@ -255,7 +255,7 @@ def rich_text_pieces(fields: dict[str, Any]) -> list[Any] | None:
     pieces = fields.get("children", fields.get("content"))
     if not isinstance(pieces, list):
         return None
-    return pieces if any(is_piece(one) for one in pieces) else None
+    return pieces if any(map(is_piece, pieces)) else None
 
 
 def is_piece(value: Any) -> bool:
@@ -271,7 +271,7 @@ def prefix_of(fields: dict[str, Any]) -> str:
     kind = kind_of(fields)
     style = fields.get("style")
     tag = fields.get("tag")
-    names = " ".join(one for one in (kind, style, tag) if isinstance(one, str))
+    names = " ".join(word for word in (kind, style, tag) if isinstance(word, str))
     attributes = fields.get("attrs")
     level = attributes.get("level") if isinstance(attributes, dict) else fields.get("level")
     if match := re.search(_HEADING, names):

@@ -123,11 +123,11 @@ class Schedule:
         """Return the next (index, URL) whose host has a free connection, or None at the end."""
         with self.changed:
             while self.waiting:
-                for place, (index, url) in enumerate(self.waiting):
+                for position, (index, url) in enumerate(self.waiting):
                     host = host_and_port(url)
                     if self.busy.get(host, 0) < MAX_HOST_CONNECTIONS:
                         self.busy[host] = self.busy.get(host, 0) + 1
-                        del self.waiting[place]
+                        del self.waiting[position]
                         return index, url
                 self.changed.wait()
         return None
@@ -201,12 +201,12 @@ def fetch_target(
         return read_local_file(url)
     if params.get("raw_html"):
         return fetch_page(url, limit, robots)
-    found = result_or_error(read_through_api, url, limit, robots, params, shared)
-    if found is not None and not isinstance(found, SearchError):
-        page: Fetched | Document = found
+    answer = result_or_error(read_through_api, url, limit, robots, params, shared)
+    if answer is not None and not isinstance(answer, SearchError):
+        page: Fetched | Document = answer
         return page
     fetched = fetch_page(url, limit, robots)
-    fetched.api_error = found.message if found else ""
+    fetched.api_error = answer.message if answer else ""
     return fetched
 
 
@@ -425,7 +425,7 @@ def fill_page(
         if passages:
             page["passages"] = passages
             # Headings and the space between passages are not text that was left out.
-            if sum(len(one["text"]) for one in passages) < len(text) * 9 // 10:
+            if sum(len(passage["text"]) for passage in passages) < len(text) * 9 // 10:
                 page["truncated"] = True
             page |= drop_empty({"note": notes[0]})
             return
@@ -474,10 +474,13 @@ def page_markdown(page: Document) -> list[str]:
     """Return the Markdown of one page: heading, title, author and date, text, how to go on."""
     if not page["ok"]:
         return [f"## {one_line(page['url'], 200)}", error_markdown(page)]
-    names = ("author", "published", "license", "language")
-    facts = [str(page[name]) for name in names if page.get(name)]
+    facts = [str(page[name]) for name in ("author", "published") if page.get(name)]
+    facts += [f"updated {page['updated']}"] if "updated" in page else []
+    facts += [str(page[name]) for name in ("license", "language") if page.get(name)]
     facts += [f"archived {page['archived']}"] if "archived" in page else []
-    passages = [f"{one['heading']}\n\n{one['text']}".strip() for one in page.get("passages", [])]
+    passages = [
+        f"{passage['heading']}\n\n{passage['text']}".strip() for passage in page.get("passages", [])
+    ]
     title = f"# {page['title']}" if page.get("title") else ""
     text = PARAGRAPH_GAP.join(passages) or page.get("text", "")
     parts = ["\n".join(line for line in (title, " · ".join(facts)) if line), text]
@@ -494,6 +497,7 @@ def page_markdown(page: Document) -> list[str]:
 
 def dropped_markdown(dropped: list[Document]) -> str:
     """Return the list of dropped elements, fenced as untrusted; "" if there are none."""
-    lines = [f"{one['rule']}: {one['element']} ({one['chars']}): {one['text']}" for one in dropped]
+    form = "{rule}: {element} ({chars}): {text}"
+    lines = [form.format(**element) for element in dropped]
     listed = fence_untrusted("\n".join(lines))
     return f"Dropped (rule: element (characters): text):\n\n{listed}" if lines else ""

@@ -33,7 +33,7 @@ def parse_json(text: str) -> Any:
 
 
 def short_number(digits: str) -> int | float:
-    """Return a number; only a short one is a place in a list."""
+    """Return a number; only a short one can be an index."""
     return int(digits) if len(digits) < 10 else float(digits[:300])
 
 
@@ -51,7 +51,7 @@ def quoted_texts(script: str, start: int) -> Iterator[str]:
 
 
 def closing_quote(script: str, start: int) -> int:
-    """Return the place of the quote that ends the text whose quote is at start; -1 without one.
+    """Return the index of the quote that ends the text whose quote is at start; -1 without one.
 
     A quote after an odd number of backslashes belongs to the text.
     """
@@ -67,26 +67,26 @@ def closing_quote(script: str, start: int) -> int:
 
 
 def is_flat(data: list[Any]) -> bool:
-    """Return whether a list is a tree whose containers hold places of the list (devalue)."""
+    """Return whether a list is a tree whose containers hold indexes into the list (devalue)."""
     first = data[0]
     if isinstance(first, list):
         return len(first) == 2 and isinstance(first[0], str) and isinstance(first[1], int)
-    return isinstance(first, dict) and all(isinstance(place, int) for place in first.values())
+    return isinstance(first, dict) and all(isinstance(index, int) for index in first.values())
 
 
 def unflatten(flat: list[Any]) -> Any:
     """Return the tree that a flat list stands for. A container that occurs twice comes once."""
     seen: set[int] = set()
 
-    def value_at(place: Any, depth: int) -> Any:
-        if not isinstance(place, int) or not 0 <= place < len(flat) or depth > MAX_DEPTH:
+    def value_at(index: Any, depth: int) -> Any:
+        if not isinstance(index, int) or not 0 <= index < len(flat) or depth > MAX_DEPTH:
             return None
-        value = flat[place]
+        value = flat[index]
         if not isinstance(value, (dict, list)):
             return value
-        if place in seen:
+        if index in seen:
             return None
-        seen.add(place)
+        seen.add(index)
         if isinstance(value, dict):
             return {name: value_at(inner, depth + 1) for name, inner in value.items()}
         return [value_at(inner, depth + 1) for inner in value if isinstance(inner, int)]
@@ -164,8 +164,8 @@ class HtmlWriter:
         elif isinstance(value, list) and len(value) >= 4 and value[0] == "$":
             self.write_element(value[1], value[3], depth)
         elif isinstance(value, list):
-            for one in value:
-                self.write(one, depth + 1)
+            for item in value:
+                self.write(item, depth + 1)
 
     def write_text(self, text: str, depth: int) -> None:
         """Write a text, or the row that it refers to ("$1a", "$L1a")."""

@@ -7,7 +7,7 @@ import re
 from websearch.common import DEFAULT_MAX_CHARS
 from websearch.engines.pacing import PAGES, PacedEngine
 from websearch.http_client import send_within
-from websearch.pages.fetch import SharedAnswers, guarded
+from websearch.pages.fetch import SharedAnswers, guarded_request
 from websearch.pages.markdown import MarkdownWriter
 from websearch.pages.page_tree import Page
 
@@ -52,7 +52,7 @@ class SiteApi(PacedEngine):
         try:
             if self.robots:
                 self.robots.check(request.url, self.deadline)
-            return send_within(guarded(request.for_http()), self.deadline)
+            return send_within(guarded_request(request.for_http()), self.deadline)
         finally:
             self.end_turn()
 

@@ -7,7 +7,7 @@ import re
 
 from websearch.common import SearchError, shorten
 from websearch.html_tree import Node, text_beginning
-from websearch.pages.fetch import blocked_error, find_wall, host_and_port, normal_url
+from websearch.pages.fetch import find_wall, host_and_port, normal_url, wall_error
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def check_content(page: Page, html: str, text: str, onward: str, fetched: Fetche
         raise SearchError("http", message, "Give that address.", status=status)
     wall = find_wall(fetched.response, html) if len(html) < MAX_WALL_PAGE else ""
     if wall and (has_no_text or page.root.prose < MIN_PAGE_CHARS):
-        raise blocked_error(host, wall, status)
+        raise wall_error(host, wall, status)
     if not has_no_text:
         return
     fetched.is_thin = True
@@ -88,14 +88,14 @@ def linked_address(base: str, target: str) -> str:
 
 def alternate_address(page: Page, url: str) -> str:
     """Return the address of the Markdown or print version that a page names, or ""."""
-    found: dict[str, str] = {}
+    versions: dict[str, str] = {}
     for node in page.nodes:
         get = node.attributes.get
         if node.tag == "link" and "alternate" in get("rel", "").lower().split() and get("href"):
             kind = get("type", "").lower()
             kind = kind if kind == "text/markdown" else get("media", "").lower()
-            found.setdefault(kind, get("href", ""))
-    target = found.get("text/markdown") or found.get("print", "")
+            versions.setdefault(kind, get("href", ""))
+    target = versions.get("text/markdown") or versions.get("print", "")
     address = linked_address(url, target) if target else ""
     return "" if address == url else address
 
