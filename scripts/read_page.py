@@ -33,9 +33,23 @@ import sys
 
 sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))  # PYTHONSAFEPATH leaves it out
 
+from websearch import history
 from websearch.command_line import end_process, run_command_line
 from websearch.pages.bulk import COMMANDS, run_command
 from websearch.pages.read import to_markdown
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from websearch.common import Document, ProgressCallback
+
+
+def read(params: dict[str, Any], report: ProgressCallback, options: dict[str, Any]) -> Document:
+    """Read pages, and note in the history which ones."""
+    document = run_command(params, report, options)
+    history.note_read(params, document)
+    return document
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -44,7 +58,7 @@ def main(argv: list[str] | None = None) -> int:
         "name": "read_page.py",
         "description": __doc__,
         "commands": COMMANDS,
-        "run": {"read": run_command},
+        "run": {"read": read},
         "to_markdown": to_markdown,
     }
     return run_command_line(script, argv)

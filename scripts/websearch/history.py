@@ -24,9 +24,11 @@ if TYPE_CHECKING:
 
 MAX_ENTRIES = 500  # that are shown
 LONGEST_TEXT = 300  # characters of a question or address
-KEPT_PARAMS = ("engine", "focus", "since", "site", "count")
-# Who asks, for the calls of this context: "command", "HTTP", or the name of an MCP client.
-_CALLER = contextvars.ContextVar("caller", default="command")
+SHOWN_PARAMS = ("engine", "focus", "since", "site", "count")
+# Who asks, for the calls of a context; without it, who this process serves: "command", or the MCP
+# client that has started it.
+_CALLER = contextvars.ContextVar("caller", default="")
+_PROCESS = {"caller": "command"}
 
 
 @contextlib.contextmanager
@@ -39,23 +41,43 @@ def called_by(caller: str) -> Iterator[None]:
         _CALLER.reset(token)
 
 
-def note(
-    store: StoreFile, kind: str, text: str, params: dict[str, Any], document: Document
-) -> None:
+def serve_caller(caller: str) -> None:
+    """Name whom this process serves from now on."""
+    _PROCESS["caller"] = one_line(caller, 60)
+
+
+def note(store: StoreFile, kind: str, text: str, params: dict[str, Any], is_good: bool) -> None:
     """Add an entry. kind: search, brief or read; text: the questions or addresses, a line each.
 
-    A call that was refused as invalid is no entry.
+    params: of the call; those that open its answer again are kept. is_good: it has an answer.
     """
-    if not document["ok"] and document["details"]["kind"] == "invalid_input":
-        return
-    kept = dump_json({name: params[name] for name in KEPT_PARAMS if name in params})
-    row = (time.time(), _CALLER.get(), kind, text[:LONGEST_TEXT], kept, int(document["ok"]))
+    shown = dump_json({name: params[name] for name in SHOWN_PARAMS if name in params})
+    row = (
+        time.time(),
+        _CALLER.get() or _PROCESS["caller"],
+        kind,
+        text[:LONGEST_TEXT],
+        shown,
+        int(is_good),
+    )
 
     def write(db: sqlite3.Connection) -> None:
         columns = "moment, caller, kind, text, params, ok"
         db.execute(f"INSERT INTO history ({columns}) VALUES (?, ?, ?, ?, ?, ?)", row)  # noqa: S608
 
     store.use(write, None, writing=True)
+
+
+def note_read(params: dict[str, Any], document: Document) -> None:
+    """Add an entry for pages that were read, unless the call was refused as invalid."""
+    from contextlib import closing
+
+    from websearch.store import PageStore
+
+    urls = [page["url"] for page in document.get("pages", [])]
+    if urls and all(url.startswith("http") for url in urls):  # not a file of this machine
+        with closing(PageStore()) as store:
+            note(store, "read", "\n".join(urls), params, document["ok"])
 
 
 def entries(store: StoreFile) -> list[dict[str, Any]]:

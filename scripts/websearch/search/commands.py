@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 
+from websearch import history
 from websearch.batch import read_queries, refuse_input
 from websearch.common import (
     DEFAULT_MAX_CHARS,
@@ -191,6 +192,8 @@ def answer_document(params: dict[str, Any], report: ProgressCallback) -> Documen
         asking_ends = time.monotonic() + share * (deadline - time.monotonic())
         answers = ask(questions, store, asking_ends, report)
         good = answered(answers)
+        text = "\n".join(question.text for question in questions)
+        history.note(store, "brief" if is_brief else "search", text, params, bool(good))
         if not good:
             raise failure(answers, is_brief)
         sources = rank(answers)

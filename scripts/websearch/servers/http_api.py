@@ -13,7 +13,7 @@ import os
 import re
 import sys
 
-from websearch import common, http_client
+from websearch import common, history, http_client
 from websearch.common import SearchError, quoted
 from websearch.servers.desk import answers as desk
 from websearch.servers.http_messages import (
@@ -109,33 +109,6 @@ LIMITS: list[dict[str, Any]] = [
 ]
 # fmt: on
 SITE_PARAMETERS = ("site", "exclude_site")
-CSP = "default-src 'none'; style-src 'unsafe-inline'"  # the page needs nothing else
-START_PAGE = """<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width">
-<meta name="color-scheme" content="light dark">
-<title>web-search</title>
-<style>body { font: 1rem/1.5 system-ui, sans-serif; max-width: 46rem; margin: 2rem auto;
-padding: 0 1rem } pre { overflow-x: auto }</style>
-</head>
-<body>
-<h1>web-search</h1>
-<p>This server searches the web, reads pages, and remembers what it has read. It answers programs
-in JSON, and in Markdown with <code>format=markdown</code>.</p>
-<pre>
-curl 'http://HOST/search?q=golang+concurrency&amp;count=3'
-curl 'http://HOST/read?url=https://example.org/&amp;format=markdown'
-curl 'http://HOST/recall?q=golang'
-curl -X DELETE 'http://HOST/cache?q=golang+concurrency'
-</pre>
-<p>If the server was started with a token, each request needs
-<code>-H 'Authorization: Bearer TOKEN'</code>. MCP clients use <code>http://HOST/mcp</code>.</p>
-<p><a href="/openapi.json">openapi.json</a> describes every path and parameter.</p>
-</body>
-</html>
-"""
 
 # ===== from a request to an answer ================================================================
 
@@ -158,8 +131,6 @@ def find_answer(request: HttpRequest, settings: dict[str, Any]) -> Answer:
     if desk.wants_page(request):
         return desk.answer_page(request, settings)
     check_token(request, settings["token"])
-    if request.path == "/docs" and "text/html" in request.header("accept"):
-        return start_page(request)
     methods = find_methods(request)
     operation = find_operation(request, methods)
     pairs = parse_query(request.query)
@@ -216,7 +187,10 @@ def command_answer(
     run = getattr(module, f"run_{operation['command']}")
     as_markdown = params.pop("format", "json") == "markdown"
     fixed = {**operation.get("fixed", {}), "verbose": settings["verbose"]}
-    document: Document = run({**settings["defaults"], **params, **fixed})
+    with history.called_by("HTTP"):
+        document: Document = run({**settings["defaults"], **params, **fixed})
+        if operation["command"] == "read":
+            history.note_read(params, document)
     if as_markdown:
         status, _, headers = document_answer(document)
         text = module.to_markdown(document) + "\n"
@@ -255,16 +229,6 @@ def search_document(document: Document, content: str) -> Document:
 def describe_api(token: bool) -> Document:
     """Return the OpenAPI description; token: whether requests must carry one."""
     return openapi_document(ROUTES, parameters_of, token)
-
-
-def start_page(request: HttpRequest) -> Answer:
-    """Return the page that a person sees in a browser: what this is, and how to call it."""
-    import html
-
-    if request.method not in ("GET", "HEAD"):
-        raise HttpError(405, "This page takes GET.", headers={"Allow": "GET, HEAD"})
-    page = START_PAGE.replace("HOST", html.escape(request.authority))
-    return 200, page, {"Content-Type": "text/html; charset=utf-8", "Content-Security-Policy": CSP}
 
 
 # ===== parameters =================================================================================

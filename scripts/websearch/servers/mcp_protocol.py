@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import re
 
+from websearch import history
 from websearch.common import VERSION, dump_json, object_field, one_line
 from websearch.servers import mcp_tools
 
@@ -103,7 +104,8 @@ def check_message(message: Any) -> None:
 class McpRequest:
     """A request whose form is right: id, method, params, its era, and its progress token.
 
-    is_modern: it names MODERN_VERSION in its own _meta. Raises ProtocolError.
+    is_modern: it names MODERN_VERSION in its own _meta. client: what it says of the program that
+    sends it. Raises ProtocolError.
     """
 
     def __init__(self, message: Message) -> None:
@@ -114,10 +116,19 @@ class McpRequest:
             raise ProtocolError(INVALID_PARAMS, "Invalid params: params must be an object")
         self.params: dict[str, Any] = params or {}
         self.is_modern = is_modern(self.method, self.params)
-        token = object_field(self.params, "_meta").get("progressToken")
+        meta = object_field(self.params, "_meta")
+        client = self.params if self.method == "initialize" else meta
+        names = ("clientInfo", f"{META}clientInfo")
+        self.client = next(filter(None, (object_field(client, name) for name in names)), {})
+        token = meta.get("progressToken")
         self.token = token if is_token(token) else None
         if self.method == "tools/call":
             check_tool_name(self.params)
+
+    def caller(self) -> str:
+        """Return the name of the program that sends the request, "" if it names none."""
+        name = self.client.get("title") or self.client.get("name")
+        return f"MCP: {name}" if isinstance(name, str) else ""
 
     def finished(self, result: dict[str, Any]) -> Message:
         """Return the message that answers the request with a result."""
@@ -210,7 +221,8 @@ def run_request(request: McpRequest, report: Report) -> Message:
         if request.method == "tools/list":
             result = list_result(request.params, request.is_modern)
         else:
-            result = call_result(request.params, report)
+            with history.called_by(request.caller()):
+                result = call_result(request.params, report)
         return request.finished(result)
     except ProtocolError as fault:
         fault.request_id = request.id

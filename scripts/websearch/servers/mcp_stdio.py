@@ -7,6 +7,7 @@ import re
 import sys
 import time
 
+from websearch import history
 from websearch.common import EXIT_CODES, object_field
 from websearch.servers import mcp_tools
 from websearch.servers.mcp_protocol import (
@@ -121,6 +122,7 @@ class StdioServer:
             return
         if request.method == "initialize":
             self.accepts_batches = result["protocolVersion"] == BATCH_VERSION
+            history.serve_caller(request.caller() or "MCP")
         self.send(request.finished(result))
 
     # ----- calls

@@ -10,6 +10,7 @@ import functools
 import json
 import re
 
+from websearch import history
 from websearch.common import (
     DEFAULT_MAX_CHARS,
     SearchError,
@@ -299,6 +300,8 @@ def run_tool(name: str, arguments: Any, report: ProgressCallback = None) -> Docu
         run = getattr(load_module(tool["module"]), function)
         given = {**tool.get("fixed", {}), **params}
         document = run_metered(tool, given, lambda: run(given, report))
+        if function == "run_read":
+            history.note_read(given, document)
     except SearchError as error:
         document = error_document(error)
     except Exception as error:  # noqa: BLE001  a defect of ours: the client still gets an answer

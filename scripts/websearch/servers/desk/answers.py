@@ -59,7 +59,8 @@ def answer_page(request: HttpRequest, settings: Settings) -> Answer:
         return FORMS[request.path](request, settings)
     if not has_token(request, settings["token"]):
         return sign_in_page(f"{request.path}?{request.query}", is_wrong=False)
-    pieces = PAGES[request.path](fields_of(request), settings)
+    fields = {**fields_of(request), "host": request.authority}
+    pieces = PAGES[request.path](fields, settings)
     body = (piece.encode("utf-8", "replace") for piece in pieces)
     return 200, body, {**HTML, "Connection": "close"}  # its length is not known
 
@@ -134,7 +135,10 @@ def read(fields: Fields, settings: Settings, report: ProgressCallback) -> Docume
 
     params = {"urls": [fields["url"]], "max_chars": PAGE_CHARS, "verbose": settings["verbose"]}
     offset = fields.get("offset", "")
-    return run_read({**params, "offset": int(offset) if offset.isdecimal() else 0}, report)
+    params["offset"] = int(offset[:9]) if offset.isdecimal() else 0
+    document = run_read(params, report)
+    history.note_read(params, document)
+    return document
 
 
 def history_page(fields: Fields, settings: Settings) -> Iterator[str]:
@@ -186,6 +190,11 @@ def state_page(fields: Fields, settings: Settings) -> Iterator[str]:
     yield views.FOOT
 
 
+def api_page(fields: Fields, settings: Settings) -> Iterator[str]:
+    """Yield how programs call this server."""
+    yield views.head("/docs", "API") + views.api_text(fields["host"]) + views.FOOT
+
+
 def with_progress(
     run: Callable[[ProgressCallback], Document],
 ) -> Generator[str, None, Document]:
@@ -195,9 +204,12 @@ def with_progress(
 
     lines: SimpleQueue[str | None] = SimpleQueue()
 
+    def report(text: str, _: int, __: int) -> None:
+        lines.put(text)
+
     def work() -> Document:
         with history.called_by("desk"):
-            return run(lambda text, done, total: lines.put(text))
+            return run(report)
 
     with ThreadPoolExecutor(1) as pool:
         future = pool.submit(work)
@@ -267,6 +279,7 @@ PAGES: dict[str, Callable[[Fields, Settings], Iterator[str]]] = {
     "/read": read_page,
     "/history": history_page,
     "/state": state_page,
+    "/docs": api_page,
 }
 FORMS: dict[str, Callable[[HttpRequest, Settings], Answer]] = {
     "/history/forget": forget,

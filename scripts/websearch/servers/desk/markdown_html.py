@@ -35,10 +35,16 @@ INLINE = re.compile(
 
 
 class Page:
-    """What is rendered: the blocks as HTML, and the headings as (level, id, text)."""
+    """What is rendered: the blocks as HTML, and the headings as (level, id, text).
 
-    def __init__(self, words: Sequence[str] = (), first_level: int = 2) -> None:
+    has_anchors: headings get their ids, which must be the only ones of a page of HTML.
+    """
+
+    def __init__(
+        self, words: Sequence[str] = (), first_level: int = 2, has_anchors: bool = False
+    ) -> None:
         self.first_level = first_level
+        self.has_anchors = has_anchors
         self.headings: list[tuple[int, str, str]] = []
         escaped = "|".join(re.escape(word) for word in sorted(words, key=len, reverse=True))
         self.words = re.compile(rf"(?i)\b(?:{escaped})\w{{0,20}}") if escaped else None
@@ -98,7 +104,8 @@ class Page:
         shown = min(6, level + self.first_level - 1)
         name = f"section-{len(self.headings) + 1}"
         self.headings.append((level, name, plain_text(text)))
-        return f'<h{shown} id="{name}">{self.inline(text)}</h{shown}>\n'
+        anchor = f' id="{name}"' if self.has_anchors else ""
+        return f"<h{shown}{anchor}>{self.inline(text)}</h{shown}>\n"
 
     def table(self, lines: list[str], index: int) -> tuple[str, int]:
         """Return a table and the index behind it; every row gets as many cells as the first."""

@@ -12,6 +12,7 @@ from string import Template
 from urllib.parse import urlencode
 
 from websearch.servers.desk.markdown_html import Page, link, render
+from websearch.words import STOP_WORDS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
     from websearch.common import Document
 
-LINKS = {"/": "Search", "/read": "Read", "/history": "History", "/state": "State"}
+LINKS = {"/": "Search", "/read": "Read", "/history": "History", "/state": "State", "/docs": "API"}
 CURRENT = ' aria-current="page"'
 SINCE = ("", "hour", "day", "week", "month", "year")
 LONGEST_TITLE = 200  # characters of a stranger's title
@@ -53,6 +54,19 @@ and nothing in them was loaded or run.</p></footer>
 </body>
 </html>
 """
+
+API = Template(
+    """<p>Programs get JSON from this server, and Markdown with <code>format=markdown</code>.</p>
+<pre tabindex="0"><code>curl 'http://$host/search?q=golang+concurrency&amp;count=3'
+curl 'http://$host/read?url=https://example.org/&amp;format=markdown'
+curl 'http://$host/recall?q=golang'
+curl -X DELETE 'http://$host/cache?q=golang+concurrency'
+</code></pre>
+<p>If the server was started with a token, each request needs
+<code>-H 'Authorization: Bearer TOKEN'</code>. MCP clients use <code>http://$host/mcp</code>.</p>
+<p><a href="/openapi.json">openapi.json</a> describes every path and parameter.</p>
+"""
+)
 
 # ===== the frame ==================================================================================
 
@@ -141,7 +155,7 @@ def search_results(document: Document, query: str) -> str:
     """Return the results of a search or the sources of a brief, each with its passages."""
     if not document["ok"]:
         return error_box(document) + notes(document["details"])
-    words = [word for word in query.split() if len(word) > 2]
+    words = [word for word in query.split() if word.lower() not in STOP_WORDS]
     items = document.get("sources") or document.get("results") or []
     shown = "".join(result(item, words) for item in items)
     return f'{notes(document)}{questions(document)}<ol class="results">\n{shown}</ol>\n'
@@ -209,7 +223,7 @@ def page_text(page: dict[str, Any]) -> str:
         f"fetched {page['fetched_at']}" if "fetched_at" in page else "",
         f"archived {page['archived']}" if "archived" in page else "",
     ]
-    body = Page()
+    body = Page(has_anchors=True)
     text = body.blocks(str(page.get("text", "")).split("\n"))
     cut = "The text is cut here; the rest begins below." if page.get("truncated") else ""
     more = (
@@ -331,3 +345,8 @@ def token_form(path: str, is_wrong: bool) -> str:
 <button type="submit">Open</button></div>
 </form>
 """
+
+
+def api_text(host: str) -> str:
+    """Return how programs call this server; host: its name and port."""
+    return API.substitute(host=html.escape(host))
