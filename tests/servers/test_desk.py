@@ -1,0 +1,261 @@
+"""The desk: pages for people that show what was searched and read, whatever strangers wrote."""
+
+from __future__ import annotations
+
+import re
+import unittest
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote, urlencode
+
+from tests.servers.http_support import TOKEN, Answer, ServerProcess
+from tests.support import SmallWebCase, load_script, run_script
+
+markdown_html: Any = load_script("websearch.servers.desk.markdown_html")
+QUESTION = "sourdough starter"
+PAGES = ("/", "/read", "/history", "/state", "/docs")
+HOSTILE = [
+    "<script>alert(1)</script>",
+    "[x](javascript:alert(1))",
+    "[x](data:text/html,<script>1</script>)",
+    '[x](https://a.example/"onmouseover="alert(1))',
+    "![x](https://evil.example/pixel.png)",
+    "<img src=x onerror=alert(1)>",
+    "| <b>a</b> |\n|---|\n| <script>1</script> |",
+    "```html\n<script>alert(1)</script>\n```",
+    "# <svg onload=alert(1)>",
+    "`</code><script>1</script>`",
+    '<https://a.example/?"><script>1</script>>',
+    "</main></body><script>1</script>",
+    '[a](https://a.example/ "t" onclick=1)',
+    "**<i>x</i>** *<u>y</u>*",
+]
+# What the renderer may make; a page of the desk also has its own frame and forms.
+ELEMENTS = set(
+    "p h2 h3 h4 h5 h6 ul ol li table thead tbody tr th td div blockquote pre code hr a strong em "
+    "mark".split()
+)
+ATTRIBUTES = {"href", "rel", "id", "class", "tabindex"}
+
+
+class Elements(HTMLParser):
+    """Collects the elements, attributes and links of a piece of HTML."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.names: set[str] = set()
+        self.attributes: set[str] = set()
+        self.links: list[str] = []
+        self.ids: list[str] = []
+        self.feed(html)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.names.add(tag)
+        self.attributes |= {name for name, _ in attrs}
+        self.links += [value or "" for name, value in attrs if name in ("href", "src", "action")]
+        self.ids += [value or "" for name, value in attrs if name == "id"]
+
+
+class Rendering(unittest.TestCase):
+    def test_what_markdown_means(self) -> None:
+        rows = {
+            "# Title\n\ntext": "<h2>Title</h2>\n<p>text</p>\n",
+            "a\nb": "<p>a b</p>\n",
+            "- a\n- b\n  - c": "<ul>\n<li>a</li>\n<li>b\n<ul>\n<li>c</li>\n</ul>\n</li>\n</ul>\n",
+            "1. a\n2. b": "<ol>\n<li>a</li>\n<li>b</li>\n</ol>\n",
+            "> a\n> b": "<blockquote>\n<p>a b</p>\n</blockquote>\n",
+            "`a*b` **c** d_e_f": "<p><code>a*b</code> <strong>c</strong> d_e_f</p>\n",
+            "an *a*": "<p>an <em>a</em></p>\n",
+            "[a](https://b.example/c_(d))": (
+                '<p><a href="https://b.example/c_(d)" rel="noreferrer noopener">a</a></p>\n'
+            ),
+            "![alt](https://b.example/c.png)": "<p>alt</p>\n",
+            r"\*a\* \[b\]": "<p>*a* [b]</p>\n",
+            "---": "<hr>\n",
+        }  # fmt: skip
+        for markdown, html in rows.items():
+            with self.subTest(markdown):
+                self.assertEqual(markdown_html.render(markdown), html)
+
+    def test_a_table_has_as_many_cells_in_each_row(self) -> None:
+        html = markdown_html.render("| a | b\\|c |\n|---|---|\n| 1 |\n| 2 | 3 | 4 |")
+        self.assertEqual((html.count("<th>"), html.count("<td>")), (2, 4))
+        self.assertIn("<th>b|c</th>", html)
+
+    def test_code_is_kept_to_the_letter(self) -> None:
+        html = markdown_html.render("````py\n```\n  <a>\n````\nb")
+        self.assertIn('<code class="language-py">```\n  &lt;a&gt;</code>', html)
+        self.assertIn("<p>b</p>", html)
+
+    def test_nothing_of_a_stranger_becomes_an_element_an_attribute_or_a_request(self) -> None:
+        for markdown in HOSTILE:
+            with self.subTest(markdown):
+                found = Elements(markdown_html.render(markdown, ["script", "alert"]))
+                self.assertLessEqual(found.names, ELEMENTS)
+                self.assertLessEqual(found.attributes, ATTRIBUTES)
+                for link in found.links:
+                    self.assertRegex(link, r"^https?://")
+
+    def test_words_of_the_query_are_marked_where_they_begin_a_word(self) -> None:
+        html = markdown_html.render("starters start [restart](https://a.example/start)", ["start"])
+        self.assertEqual(html.count("<mark>"), 2)
+
+    def test_hostile_shapes_take_time_in_proportion(self) -> None:
+        import time
+
+        shapes = ("[", "*a", "`a", "![", "[a](", "> ", "|a", "**a ", "_a ", "[[a]", "- ", "\\")
+        for shape in shapes:
+            times = []
+            for count in (20_000, 80_000):
+                begin = time.process_time()
+                markdown_html.render(shape * count)
+                times.append(time.process_time() - begin)
+            self.assertLess(times[1], 10 * times[0] + 0.5, shape)
+
+
+class DeskCase(SmallWebCase):
+    """A server process whose store is empty when a test begins."""
+
+    def setUp(self) -> None:
+        super().setUp()
+        self.process = ServerProcess(*self.arguments(), **self.variables())
+        self.addCleanup(self.process.stop)
+
+    def arguments(self) -> list[str]:
+        return []
+
+    def variables(self) -> dict[str, str]:
+        return {**self.environment_of(self.server.url, ""), "GLSI_DB_PATH": self.store}
+
+    def page_url(self, path: str) -> str:
+        return f"{self.server.url}/site/{path}"
+
+    def page(self, target: str, **headers: str) -> Answer:
+        """A page as a browser asks for it."""
+        return self.process.fetch_raw(target, accept="text/html", **headers)
+
+    def post(self, path: str, fields: dict[str, str], **headers: str) -> Answer:
+        body = urlencode(fields).encode()
+        data = (
+            f"POST {path} HTTP/1.1\r\nHost: 127.0.0.1:{self.process.port}\r\n"
+            f"Content-Type: application/x-www-form-urlencoded\r\nContent-Length: {len(body)}\r\n"
+            + "".join(f"{name}: {value}\r\n" for name, value in headers.items())
+        )
+        answer = self.process.talk(data.encode() + b"\r\n" + body).decode()
+        head, _, text = answer.partition("\r\n\r\n")
+        names = dict(re.findall(r"(?m)^([\w-]+): ([^\r]*)", head))
+        return Answer(int(answer.split()[1]), {k.lower(): v for k, v in names.items()}, text)
+
+
+class Pages(DeskCase):
+    def test_each_page_is_complete_and_needs_nothing_from_elsewhere(self) -> None:
+        for path in PAGES:
+            with self.subTest(path):
+                answer = self.page(path)
+                self.assertEqual(answer.status, 200)
+                self.assertIn("default-src 'none'", answer.headers["content-security-policy"])
+                found = Elements(answer.document)
+                self.assertFalse({"script", "img", "iframe", "style"} & found.names)
+                self.assertTrue({"main", "nav", "h1", "footer"} <= found.names)
+                self.assertEqual(len(found.ids), len(set(found.ids)))
+                for link in found.links:
+                    self.assertRegex(link, r"^[/#]")
+                self.assertTrue(answer.document.rstrip().endswith("</html>"))
+
+    def test_programs_get_json_from_the_same_paths(self) -> None:
+        answer = self.process.fetch("/read?url=" + quote(self.page_url("articles/lighthouse")))
+        self.assertTrue(answer.document["ok"])
+        self.assertEqual(self.process.fetch("/history").status, 404)
+
+    def test_a_search_shows_results_passages_and_marks(self) -> None:
+        answer = self.page(f"/?q={quote(QUESTION)}")
+        self.assertIn("<mark>", answer.document)
+        self.assertIn('class="results"', answer.document)
+        self.assertIn("read here", answer.document)
+        again = self.page(f"/?q={quote(QUESTION)}")
+        self.assertIn("From the store", again.document)
+
+    def test_several_lines_are_a_brief_with_numbered_sources(self) -> None:
+        answer = self.page(f"/?q={quote('sourdough starter' + chr(10) + 'sourdough hydration')}")
+        self.assertIn("<li>sourdough hydration</li>", answer.document)
+        self.assertIn("<h2>1. <a", answer.document)
+
+    def test_an_error_is_shown_with_what_to_do(self) -> None:
+        answer = self.page("/?q=sourdough&engine=nosuch")
+        self.assertIn('role="alert"', answer.document)
+        self.assertIn("nosuch", answer.document)
+
+    def test_a_page_has_its_outline_and_its_address(self) -> None:
+        url = self.page_url("articles/lighthouse")
+        answer = self.page(f"/read?url={quote(url)}")
+        self.assertIn(f'href="{url}"', answer.document)
+        self.assertIn("characters", answer.document)
+        self.assertIn("Markdown</a>", answer.document)
+
+
+class History(DeskCase):
+    def test_it_says_who_has_asked_what_and_opens_the_answer(self) -> None:
+        environment = self.variables()
+        run_script("web_search.py", "rye flour", env=environment)
+        self.process.fetch("/search?q=oven+spring")
+        self.page(f"/?q={quote(QUESTION)}")
+        call = '{"query": "bread <b>crust</b>"}'
+        run_script("mcp_server.py", "call", "web_search", call, env=environment)
+        text = self.page("/history").document
+        for caller, query in (
+            ("command", "rye flour"),
+            ("HTTP", "oven spring"),
+            ("desk", QUESTION),
+        ):
+            self.assertRegex(text, rf"{caller} · search</span> <a [^>]*>{query}</a>")
+        self.assertIn("bread &lt;b&gt;crust&lt;/b&gt;", text)
+        address = re.search(r'href="(/\?q=rye[^"]*)"', text)
+        assert address
+        self.assertIn("From the store", self.page(address[1].replace("&amp;", "&")).document)
+
+    def test_entries_and_everything_can_be_forgotten(self) -> None:
+        for query in ("rye flour", "oven spring"):
+            self.page(f"/?q={quote(query)}")
+        text = self.page("/history").document
+        token = re.search(r'name="token" value="([^"]+)"', text)
+        number = re.search(r'name="id" value="(\d+)"', text)
+        assert token
+        assert number
+        refused = self.post("/history/forget", {"token": "guess", "all": "yes"})
+        self.assertEqual(refused.status, 403)
+        done = self.post("/history/forget", {"token": token[1], "id": number[1]})
+        self.assertEqual((done.status, done.headers["location"]), (303, "/history"))
+        text = self.page("/history").document
+        self.assertNotIn("oven spring", text)
+        self.assertIn("rye flour", text)
+        self.post("/history/forget", {"token": token[1], "all": "yes"})
+        self.assertIn("Nothing was searched or read yet", self.page("/history").document)
+
+    def test_a_form_of_another_site_is_refused(self) -> None:
+        answer = self.post("/history/forget", {"all": "yes"}, Origin="https://evil.example")
+        self.assertEqual(answer.status, 403)
+
+
+class Token(DeskCase):
+    def arguments(self) -> list[str]:
+        path = Path(self.store).parent.parent / "token"
+        path.write_text(TOKEN, encoding="utf-8")
+        return ["--token-file", str(path)]
+
+    def test_it_is_asked_for_once_and_kept_in_a_cookie(self) -> None:
+        asked = self.page("/history")
+        self.assertEqual(asked.status, 401)
+        self.assertIn('type="password"', asked.document)
+        self.assertEqual(self.process.fetch("/search?q=a").status, 401)
+        wrong = self.post("/sign-in", {"token": "wrong", "next": "/history"})
+        self.assertEqual(wrong.status, 401)
+        right = self.post("/sign-in", {"token": TOKEN, "next": "//evil.example"})
+        self.assertEqual((right.status, right.headers["location"]), (303, "/"))
+        cookie = right.headers["set-cookie"]
+        self.assertIn("HttpOnly; SameSite=Strict", cookie)
+        self.assertEqual(self.page("/history", cookie=cookie.split(";")[0]).status, 200)
+
+
+if __name__ == "__main__":
+    unittest.main()
