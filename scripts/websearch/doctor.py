@@ -59,6 +59,7 @@ OWN_SERVERS = {entry["address"][0]: name for name, entry in ENGINES.items()
                if entry.get("own_server")}
 ADDRESSES = (
     *(entry["address"][0] for entry in ENGINES.values() if not entry.get("own_server")),
+    *(entry["mcp"][0] for entry in ENGINES.values() if "mcp" in entry),
     *(entry["address"][0] for entry in READ_HOSTS.values()), GITHUB_RAW[0],
     "SERPER_SCRAPE_BASE_URL", "GEMINI_BASE_URL", "VERTEX_BASE_URL", "CODE_ASSIST_BASE_URL",
 )
@@ -111,7 +112,7 @@ def check_secrets_file() -> list[Line]:
 def check_keys() -> list[Line]:
     """Return a line for each provider's key: whether and where it is set."""
     sources = key_file.key_sources(quietly(http_client.read_secrets))
-    lines = []
+    lines, keyless = [], []
     for provider, (names, user) in KEYS.items():
         name = f"{provider} key"
         used, *others = [f"{key} in {source}" for source, key in sources if key in names] or [""]
@@ -120,12 +121,18 @@ def check_keys() -> list[Line]:
             lines.append(report_line(name, "ok", f"set: {used}{unused}"))
         elif provider == "gemini" and (other := quietly(other_gemini_provider)):
             lines.append(report_line(name, "ok", f"{names[0]} is not set; {user} uses {other}."))
+        elif "keyless" in ENGINES.get(provider, {}):
+            keyless.append(provider)
         elif provider in KEY_SITES:
             message = f"{names[0]} is not set; {user} cannot be used."
             hint = f"Get a key at {KEY_SITES[provider]}, then run: doctor.py key set {names[0]}"
             lines.append(
                 report_line(name, "warning", message, f"{hint}; no other script needs it.")
             )
+    if keyless:
+        message = f"no key for {', '.join(keyless)}: they answer without one if they are named"
+        hint = "Their operators see the query. WEB_SEARCH_ENGINES puts them into auto."
+        lines.append(report_line("further keys", "ok", message, hint))
     return lines
 
 

@@ -21,10 +21,17 @@ SKILLS_FOLDERS = {
     ".agents/skills": "Codex, Gemini CLI, Cursor, opencode",
 }
 # What an agent or a user needs; patterns of pathlib. Evaluations are for developers.
-PARTS = ("SKILL.md", "LICENSE", "scripts/**/*.py", "references/**/*", "assets/**/*")
+PARTS = (
+    "SKILL.md",
+    "LICENSE",
+    "scripts/**/*.py",
+    "scripts/**/*.css",
+    "references/**/*",
+    "assets/**/*",
+)
 LEFT_OUT = ("assets/evals",)
 # Endings of the skill's files ("" is for LICENSE); files with other endings are left out.
-SUFFIXES = ("", ".md", ".py", ".yaml", ".yml", ".json", ".toml", ".ts")
+SUFFIXES = ("", ".css", ".md", ".py", ".yaml", ".yml", ".json", ".toml", ".ts")
 EXECUTABLE, PLAIN = 0o755, 0o644  # everyone may read the skill, only its owner may change it
 
 
