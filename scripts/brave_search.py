@@ -959,11 +959,10 @@ def to_markdown(document: Document) -> str:
 
 def item_markdown(number: int, item: Fields) -> str:
     """Return a result as a numbered list entry: linked title, facts, texts."""
-    title = shown_text(
-        next(filter(None, map(item.get, ("question", "title", "name", "query"))), "")
-    )
+    names = ("question", "title", "name", "query")
+    title = next((str(item[name]) for name in names if item.get(name)), "")
     url = item.get("url") or item.get("href")
-    head = markdown_link(title or str(url), str(url)) if url else title
+    head = markdown_link(title or str(url), str(url)) if url else shown_text(title)
     if not head:  # live data has a shape of its own for each subject
         return f"{number}. {make_harmless(dump_json(item))}"
     facts = ("age", "date", "source", "duration", "address", "rating", "phone", "image_url")
