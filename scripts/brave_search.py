@@ -212,6 +212,9 @@ LOCATION = [
               header="X-Loc-Country"),
     parameter("postal_code", "str", None, "postal code of the user", header="X-Loc-Postal-Code"),
 ]
+# What goes first from a web document that is too long: side sections, then further excerpts.
+SIDE_SECTIONS = ("video_results", "news_results", "discussions_results", "faq_results", "locations",
+                 "infobox", "extra_snippets")
 # What a command cannot do -> what to do instead.
 NO_OFFSET = {"offset": "There are no result pages; raise count."}
 NO_SITES = {"site": "Put site:example.com into the query.",
@@ -219,7 +222,8 @@ NO_SITES = {"site": "Put site:example.com into the query.",
 NO_AGES = dict.fromkeys(("since", "freshness"), "Brave cannot filter images by age.")
 
 COMMANDS: dict[str, Fields] = {
-    "web": {"help": "web pages, and the FAQ, discussions, news and videos found", "params": [
+    "web": {"help": "web pages, and the FAQ, discussions, news and videos found",
+            "expendable": SIDE_SECTIONS, "params": [
         QUERY, COUNT, OFFSET, SINCE, COUNTRY, LANGUAGE, UI_LANG, SAFE, SITE, EXCLUDE_SITE,
         parameter("result_filter", "csv", "all", "only these sections", choices=RESULT_TYPES),
         parameter("summary", "bool", "false",
@@ -264,7 +268,7 @@ COMMANDS: dict[str, Fields] = {
     "news": {"help": "news articles", "params": [
         QUERY, COUNT_50, OFFSET, SINCE, COUNTRY, LANGUAGE, UI_LANG, SAFE_STRICT, SITE,
         EXCLUDE_SITE, SNIPPETS, GOGGLES, SPELLCHECK, OPERATORS, FETCHED, RAW,
-    ]},
+    ], "expendable": ("extra_snippets",)},
     "images": {"help": "images", "params": [
         QUERY, {**COUNT, "max": 200, "api_default": 50, "help": "results, 1 to 200 (default: 10)"},
         COUNTRY, LANGUAGE, {**SAFE_STRICT, "choices": ["off", "strict"],
@@ -819,7 +823,7 @@ def run_command(command: str, params: Fields, report: ProgressCallback = None) -
         wire = wire_params(command, params)
         return make_document(params, call_endpoint(command, wire, params, deadline_of(params)))
 
-    return run_operation(f"brave.{command}", COMMANDS[command], params, operation)
+    return run_operation(f"brave.{command}", COMMANDS[command], params, operation, max_chars=0)
 
 
 def run_summarizer(params: Fields, report: ProgressCallback = None) -> Document:
@@ -843,7 +847,7 @@ def run_summarizer(params: Fields, report: ProgressCallback = None) -> Document:
             raise SearchError("auth", message, SUMMARIZER_PLAN, status=200)
         return summary_document(params, poll_summary(wire, params, deadline, report))
 
-    return run_operation("brave.summarizer", COMMANDS["summarizer"], params, operation)
+    return run_operation("brave.summarizer", COMMANDS["summarizer"], params, operation, max_chars=0)
 
 
 def poll_summary(wire: Fields, params: Fields, deadline: float, report: ProgressCallback) -> Fields:
@@ -888,7 +892,7 @@ def run_places(params: Fields, report: ProgressCallback = None) -> Document:
                 place.update(pick_fields(texts.get(str(place.get("id")), {}), "description"))
         return {**document, **drop_empty({"location": object_field(answer, "location")})}
 
-    return run_operation("brave.places", COMMANDS["places"], params, operation)
+    return run_operation("brave.places", COMMANDS["places"], params, operation, max_chars=0)
 
 
 def find_places(params: Fields, deadline: float) -> Fields:
@@ -925,7 +929,7 @@ def run_answers(params: Fields, report: ProgressCallback = None) -> Document:
         body, deadline = answers_body(params), deadline_of(params, timeout)
         return answers_document(params, call_endpoint("answers", body, params, deadline))
 
-    return run_operation("brave.answers", COMMANDS["answers"], params, operation)
+    return run_operation("brave.answers", COMMANDS["answers"], params, operation, max_chars=0)
 
 
 RUN: dict[str, Callable[..., Document]] = {
@@ -945,7 +949,7 @@ def to_markdown(document: Document) -> str:
         items = document.get(name) or []
         lines = [f"## {heading}\n", *map(item_markdown, range(1, len(items) + 1), items)]
         blocks.append("\n".join(lines) if items else "")
-    followups = [*map("- {}".format, document.get("followups") or [])]
+    followups = [f"- {shown_text(question)}" for question in document.get("followups") or []]
     blocks.append("\n".join(["## Further questions\n", *followups]) if followups else "")
     for name, note in NOTES.items():
         if value := document.get(name):
@@ -955,20 +959,25 @@ def to_markdown(document: Document) -> str:
 
 def item_markdown(number: int, item: Fields) -> str:
     """Return a result as a numbered list entry: linked title, facts, texts."""
-    title = str(next(filter(None, map(item.get, ("question", "title", "name", "query"))), ""))
+    names = ("question", "title", "name", "query")
+    title = next((str(item[name]) for name in names if item.get(name)), "")
     url = item.get("url") or item.get("href")
-    head = markdown_link(title or str(url), str(url)) if url else title
+    head = markdown_link(title or str(url), str(url)) if url else shown_text(title)
     if not head:  # live data has a shape of its own for each subject
-        return f"{number}. {dump_json(item)}"
+        return f"{number}. {make_harmless(dump_json(item))}"
     facts = ("age", "date", "source", "duration", "address", "rating", "phone", "image_url")
-    head = " · ".join([head, *(str(item[name]) for name in facts if item.get(name))])
+    head = " · ".join([head, *(shown_text(item[name]) for name in facts if item.get(name))])
     texts = ("description", "long_desc", "answer", "snippet")
-    lines = [f"   {' '.join(str(item[name]).split())}" for name in texts if name in item]
-    more = as_list(item.get("extra_snippets"))
-    lines += [f"   - {' '.join(str(text).split())}" for text in more]
+    lines = [f"   {shown_text(item[name])}" for name in texts if name in item]
+    lines += [f"   - {shown_text(text)}" for text in as_list(item.get("extra_snippets"))]
     if passages := as_list(item.get("snippets")):
-        lines.append(fence_untrusted("\n\n".join(map(str, passages))))
+        lines.append(fence_untrusted(make_harmless("\n\n".join(map(str, passages)))))
     return "\n".join([f"{number}. {head}", *lines])
+
+
+def shown_text(value: Any) -> str:
+    """Return a text of a page on one line, without live Markdown and HTML."""
+    return make_harmless(" ".join(str(value).split()))
 
 
 def as_results(document: Document) -> list[Fields]:
@@ -986,8 +995,15 @@ def as_results(document: Document) -> list[Fields]:
 
 def main(argv: list[str] | None = None) -> int:
     """Run the command line; return the exit code."""
-    script = {"name": "brave_search.py", "description": __doc__, "commands": COMMANDS, "run": RUN}
-    return run_command_line({**script, "to_markdown": to_markdown}, argv)
+    script = {
+        "name": "brave_search.py",
+        "description": __doc__,
+        "commands": COMMANDS,
+        "run": RUN,
+        "to_markdown": to_markdown,
+        "returns_everything": True,
+    }
+    return run_command_line(script, argv)
 
 
 # ===== shared blocks ==============================================================================
@@ -1061,17 +1077,56 @@ _CONTROLS: dict[int, str | None] = {
     **dict.fromkeys([*range(0x09), *range(0x0B, 0x20), *range(0x7F, 0xA0)]),
     **dict.fromkeys(range(0xD800, 0xE000), "\ufffd"),
 }
-# Characters that hide or reorder text: direction overrides, tag characters, zero-width ones.
-# The joiners U+200C and U+200D stay: Persian, Hindi and emoji need them.
-_HIDING = (*range(0x202A, 0x202F), *range(0x2066, 0x206A), *range(0xE0000, 0xE0080))
-_UNTRUSTED = {**_CONTROLS, **dict.fromkeys((*_HIDING, 0x200B, 0x2060, 0xFEFF))}
+# Characters that show nothing and can hide text: Unicode's Default_Ignorable_Code_Point.
+_IGNORABLE = (
+    "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e"
+    "\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufff8\U0001bca0-\U0001bca3\U0001d173-\U0001d17a"
+    "\U000e0000-\U000e0fff]"
+)
+# Characters that are text or emoji (U+FE0E, U+FE0F); those of CJK and mathematics with variants.
+_EMOJI_BASE = "[#*0-9\u00a9\u00ae\u203c-\u3299\U0001f000-\U0001faff]"
+_VARIANT_BASE = "[\u2190-\u2aff\u3000-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]"
+MAX_MARKS = 30  # combining marks in a row; to normalize a longer row takes quadratic time
 
 
 def clean_text(text: str, model_answer: bool = False) -> str:
     """Remove what could deceive a reader from untrusted text; a model's answer loses controls."""
     if "\x1b" in text:
         text = re.sub(_ANSI_ESCAPE, "", text)
-    return text.translate(_CONTROLS if model_answer else _UNTRUSTED)
+    text = text.translate(_CONTROLS)
+    if model_answer or text.isascii():
+        return text
+    text = re.sub(_IGNORABLE, needed_character, text)
+    return re.sub(r"[^\w\s\x00-\u02ff]{31,}", fewer_marks, text)  # re has no class of marks
+
+
+def needed_character(match: re.Match[str]) -> str:
+    """Return a character that shows nothing by itself if its neighbours need it, else ""."""
+    text, index, character = match.string, match.start(), match[0]
+    before, after = text[max(0, index - 1) : index], text[index + 1 : index + 2]
+    if character in "\u200c\u200d":  # the joiners of Persian, Hindi and the like, and of emoji
+        foreign = before > "\u02ff" and after > "\u02ff" and not (before + after).isspace()
+        hidden = re.match(_IGNORABLE, after) or (
+            before != "\ufe0f" and re.match(_IGNORABLE, before)
+        )
+        return character if foreign and not hidden else ""
+    if character in "\ufe0e\ufe0f":
+        return character if re.match(_EMOJI_BASE, before) else ""
+    return (
+        character if character in "\ufe00\ufe01\ufe02" and re.match(_VARIANT_BASE, before) else ""
+    )
+
+
+def fewer_marks(match: re.Match[str]) -> str:
+    """Return a match with at most MAX_MARKS combining marks in a row."""
+    from unicodedata import combining
+
+    characters, marks = [], 0
+    for character in match[0]:
+        marks = marks + 1 if combining(character) else 0
+        if marks <= MAX_MARKS:
+            characters.append(character)
+    return "".join(characters)
 
 
 def clean_tree(value: Any, model_answer: bool = False) -> Any:
@@ -1121,11 +1176,14 @@ TRUE_WORDS, FALSE_WORDS = ("true", "1", "yes", "on"), ("false", "0", "no", "off"
 
 # fmt: off
 # Parameters that every command takes, in the form of a COMMANDS table.
+MAX_CHARS: Fields = {
+    "name": "max_chars", "type": "int", "min": 0, "max": 10_000_000,
+    "help": "longest document in characters; 0: no limit (default: 9000, none with --output)",
+}
 COMMON_PARAMS: list[Fields] = [
     {"name": "timeout", "type": "float", "min": 0.1, "max": 600,
      "help": "seconds for the whole call, retries included (default: 30)"},
-    {"name": "max_chars", "type": "int", "min": 0, "max": 10_000_000,
-     "help": "longest document in characters; 0: no limit (default: 9000, none with --output)"},
+    MAX_CHARS,
     {"name": "dry_run", "type": "bool", "help": "print the request without the key; send nothing"},
     {"name": "verbose", "type": "bool", "help": "log each API operation on stderr"},
 ]
@@ -1166,20 +1224,23 @@ def check_params(command: str, spec: Fields, params: Fields) -> Fields:
 def canonical_names(command: str, spec: Fields, params: Fields) -> Fields:
     """Return the given parameters under their table names; aliases are matched.
 
-    null counts as not given, and so do empty text and empty lists for optional parameters. Raises
-    SearchError for an unknown name and for a parameter given twice with different values.
+    null counts as not given, and so do empty items of a list, and empty text and empty lists for
+    optional parameters. Raises SearchError for an unknown name and for a parameter given twice with
+    different values.
     """
     table = {}
     for parameter in [*spec["params"], *COMMON_PARAMS]:
         names = (parameter["name"], *parameter.get("aliases", ()))
         table.update(dict.fromkeys(names, parameter))
     values: Fields = {}
-    for key, value in params.items():
+    for key, item in params.items():
         spelled = spelled_name(key)
         if spelled not in table:
             hint = spec.get("cannot", {}).get(spelled) or nearest(spelled, table, "parameter")
             raise SearchError("invalid_input", f"{command} has no parameter {quoted(key)}.", hint)
         name, required = table[spelled]["name"], table[spelled].get("required")
+        is_list = isinstance(item, list) and table[spelled]["type"] in ("list", "csv")
+        value = [part for part in item if part not in (None, "")] if is_list else item
         if value is None or (value in ("", []) and not required):
             continue
         first = values.setdefault(name, value)
@@ -1321,12 +1382,17 @@ _CUTS = (
 
 
 def run_operation(
-    span: str, spec: Fields, given: Fields, operation: Callable[[Fields], Document]
+    span: str,
+    spec: Fields,
+    given: Fields,
+    operation: Callable[[Fields], Document],
+    max_chars: int = DEFAULT_MAX_CHARS,
 ) -> Document:
     """Check the parameters, run the operation, and return its document; raise nothing but Ctrl-C.
 
     span is PROVIDER.COMMAND, as it appears in the log. operation(params) gets checked parameters
-    and returns a document, or raises SearchError or DryRun.
+    and returns a document, or raises SearchError or DryRun. max_chars: the limit of the document if
+    the parameters name none.
     """
     params: Fields = {}
     try:
@@ -1338,8 +1404,7 @@ def run_operation(
         document = error_document(error)
     except Exception as error:  # noqa: BLE001  a defect of ours: the caller still gets a document
         document = internal_error(error, bool(params.get("verbose")))
-    max_chars = params.get("max_chars", DEFAULT_MAX_CHARS)
-    fit_document(document, max_chars, spec.get("expendable", ()))
+    fit_document(document, params.get("max_chars", max_chars), spec.get("expendable", ()))
     log_operation(span, params, document)
     return document
 
@@ -1487,14 +1552,18 @@ def frame_markdown(document: Document, *blocks: str) -> str:
 
 def error_markdown(document: Document) -> str:
     """Return an error document as Markdown. That nothing was found is an answer, not an error."""
-    details = document["details"]
-    kind = details["kind"]
+    kind = document["details"]["kind"]
     head = "**Nothing found:**" if kind == "no_results" else f"**Error ({kind}):**"
-    wait = details.get("retry_after")
+    return f"{head} {document['error']}\n\n{error_advice(document)}".strip()
+
+
+def error_advice(document: Document) -> str:
+    """Return what an error document says to do next, and when to try again if it says so."""
+    details = document["details"]
+    hint, wait = details.get("hint", ""), details.get("retry_after")
     is_known = isinstance(wait, (int, float)) and wait > 0
     again = f"Try again in {max(1, round(wait))} s." if is_known else ""
-    advice = f"{details.get('hint', '')} {again}".strip()
-    return f"{head} {document['error']}\n\n{advice}".strip()
+    return f"{hint} {again}".strip()
 
 
 # ===== end of shared block: documents =============================================================
@@ -1519,8 +1588,9 @@ def run_command_line(script: Fields, argv: list[str] | None) -> int:
 
     script: name (of the file), description (its docstring), commands (the COMMANDS table, the
     first command is the default), run (command -> function; that of a "batch" also gets the output
-    options), to_markdown, and errors_on_stderr to show errors there as well. argv: the words after
-    the program's name, None for sys.argv's.
+    options), to_markdown, errors_on_stderr to show errors there as well, and returns_everything if
+    its functions cut no document by themselves. argv: the words after the program's name, None for
+    sys.argv's.
     """
     open_closed_streams()
     stop_on_signals()
@@ -1542,8 +1612,14 @@ def run_command_line(script: Fields, argv: list[str] | None) -> int:
             return 0
         params = parse_arguments(script, command, is_command, words, options)
         report = report_progress if sys.stderr.isatty() else None
-        batch = {"options": options} if script["commands"][command].get("batch") else {}
+        spec = script["commands"][command]
+        batch = {"options": options} if spec.get("batch") else {}
+        limit = 0
+        if script.get("returns_everything") and not batch and options.get("format") == "markdown":
+            limit, params["max_chars"] = check_value(MAX_CHARS, params["max_chars"]), 0
         document = script["run"][command](params, report, **batch)
+        expendable = spec.get("expendable", ())
+        fit_document(document, limit, expendable, lambda cut: len(script["to_markdown"](cut)))
     except SearchError as error:
         document = error_document(error)
     except Stopped as stopped:
@@ -1745,6 +1821,8 @@ def parse_arguments(
         merged.setdefault("max_chars", 0)  # a file costs no context
         if options["output"] == "-":
             del options["output"]
+    if script.get("returns_everything"):
+        merged.setdefault("max_chars", DEFAULT_MAX_CHARS)
     return merged
 
 
@@ -2326,6 +2404,27 @@ def plain_text(marked: str) -> str:
 
 
 # ===== shared block: page text (edit websearch/common.py, then run `make sync`) ===================
+
+# Tags that load, link, run or hide something, and comments.
+_LIVE_HTML = (
+    r"(?is)<!--.*?(?:-->|\Z)|</?(?:a|audio|base|button|embed|form|frame|iframe|img|input|link|meta|"
+    r"object|picture|script|source|style|svg|video)\b[^<>]*>?"
+)
+# A Markdown link or image; [name](argument) of program code is none.
+_LIVE_LINK = (
+    r"(?i)!?\[([^\[\]\n]{0,300})\]\(\s?<?(?:[a-z][a-z0-9+.-]{0,20}:|[/#.])[^()\n]{0,2000}\)"
+)
+
+
+def make_harmless(text: str) -> str:
+    """Return a stranger's text without live Markdown and HTML: images, links, comments, tags.
+
+    The words of a link stay. A space breaks what could be the rest of one, or its definition.
+    """
+    text = re.sub(_LIVE_HTML, " ", text) if "<" in text else text
+    text = re.sub(_LIVE_LINK, r"\1", text) if "](" in text else text
+    text = re.sub(r"\](?=[(\[])", "] ", text)
+    return re.sub(r"(?m)^([ >]{0,9}\[[^\[\]\n]{1,999}\]):", r"\1 :", text)
 
 
 def fence_untrusted(text: str) -> str:

@@ -68,6 +68,7 @@ FIRST_SHARE = 0.6  # of the time left goes to a provider after which another one
 GCLOUD_TIMEOUT = 10.0  # seconds; gcloud itself is a Python program and takes 1 to 2
 
 RESOLVE_WORKERS, RESOLVE_TIMEOUT = 8, 5.0  # redirect links at once; seconds for all of them
+BATCH_ITEM_CHARS = 1_750  # of one answer in a batch: 1,000 of text, a source, what was searched for
 BATCH_WORKERS = 4  # searches at once: more meet the rate limit of a key, not an earlier answer
 LONGEST_TIMEOUT = 600.0  # seconds of one call; the shared table takes no more
 RATE_LIMIT_PAUSE = 2.0  # seconds that a batch pauses after a rate limit that names no time
@@ -134,7 +135,7 @@ TOKEN_COUNTS = {  # field of "usage" -> Google's name for it
 # Fields of a document. output_format -> the field that it gives alone; BESIDE it are those that
 # every document has, or that say what happened or what was asked for.
 ANSWER_FIELDS = (
-    "ok provider query model requested_model text cited_text sources search_queries grounded "
+    "ok provider query model requested_model text sources search_queries grounded "
     "finish_reason usage billed_queries pages thoughts suggestions_html attempts warnings"
 ).split()
 ALONE = {"text_only": "text", "sources_only": "sources"}
@@ -176,7 +177,7 @@ PROMPTS = {
         ("", "Include code and technical details where they help."),
     ),
     "docs": (
-        ("technology", "Search the official documentation of {}: guides and API references."),
+        ("documentation", "Search {}: guides and API references."),
         ("", "Name the version that the answer is for."),
     ),
     "reddit": (
@@ -223,6 +224,7 @@ ANSWER_PARAMS: list[Fields] = [
      "help": "everything, the text alone or the sources alone (default: full)"},
     {"name": "thinking", "type": "str", "choices": ["none", *THINKING_LEVELS],
      "aliases": ["thinking_level"], "wire": "generationConfig.thinkingConfig",
+     "documented_default": DEFAULT_THINKING,
      "help": "how much the model thinks; none: send nothing, the model decides (default: low for "
              "models that take a level)"},
     {"name": "include_thoughts", "type": "bool",
@@ -245,7 +247,7 @@ SEARCH_PARAMS: list[Fields] = [
     *ANSWER_PARAMS,
 ]
 ANSWERS: Fields = {  # of every command that answers
-    "expendable": ("thoughts", "cited_text", "suggestions_html"),
+    "expendable": ("thoughts", "suggestions_html", "domain"),
     "cannot": {  # what Gemini cannot do -> what to do instead
         "count": "The model decides how many sources it uses; max_sources lists fewer of them.",
         **dict.fromkeys(("site", "exclude_site"),
@@ -302,9 +304,10 @@ COMMANDS: dict[str, Fields] = {
 def build_prompt(command: str, params: Fields, insist: bool = False) -> str:
     """Return the text of a command's question: the query first, then what to look for."""
     subreddit = params.get("subreddit", "")
+    technology, official = params.get("technology"), "official documentation"
     values = {
-        "technology": "the technology",
         **params,
+        "documentation": f"the {official} of {technology}" if technology else official,
         "focus": FOCUS[params.get("focus", "general")],
         "place": f"reddit.com/r/{subreddit}" if subreddit else "reddit.com",
         "pages": " ".join(params.get("url", [])),
@@ -611,7 +614,7 @@ def refused_credential(words: str, name: str, reasons: list[str], details: Field
     message = f"Error: Google refused the credential in {name}: {words}"
     if name != "gcloud":
         variable = "GEMINI_API_KEY" if name in KEY_NAMES else name
-        message += f" Check {variable} in the environment or in secrets.yaml."
+        message = f"{message.rstrip('.')}. Check {variable} in the environment or in secrets.yaml."
     if name == "gcloud":
         hint = "Run gcloud auth login yourself, and check the project's permissions."
     elif name.endswith("TOKEN"):
@@ -668,7 +671,8 @@ def parse_search_response(
     """Return text, sources, search_queries and the rest of an answer; missing parts are empty.
 
     data: the JSON of a generateContent answer, also as Code Assist wraps it. resolved: redirect
-    link -> page. Never raises: check_answer says what an answer is worth.
+    link -> page. cited_text is the text with marks such as [1], "" if it has none. Never raises:
+    check_answer says what an answer is worth.
     """
     data = object_field(data, "response") or data
     candidate = (list_field(data, "candidates") or [{}])[0]
@@ -844,24 +848,28 @@ def insert_markers(text: str, citations: list[Citation]) -> str:
 # ----- documents
 
 
-def answer_document(params: Fields, provider: str, requested: str, result: Fields) -> Document:
+def answer_document(question: Question, result: Fields, marked: bool) -> Document:
     """Return the document of an answer with text, in the output_format that was asked for.
 
-    Raises SearchError (no_results) if sources are required, or alone asked for, and there are none.
+    marked: whether citation marks stand in the text; the text alone has none. Raises SearchError
+    (no_results) if sources are required, or alone asked for, and there are none.
     """
+    params, requested = question.params, question.requested
     reason, alone = result["ungrounded"], ALONE.get(params["output_format"])
     if reason and (params.get("require_grounding") or alone == "sources"):
         message = "No sources found." if alone == "sources" else "The answer is not grounded."
         hint = "The model decides whether it searches: ask again, or ask for recent facts."
-        attempts = result["attempts"]
-        raise SearchError("no_results", f"{message} {reason}", hint, attempts=attempts)
+        unmet = "require_grounding" if params.get("require_grounding") else ""
+        details = drop_empty({"attempts": result["attempts"], "unmet": unmet})
+        raise SearchError("no_results", f"{message} {reason}", hint, **details)
     finish = result["finish_reason"]
     ending = ENDINGS.get(finish, "The model stopped early ({}).").format(finish)
     document: Document = {
         **result,
         "ok": True,
-        "provider": provider,
+        "provider": question.credential["provider"],
         "query": params["query"],
+        "text": (marked and not alone and result["cited_text"]) or result["text"],
         "requested_model": requested if result["model"] != requested else None,
         "warnings": [*filter(None, (*result["warnings"], reason, ending))],
     }
@@ -879,11 +887,14 @@ def answer_document(params: Fields, provider: str, requested: str, result: Field
 class Session:
     """What the searches of one call share: credentials, and the pause after a rate limit.
 
-    own: a credential to use in place of the configured one.
+    own: a credential to use in place of the configured one. marks: whether the texts of the answers
+    have citation marks.
     """
 
-    def __init__(self, own: Fields | None = None) -> None:
+    def __init__(self, own: Fields | None = None, marks: bool = True) -> None:
         import threading
+
+        self.marks = marks
 
         self.lock = threading.Lock()
         # Provider -> its credential, or the error of looking for it.
@@ -1027,8 +1038,10 @@ def ask_provider(question: Question, session: Session, deadline: float) -> Docum
                 second["usage"][name] = second["usage"].get(name, 0) + count
             second["billed_queries"] += result["billed_queries"]
             first = SearchError("no_results", result["ungrounded"], provider=provider)
-            result = {**second, "attempts": attempts_of(first)}
-    return answer_document(question.params, provider, question.requested, result)
+            # If the second one is not grounded either, the document says it once.
+            attempts = [] if second["ungrounded"] else attempts_of(first)
+            result = {**second, "attempts": attempts}
+    return answer_document(question, result, session.marks)
 
 
 def mended(question: Question, error: SearchError, deadline: float) -> Question:
@@ -1202,7 +1215,8 @@ def run_answer(
         return ask_providers(command, check_details(checked), session or Session())
 
     # Callers expect EMPTY_QUERY for a blank query, in place of what the table would say.
-    return run_operation(f"ground.{command}", unchecked_first(command), params, operation)
+    spec = unchecked_first(command)
+    return run_operation(f"ground.{command}", spec, params, operation, max_chars=0)
 
 
 def unchecked_first(command: str) -> Fields:
@@ -1212,7 +1226,12 @@ def unchecked_first(command: str) -> Fields:
     return {**COMMANDS[command], "params": [first, *others]}
 
 
-def run_batch(params: Fields, report: ProgressCallback = None, emit: Emit = None) -> Document:
+def run_batch(
+    params: Fields,
+    report: ProgressCallback = None,
+    emit: Emit = None,
+    session: Session | None = None,
+) -> Document:
     """Run several searches at once; results holds the document of each, in order. Never raises.
 
     params: those of COMMANDS["batch"]; its timeout is that of the whole batch, and by default 30 s
@@ -1230,22 +1249,28 @@ def run_batch(params: Fields, report: ProgressCallback = None, emit: Emit = None
         failures = [*filter(None, map(configuration_error, order))]
         if len(failures) == len(order) and not checked.get("dry_run"):
             raise no_provider(failures)  # in place of one such error for each search
-        room = 0
+        max_chars = checked.get("max_chars", 0)
+        if not emit and len(queries) > 1 and len(queries) * BATCH_ITEM_CHARS > max_chars > 0:
+            hint = "Give max_chars 0, or output or jsonl; nothing has been asked."
+            message = f"The answers to {len(queries)} questions do not fit {max_chars} characters."
+            raise SearchError("invalid_input", message, hint)
         if emit:  # each document is fitted alone, so run_operation cuts nothing
-            room, checked["max_chars"] = checked.get("max_chars", DEFAULT_MAX_CHARS), 0
-        results = ask_all(queries, {**checked, "max_chars": room}, report, emit)
+            checked["max_chars"] = 0
+        search_params = {**checked, "max_chars": max_chars if emit else 0}
+        results = ask_all(queries, search_params, report, emit, session or Session())
         counts = {"count": len(results), "succeeded": sum(result["ok"] for result in results)}
         return {**batch_outcome(results), **counts, "results": results}
 
     # A bad query is its own search's error, not the batch's.
-    return run_operation("ground.batch", unchecked_first("batch"), params, operation)
+    spec = unchecked_first("batch")
+    return run_operation("ground.batch", spec, params, operation, max_chars=0)
 
 
 def ask_all(
-    queries: list[Any], params: Fields, report: ProgressCallback, emit: Emit
+    queries: list[Any], params: Fields, report: ProgressCallback, emit: Emit, session: Session
 ) -> list[Document]:
     """Return the documents of the queries, in order; a query that comes twice is asked once."""
-    workers, session = params.pop("workers"), Session()
+    workers = params.pop("workers")
     deadline = deadline_of(params, DEFAULT_TIMEOUT * -(-len(queries) // workers))
     keys = [query.strip() if isinstance(query, str) else repr(query) for query in queries]
     distinct = dict(zip(keys, queries, strict=True))
@@ -1278,7 +1303,7 @@ def run_models(params: Fields, report: ProgressCallback = None) -> Document:
         default = chosen_model({})[0]
         return {"ok": True, "provider": "gemini", "default_model": default, "models": models}
 
-    return run_operation("ground.models", COMMANDS["models"], params, operation)
+    return run_operation("ground.models", COMMANDS["models"], params, operation, max_chars=0)
 
 
 def list_models(credential: Fields, deadline: float) -> list[Fields]:
@@ -1309,8 +1334,9 @@ run_search, run_dev, run_docs, run_reddit = (
 )
 
 # ===== functions for Python programs ==============================================================
-# They return the document, nothing cut. They raise ValueError for a blank query, an empty list and
-# if nothing is configured; every other failure is in the document.
+# They return the document, nothing cut, without citation marks in its text. They raise ValueError
+# for a blank query, an empty list and if nothing is configured; every other failure is in the
+# document.
 
 
 def search(query: str, **options: Any) -> Document:
@@ -1346,7 +1372,7 @@ def search_batch(queries: list[str], timeout: float | None = None, **options: An
 
 def run_or_raise(command: str, params: Fields) -> Document:
     """Run a command for a Python program; raise ValueError where its callers expect it."""
-    document = RUN[command]({**params, "max_chars": 0})
+    document = RUN[command](params, session=Session(marks=False))
     if not document["ok"] and document["error"] in (EMPTY_QUERY, EMPTY_QUERIES, NO_KEY):
         raise ValueError(document["error"])
     return document
@@ -1360,13 +1386,13 @@ def execute_grounded_search(
     options: parameters of the search command.
     """
     session = Session(given_credential(provider, access_token))
-    params = {"query": query, "provider": provider, "max_chars": 0, **(options or {})}
+    params = {"query": query, "provider": provider, **(options or {})}
     return to_markdown(run_answer("search", params, session=session))
 
 
 def search_with_fallback(query: str, options: Fields | None = None) -> str:
     """Ask the configured providers in order; return Markdown, also for an error."""
-    return to_markdown(run_answer("search", {"query": query, "max_chars": 0, **(options or {})}))
+    return to_markdown(run_answer("search", {"query": query, **(options or {})}))
 
 
 # ===== the document for people and for other scripts ==============================================
@@ -1406,7 +1432,7 @@ def format_search_result(result: Fields) -> str:
     lines = [] if alone else ["### Sources"]
     for number, source in enumerate(result.get("sources", []), 1):
         link = markdown_link(source["title"], source["url"])
-        lines.append(f"{number}. {link} ({source.get('domain') or url_host(source['url'])})")
+        lines.append(f"{number}. {link} ({source.get('domain') or source['title']})")
     blocks.append("\n".join(lines) if result.get("sources") else "")
     queries = [f'- "{" ".join(query.split())}"' for query in result.get("search_queries", [])]
     blocks += ["\n".join(["### Search Queries Used", *queries])] if queries else []
@@ -1439,7 +1465,7 @@ def error_to_markdown(document: Document) -> str:
             f"- {attempt['provider']}: {attempt.get('error') or 'needs ' + attempt['lacks']}"
         )
     message = "" if message.startswith(NO_PROVIDERS) else message
-    blocks = (f"## {heading}", message, details.get("hint", ""), "\n".join(lines))
+    blocks = (f"## {heading}", message, error_advice(document), "\n".join(lines))
     return "\n\n".join(filter(None, blocks))
 
 
@@ -1449,8 +1475,15 @@ def main(argv: list[str] | None = None) -> int:
         argv = ["batch", "--params-json", '{"queries": []}']  # so that EMPTY_QUERIES is said
     hint = "Name a file with a question a line, or give the questions: queries."
     run = {**RUN, "batch": functools.partial(run_with_input, run_batch, hint)}
-    script = {"name": "gemini_search.py", "description": __doc__, "commands": COMMANDS, "run": run}
-    return run_command_line({**script, "to_markdown": to_markdown}, argv)
+    script = {
+        "name": "gemini_search.py",
+        "description": __doc__,
+        "commands": COMMANDS,
+        "run": run,
+        "to_markdown": to_markdown,
+        "returns_everything": True,
+    }
+    return run_command_line(script, argv)
 
 
 # ===== shared blocks ==============================================================================
@@ -1524,17 +1557,56 @@ _CONTROLS: dict[int, str | None] = {
     **dict.fromkeys([*range(0x09), *range(0x0B, 0x20), *range(0x7F, 0xA0)]),
     **dict.fromkeys(range(0xD800, 0xE000), "\ufffd"),
 }
-# Characters that hide or reorder text: direction overrides, tag characters, zero-width ones.
-# The joiners U+200C and U+200D stay: Persian, Hindi and emoji need them.
-_HIDING = (*range(0x202A, 0x202F), *range(0x2066, 0x206A), *range(0xE0000, 0xE0080))
-_UNTRUSTED = {**_CONTROLS, **dict.fromkeys((*_HIDING, 0x200B, 0x2060, 0xFEFF))}
+# Characters that show nothing and can hide text: Unicode's Default_Ignorable_Code_Point.
+_IGNORABLE = (
+    "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e"
+    "\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufff8\U0001bca0-\U0001bca3\U0001d173-\U0001d17a"
+    "\U000e0000-\U000e0fff]"
+)
+# Characters that are text or emoji (U+FE0E, U+FE0F); those of CJK and mathematics with variants.
+_EMOJI_BASE = "[#*0-9\u00a9\u00ae\u203c-\u3299\U0001f000-\U0001faff]"
+_VARIANT_BASE = "[\u2190-\u2aff\u3000-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]"
+MAX_MARKS = 30  # combining marks in a row; to normalize a longer row takes quadratic time
 
 
 def clean_text(text: str, model_answer: bool = False) -> str:
     """Remove what could deceive a reader from untrusted text; a model's answer loses controls."""
     if "\x1b" in text:
         text = re.sub(_ANSI_ESCAPE, "", text)
-    return text.translate(_CONTROLS if model_answer else _UNTRUSTED)
+    text = text.translate(_CONTROLS)
+    if model_answer or text.isascii():
+        return text
+    text = re.sub(_IGNORABLE, needed_character, text)
+    return re.sub(r"[^\w\s\x00-\u02ff]{31,}", fewer_marks, text)  # re has no class of marks
+
+
+def needed_character(match: re.Match[str]) -> str:
+    """Return a character that shows nothing by itself if its neighbours need it, else ""."""
+    text, index, character = match.string, match.start(), match[0]
+    before, after = text[max(0, index - 1) : index], text[index + 1 : index + 2]
+    if character in "\u200c\u200d":  # the joiners of Persian, Hindi and the like, and of emoji
+        foreign = before > "\u02ff" and after > "\u02ff" and not (before + after).isspace()
+        hidden = re.match(_IGNORABLE, after) or (
+            before != "\ufe0f" and re.match(_IGNORABLE, before)
+        )
+        return character if foreign and not hidden else ""
+    if character in "\ufe0e\ufe0f":
+        return character if re.match(_EMOJI_BASE, before) else ""
+    return (
+        character if character in "\ufe00\ufe01\ufe02" and re.match(_VARIANT_BASE, before) else ""
+    )
+
+
+def fewer_marks(match: re.Match[str]) -> str:
+    """Return a match with at most MAX_MARKS combining marks in a row."""
+    from unicodedata import combining
+
+    characters, marks = [], 0
+    for character in match[0]:
+        marks = marks + 1 if combining(character) else 0
+        if marks <= MAX_MARKS:
+            characters.append(character)
+    return "".join(characters)
 
 
 def clean_tree(value: Any, model_answer: bool = False) -> Any:
@@ -1584,11 +1656,14 @@ TRUE_WORDS, FALSE_WORDS = ("true", "1", "yes", "on"), ("false", "0", "no", "off"
 
 # fmt: off
 # Parameters that every command takes, in the form of a COMMANDS table.
+MAX_CHARS: Fields = {
+    "name": "max_chars", "type": "int", "min": 0, "max": 10_000_000,
+    "help": "longest document in characters; 0: no limit (default: 9000, none with --output)",
+}
 COMMON_PARAMS: list[Fields] = [
     {"name": "timeout", "type": "float", "min": 0.1, "max": 600,
      "help": "seconds for the whole call, retries included (default: 30)"},
-    {"name": "max_chars", "type": "int", "min": 0, "max": 10_000_000,
-     "help": "longest document in characters; 0: no limit (default: 9000, none with --output)"},
+    MAX_CHARS,
     {"name": "dry_run", "type": "bool", "help": "print the request without the key; send nothing"},
     {"name": "verbose", "type": "bool", "help": "log each API operation on stderr"},
 ]
@@ -1629,20 +1704,23 @@ def check_params(command: str, spec: Fields, params: Fields) -> Fields:
 def canonical_names(command: str, spec: Fields, params: Fields) -> Fields:
     """Return the given parameters under their table names; aliases are matched.
 
-    null counts as not given, and so do empty text and empty lists for optional parameters. Raises
-    SearchError for an unknown name and for a parameter given twice with different values.
+    null counts as not given, and so do empty items of a list, and empty text and empty lists for
+    optional parameters. Raises SearchError for an unknown name and for a parameter given twice with
+    different values.
     """
     table = {}
     for parameter in [*spec["params"], *COMMON_PARAMS]:
         names = (parameter["name"], *parameter.get("aliases", ()))
         table.update(dict.fromkeys(names, parameter))
     values: Fields = {}
-    for key, value in params.items():
+    for key, item in params.items():
         spelled = spelled_name(key)
         if spelled not in table:
             hint = spec.get("cannot", {}).get(spelled) or nearest(spelled, table, "parameter")
             raise SearchError("invalid_input", f"{command} has no parameter {quoted(key)}.", hint)
         name, required = table[spelled]["name"], table[spelled].get("required")
+        is_list = isinstance(item, list) and table[spelled]["type"] in ("list", "csv")
+        value = [part for part in item if part not in (None, "")] if is_list else item
         if value is None or (value in ("", []) and not required):
             continue
         first = values.setdefault(name, value)
@@ -1784,12 +1862,17 @@ _CUTS = (
 
 
 def run_operation(
-    span: str, spec: Fields, given: Fields, operation: Callable[[Fields], Document]
+    span: str,
+    spec: Fields,
+    given: Fields,
+    operation: Callable[[Fields], Document],
+    max_chars: int = DEFAULT_MAX_CHARS,
 ) -> Document:
     """Check the parameters, run the operation, and return its document; raise nothing but Ctrl-C.
 
     span is PROVIDER.COMMAND, as it appears in the log. operation(params) gets checked parameters
-    and returns a document, or raises SearchError or DryRun.
+    and returns a document, or raises SearchError or DryRun. max_chars: the limit of the document if
+    the parameters name none.
     """
     params: Fields = {}
     try:
@@ -1801,8 +1884,7 @@ def run_operation(
         document = error_document(error)
     except Exception as error:  # noqa: BLE001  a defect of ours: the caller still gets a document
         document = internal_error(error, bool(params.get("verbose")))
-    max_chars = params.get("max_chars", DEFAULT_MAX_CHARS)
-    fit_document(document, max_chars, spec.get("expendable", ()))
+    fit_document(document, params.get("max_chars", max_chars), spec.get("expendable", ()))
     log_operation(span, params, document)
     return document
 
@@ -1950,14 +2032,18 @@ def frame_markdown(document: Document, *blocks: str) -> str:
 
 def error_markdown(document: Document) -> str:
     """Return an error document as Markdown. That nothing was found is an answer, not an error."""
-    details = document["details"]
-    kind = details["kind"]
+    kind = document["details"]["kind"]
     head = "**Nothing found:**" if kind == "no_results" else f"**Error ({kind}):**"
-    wait = details.get("retry_after")
+    return f"{head} {document['error']}\n\n{error_advice(document)}".strip()
+
+
+def error_advice(document: Document) -> str:
+    """Return what an error document says to do next, and when to try again if it says so."""
+    details = document["details"]
+    hint, wait = details.get("hint", ""), details.get("retry_after")
     is_known = isinstance(wait, (int, float)) and wait > 0
     again = f"Try again in {max(1, round(wait))} s." if is_known else ""
-    advice = f"{details.get('hint', '')} {again}".strip()
-    return f"{head} {document['error']}\n\n{advice}".strip()
+    return f"{hint} {again}".strip()
 
 
 # ===== end of shared block: documents =============================================================
@@ -1982,8 +2068,9 @@ def run_command_line(script: Fields, argv: list[str] | None) -> int:
 
     script: name (of the file), description (its docstring), commands (the COMMANDS table, the
     first command is the default), run (command -> function; that of a "batch" also gets the output
-    options), to_markdown, and errors_on_stderr to show errors there as well. argv: the words after
-    the program's name, None for sys.argv's.
+    options), to_markdown, errors_on_stderr to show errors there as well, and returns_everything if
+    its functions cut no document by themselves. argv: the words after the program's name, None for
+    sys.argv's.
     """
     open_closed_streams()
     stop_on_signals()
@@ -2005,8 +2092,14 @@ def run_command_line(script: Fields, argv: list[str] | None) -> int:
             return 0
         params = parse_arguments(script, command, is_command, words, options)
         report = report_progress if sys.stderr.isatty() else None
-        batch = {"options": options} if script["commands"][command].get("batch") else {}
+        spec = script["commands"][command]
+        batch = {"options": options} if spec.get("batch") else {}
+        limit = 0
+        if script.get("returns_everything") and not batch and options.get("format") == "markdown":
+            limit, params["max_chars"] = check_value(MAX_CHARS, params["max_chars"]), 0
         document = script["run"][command](params, report, **batch)
+        expendable = spec.get("expendable", ())
+        fit_document(document, limit, expendable, lambda cut: len(script["to_markdown"](cut)))
     except SearchError as error:
         document = error_document(error)
     except Stopped as stopped:
@@ -2208,6 +2301,8 @@ def parse_arguments(
         merged.setdefault("max_chars", 0)  # a file costs no context
         if options["output"] == "-":
             del options["output"]
+    if script.get("returns_everything"):
+        merged.setdefault("max_chars", DEFAULT_MAX_CHARS)
     return merged
 
 

@@ -133,6 +133,8 @@ URL = {"name": "url", "type": "str", "positional": True, "required": True, "wire
 LL = {"name": "ll", "type": "str", "wire": "ll", "help": "middle of the map: LAT,LONG or "
       "@LAT,LONG,14z", "note": "For example ll: '@37.7749,-122.4194,14z'; south and west are "
       "negative."}
+RELATED = {"name": "related_searches", "type": "bool",
+           "help": "add the searches that Google suggests"}
 FILTERS: list[Fields] = [PAGE, SINCE, COUNTRY, LANGUAGE, LOCATION, SITE, EXCLUDE_SITE, TBS,
                          AUTOCORRECT]
 WEB_PARAMS = [QUERY, COUNT, *FILTERS]
@@ -146,13 +148,13 @@ NO_SITES = dict.fromkeys(("site", "exclude_site"), "This command takes no site f
 NO_FILTERS = {**NO_SAFE, **NO_PERIOD, **NO_SITES}
 NO_PAGES = {"page": "This command has no further result pages."}
 # "expendable": what goes first from a document that is too long.
-SEARCH_EXTRAS = ("related_searches", "people_also_ask", "top_stories")
+SEARCH_EXTRAS = ("related_searches", "people_also_ask", "top_stories", "knowledge_graph")
 
 COMMANDS: dict[str, Fields] = {
     "search": {
         "help": "web pages, with Google's answer box, knowledge graph and questions",
         "expendable": SEARCH_EXTRAS, "cannot": NO_SAFE,
-        "params": [QUERY, TOP_COUNT, *FILTERS],
+        "params": [QUERY, TOP_COUNT, *FILTERS, RELATED],
     },
     "news": {"help": "news articles", "params": WEB_PARAMS, "cannot": NO_SAFE},
     "images": {"help": "images", "params": WEB_PARAMS, "cannot": NO_SAFE},
@@ -235,7 +237,7 @@ COMMANDS: dict[str, Fields] = {
     "account": {"help": "credits left and rate limit of the key; costs nothing", "params": []},
     "batch": {
         "help": "many queries in few requests, from a file or stdin (default timeout: 120)",
-        "batch": True, "expendable": (*SEARCH_EXTRAS, "knowledge_graph"), "cannot": NO_SAFE,
+        "batch": True, "expendable": SEARCH_EXTRAS, "cannot": NO_SAFE,
         "params": [
             {"name": "input", "type": "str", "positional": True, "verbatim": True,
              "help": "file with a query or a JSON object a line; @- is standard input"},
@@ -492,7 +494,7 @@ def results_document(
         "provider": "serper",
         **pick(params, "query", "url"),
         "results": [{"position": position, **item} for position, item in enumerate(shown, start)],
-        **answer_extras(command, answers),
+        **answer_extras(command, params, answers),
         "warnings": warnings,
         "credits": credits_used(answers),
     }
@@ -510,10 +512,10 @@ def credits_used(answers: list[Fields]) -> int | float | None:
     return sum(numbers) if numbers else None
 
 
-def answer_extras(command: str, answers: list[Fields]) -> Fields:
+def answer_extras(command: str, params: Fields, answers: list[Fields]) -> Fields:
     """Return what a command's answers hold besides the results."""
     if command == "search":
-        return search_extras(answers[0])
+        return search_extras(params, answers[0])
     if command == "maps":
         return pick(answers[0], "ll")
     if command == "reviews":
@@ -521,20 +523,18 @@ def answer_extras(command: str, answers: list[Fields]) -> Fields:
     return {}
 
 
-def search_extras(answer: Fields) -> Fields:
+def search_extras(params: Fields, answer: Fields) -> Fields:
     """Return the answer box, knowledge graph, questions, stories and searches of a first page."""
     box, graph = object_field(answer, "answerBox"), object_field(answer, "knowledgeGraph")
     about = ("title", "type", "website", "description", "descriptionSource", "descriptionLink")
     questions, stories = list_field(answer, "peopleAlsoAsk"), list_field(answer, "topStories")
-    queries = [item.get("query") for item in list_field(answer, "relatedSearches")]
+    related = list_field(answer, "relatedSearches") if params.get("related_searches") else []
     return {
-        "answer_box": pick(box, *box),
+        "answer_box": pick(box, *(name for name in box if name != "snippetHighlighted")),
         "knowledge_graph": pick(graph, *about, "attributes"),
-        "people_also_ask": [
-            pick(item, "question", "snippet", "title", "link") for item in questions
-        ],
+        "people_also_ask": [pick(item, "question", "link") for item in questions],
         "top_stories": [pick(item, "title", "link", "source", "date") for item in stories],
-        "related_searches": [*filter(None, queries)],
+        "related_searches": [item["query"] for item in related if item.get("query")],
     }
 
 
@@ -603,7 +603,7 @@ def run_command(command: str, params: Fields, report: ProgressCallback = None) -
         answers, failure = fetch_result_pages(command, bodies, params, report)
         return results_document(command, params, answers, failure)
 
-    return run_operation(f"serper.{command}", COMMANDS[command], params, operation)
+    return run_operation(f"serper.{command}", COMMANDS[command], params, operation, max_chars=0)
 
 
 def fetch_result_pages(
@@ -649,7 +649,7 @@ def run_batch(params: Fields, report: ProgressCallback = None, emit: Emit = None
 
     def operation(params: Fields) -> Document:
         refuse_input(params)
-        queries, max_chars = plan_batch(params), params.get("max_chars", DEFAULT_MAX_CHARS)
+        queries, max_chars = plan_batch(params), params.get("max_chars", 0)
         if params.get("dry_run"):
             arrays = [[body for _, body in array] for array in request_arrays(queries)]
             raise DryRun([build_request(params["type"], bodies) for bodies in arrays])
@@ -668,7 +668,7 @@ def run_batch(params: Fields, report: ProgressCallback = None, emit: Emit = None
             documents.append(document)
         return batch_document(documents)
 
-    return run_operation("serper.batch", COMMANDS["batch"], params, operation)
+    return run_operation("serper.batch", COMMANDS["batch"], params, operation, max_chars=0)
 
 
 def plan_batch(params: Fields) -> list[Fields]:
@@ -835,9 +835,9 @@ def to_markdown(document: Document) -> str:
     if results and not of_batch:
         results = ["\n".join(["## Results\n", *results])]
     return frame_markdown(
-        {**document, "query": str(heading)},
+        {**document, "query": make_harmless(str(heading))},
         document["url"] if page else "",
-        fence_untrusted(page) if page else "",
+        fence_untrusted(make_harmless(page)) if page else "",
         *answer_markdown(document),
         *results,
         *extras_markdown(document),
@@ -845,30 +845,29 @@ def to_markdown(document: Document) -> str:
     )
 
 
-def linked_title(item: Fields) -> str:
-    """Return an item's title as a link, its title alone, or ""."""
-    link = item.get("link") or item.get("website")
-    title = str(item.get("title") or item.get("query") or link or "")
-    return markdown_link(title, str(link)) if link else title
-
-
 def join_texts(*texts: Any, by: str = " ") -> str:
-    """Return the texts that are not empty in one line, with by between them."""
-    return by.join(" ".join(str(text).split()) for text in texts if text)
+    """Return the texts of pages that are not empty in one line, without live Markdown and HTML."""
+    return by.join(make_harmless(" ".join(str(text).split())) for text in texts if text)
+
+
+def entry(item: Fields, *texts: Any) -> str:
+    """Return an item's title, as a link if it has one, and texts in one line."""
+    link = item.get("link") or item.get("website")
+    title = item.get("title") or item.get("question") or item.get("query") or link
+    head = markdown_link(str(title), str(link)) if link else join_texts(title)
+    return " · ".join(filter(None, [head, join_texts(*texts, by=" · ")]))
 
 
 def answer_markdown(document: Document) -> list[str]:
     """Return the paragraphs of the answer box and the knowledge graph."""
     blocks = []
     if box := document.get("answer_box"):
-        text = join_texts(box.get("answer"), box.get("snippet"))
-        blocks.append(f"## Answer\n\n{join_texts(text, linked_title(box), by=' · ')}")
+        texts = (join_texts(box.get("answer"), box.get("snippet")), entry(box))
+        blocks.append(f"## Answer\n\n{' · '.join(filter(None, texts))}")
     if graph := document.get("knowledge_graph"):
-        summary = join_texts(
-            linked_title(graph), graph.get("type"), graph.get("description"), by=" · "
-        )
         facts = object_field(graph, "attributes").items()
         lines = [f"- {join_texts(name)}: {join_texts(text)}" for name, text in facts]
+        summary = entry(graph, graph.get("type"), graph.get("description"))
         blocks.append("\n".join(["## In short\n", summary, *lines]))
     return blocks
 
@@ -877,21 +876,18 @@ def item_markdown(item: Fields) -> str:
     """Return a result as a numbered list entry: linked title, facts, texts."""
     facts = [form.format(item[name]) for name, form in FACTS.items() if name in item]
     user, response = item.get("user", {}).get("name"), item.get("response", {}).get("snippet")
-    lines = [f"{item['position']}. {join_texts(linked_title(item), *facts, user, by=' · ')}"]
     texts = [item.get("snippet"), item.get("description"), response and f"Answer: {response}"]
+    lines = [f"{item['position']}. {entry(item, *facts, user)}"]
     return "\n".join([*lines, *(f"   {join_texts(text)}" for text in texts if text)])
 
 
 def extras_markdown(document: Document) -> list[str]:
     """Return the paragraphs of the stories, questions and searches that Google also shows."""
     stories = [
-        f"- {join_texts(linked_title(story), story.get('source'), story.get('date'), by=' · ')}"
+        f"- {entry(story, story.get('source'), story.get('date'))}"
         for story in document.get("top_stories", [])
     ]
-    questions = [
-        join_texts(f"- **{item.get('question', '')}**", item.get("snippet"), linked_title(item))
-        for item in document.get("people_also_ask", [])
-    ]
+    questions = [f"- {entry(item)}" for item in document.get("people_also_ask", [])]
     searches = document.get("related_searches", [])
     return [
         "\n".join(["## Top stories\n", *stories]) if stories else "",
@@ -903,8 +899,15 @@ def extras_markdown(document: Document) -> list[str]:
 def main(argv: list[str] | None = None) -> int:
     """Run the command line; return the exit code."""
     run = {**RUN, "batch": functools.partial(run_with_input, run_batch, NO_QUERIES)}
-    script = {"name": "serper_search.py", "description": __doc__, "commands": COMMANDS, "run": run}
-    return run_command_line({**script, "to_markdown": to_markdown}, argv)
+    script = {
+        "name": "serper_search.py",
+        "description": __doc__,
+        "commands": COMMANDS,
+        "run": run,
+        "to_markdown": to_markdown,
+        "returns_everything": True,
+    }
+    return run_command_line(script, argv)
 
 
 # ===== shared blocks ==============================================================================
@@ -978,17 +981,56 @@ _CONTROLS: dict[int, str | None] = {
     **dict.fromkeys([*range(0x09), *range(0x0B, 0x20), *range(0x7F, 0xA0)]),
     **dict.fromkeys(range(0xD800, 0xE000), "\ufffd"),
 }
-# Characters that hide or reorder text: direction overrides, tag characters, zero-width ones.
-# The joiners U+200C and U+200D stay: Persian, Hindi and emoji need them.
-_HIDING = (*range(0x202A, 0x202F), *range(0x2066, 0x206A), *range(0xE0000, 0xE0080))
-_UNTRUSTED = {**_CONTROLS, **dict.fromkeys((*_HIDING, 0x200B, 0x2060, 0xFEFF))}
+# Characters that show nothing and can hide text: Unicode's Default_Ignorable_Code_Point.
+_IGNORABLE = (
+    "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e"
+    "\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufff8\U0001bca0-\U0001bca3\U0001d173-\U0001d17a"
+    "\U000e0000-\U000e0fff]"
+)
+# Characters that are text or emoji (U+FE0E, U+FE0F); those of CJK and mathematics with variants.
+_EMOJI_BASE = "[#*0-9\u00a9\u00ae\u203c-\u3299\U0001f000-\U0001faff]"
+_VARIANT_BASE = "[\u2190-\u2aff\u3000-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]"
+MAX_MARKS = 30  # combining marks in a row; to normalize a longer row takes quadratic time
 
 
 def clean_text(text: str, model_answer: bool = False) -> str:
     """Remove what could deceive a reader from untrusted text; a model's answer loses controls."""
     if "\x1b" in text:
         text = re.sub(_ANSI_ESCAPE, "", text)
-    return text.translate(_CONTROLS if model_answer else _UNTRUSTED)
+    text = text.translate(_CONTROLS)
+    if model_answer or text.isascii():
+        return text
+    text = re.sub(_IGNORABLE, needed_character, text)
+    return re.sub(r"[^\w\s\x00-\u02ff]{31,}", fewer_marks, text)  # re has no class of marks
+
+
+def needed_character(match: re.Match[str]) -> str:
+    """Return a character that shows nothing by itself if its neighbours need it, else ""."""
+    text, index, character = match.string, match.start(), match[0]
+    before, after = text[max(0, index - 1) : index], text[index + 1 : index + 2]
+    if character in "\u200c\u200d":  # the joiners of Persian, Hindi and the like, and of emoji
+        foreign = before > "\u02ff" and after > "\u02ff" and not (before + after).isspace()
+        hidden = re.match(_IGNORABLE, after) or (
+            before != "\ufe0f" and re.match(_IGNORABLE, before)
+        )
+        return character if foreign and not hidden else ""
+    if character in "\ufe0e\ufe0f":
+        return character if re.match(_EMOJI_BASE, before) else ""
+    return (
+        character if character in "\ufe00\ufe01\ufe02" and re.match(_VARIANT_BASE, before) else ""
+    )
+
+
+def fewer_marks(match: re.Match[str]) -> str:
+    """Return a match with at most MAX_MARKS combining marks in a row."""
+    from unicodedata import combining
+
+    characters, marks = [], 0
+    for character in match[0]:
+        marks = marks + 1 if combining(character) else 0
+        if marks <= MAX_MARKS:
+            characters.append(character)
+    return "".join(characters)
 
 
 def clean_tree(value: Any, model_answer: bool = False) -> Any:
@@ -1038,11 +1080,14 @@ TRUE_WORDS, FALSE_WORDS = ("true", "1", "yes", "on"), ("false", "0", "no", "off"
 
 # fmt: off
 # Parameters that every command takes, in the form of a COMMANDS table.
+MAX_CHARS: Fields = {
+    "name": "max_chars", "type": "int", "min": 0, "max": 10_000_000,
+    "help": "longest document in characters; 0: no limit (default: 9000, none with --output)",
+}
 COMMON_PARAMS: list[Fields] = [
     {"name": "timeout", "type": "float", "min": 0.1, "max": 600,
      "help": "seconds for the whole call, retries included (default: 30)"},
-    {"name": "max_chars", "type": "int", "min": 0, "max": 10_000_000,
-     "help": "longest document in characters; 0: no limit (default: 9000, none with --output)"},
+    MAX_CHARS,
     {"name": "dry_run", "type": "bool", "help": "print the request without the key; send nothing"},
     {"name": "verbose", "type": "bool", "help": "log each API operation on stderr"},
 ]
@@ -1083,20 +1128,23 @@ def check_params(command: str, spec: Fields, params: Fields) -> Fields:
 def canonical_names(command: str, spec: Fields, params: Fields) -> Fields:
     """Return the given parameters under their table names; aliases are matched.
 
-    null counts as not given, and so do empty text and empty lists for optional parameters. Raises
-    SearchError for an unknown name and for a parameter given twice with different values.
+    null counts as not given, and so do empty items of a list, and empty text and empty lists for
+    optional parameters. Raises SearchError for an unknown name and for a parameter given twice with
+    different values.
     """
     table = {}
     for parameter in [*spec["params"], *COMMON_PARAMS]:
         names = (parameter["name"], *parameter.get("aliases", ()))
         table.update(dict.fromkeys(names, parameter))
     values: Fields = {}
-    for key, value in params.items():
+    for key, item in params.items():
         spelled = spelled_name(key)
         if spelled not in table:
             hint = spec.get("cannot", {}).get(spelled) or nearest(spelled, table, "parameter")
             raise SearchError("invalid_input", f"{command} has no parameter {quoted(key)}.", hint)
         name, required = table[spelled]["name"], table[spelled].get("required")
+        is_list = isinstance(item, list) and table[spelled]["type"] in ("list", "csv")
+        value = [part for part in item if part not in (None, "")] if is_list else item
         if value is None or (value in ("", []) and not required):
             continue
         first = values.setdefault(name, value)
@@ -1238,12 +1286,17 @@ _CUTS = (
 
 
 def run_operation(
-    span: str, spec: Fields, given: Fields, operation: Callable[[Fields], Document]
+    span: str,
+    spec: Fields,
+    given: Fields,
+    operation: Callable[[Fields], Document],
+    max_chars: int = DEFAULT_MAX_CHARS,
 ) -> Document:
     """Check the parameters, run the operation, and return its document; raise nothing but Ctrl-C.
 
     span is PROVIDER.COMMAND, as it appears in the log. operation(params) gets checked parameters
-    and returns a document, or raises SearchError or DryRun.
+    and returns a document, or raises SearchError or DryRun. max_chars: the limit of the document if
+    the parameters name none.
     """
     params: Fields = {}
     try:
@@ -1255,8 +1308,7 @@ def run_operation(
         document = error_document(error)
     except Exception as error:  # noqa: BLE001  a defect of ours: the caller still gets a document
         document = internal_error(error, bool(params.get("verbose")))
-    max_chars = params.get("max_chars", DEFAULT_MAX_CHARS)
-    fit_document(document, max_chars, spec.get("expendable", ()))
+    fit_document(document, params.get("max_chars", max_chars), spec.get("expendable", ()))
     log_operation(span, params, document)
     return document
 
@@ -1404,14 +1456,18 @@ def frame_markdown(document: Document, *blocks: str) -> str:
 
 def error_markdown(document: Document) -> str:
     """Return an error document as Markdown. That nothing was found is an answer, not an error."""
-    details = document["details"]
-    kind = details["kind"]
+    kind = document["details"]["kind"]
     head = "**Nothing found:**" if kind == "no_results" else f"**Error ({kind}):**"
-    wait = details.get("retry_after")
+    return f"{head} {document['error']}\n\n{error_advice(document)}".strip()
+
+
+def error_advice(document: Document) -> str:
+    """Return what an error document says to do next, and when to try again if it says so."""
+    details = document["details"]
+    hint, wait = details.get("hint", ""), details.get("retry_after")
     is_known = isinstance(wait, (int, float)) and wait > 0
     again = f"Try again in {max(1, round(wait))} s." if is_known else ""
-    advice = f"{details.get('hint', '')} {again}".strip()
-    return f"{head} {document['error']}\n\n{advice}".strip()
+    return f"{hint} {again}".strip()
 
 
 # ===== end of shared block: documents =============================================================
@@ -1436,8 +1492,9 @@ def run_command_line(script: Fields, argv: list[str] | None) -> int:
 
     script: name (of the file), description (its docstring), commands (the COMMANDS table, the
     first command is the default), run (command -> function; that of a "batch" also gets the output
-    options), to_markdown, and errors_on_stderr to show errors there as well. argv: the words after
-    the program's name, None for sys.argv's.
+    options), to_markdown, errors_on_stderr to show errors there as well, and returns_everything if
+    its functions cut no document by themselves. argv: the words after the program's name, None for
+    sys.argv's.
     """
     open_closed_streams()
     stop_on_signals()
@@ -1459,8 +1516,14 @@ def run_command_line(script: Fields, argv: list[str] | None) -> int:
             return 0
         params = parse_arguments(script, command, is_command, words, options)
         report = report_progress if sys.stderr.isatty() else None
-        batch = {"options": options} if script["commands"][command].get("batch") else {}
+        spec = script["commands"][command]
+        batch = {"options": options} if spec.get("batch") else {}
+        limit = 0
+        if script.get("returns_everything") and not batch and options.get("format") == "markdown":
+            limit, params["max_chars"] = check_value(MAX_CHARS, params["max_chars"]), 0
         document = script["run"][command](params, report, **batch)
+        expendable = spec.get("expendable", ())
+        fit_document(document, limit, expendable, lambda cut: len(script["to_markdown"](cut)))
     except SearchError as error:
         document = error_document(error)
     except Stopped as stopped:
@@ -1662,6 +1725,8 @@ def parse_arguments(
         merged.setdefault("max_chars", 0)  # a file costs no context
         if options["output"] == "-":
             del options["output"]
+    if script.get("returns_everything"):
+        merged.setdefault("max_chars", DEFAULT_MAX_CHARS)
     return merged
 
 
@@ -2242,6 +2307,27 @@ def list_field(item: Any, name: str, kind: type = dict) -> list[Any]:
 
 
 # ===== shared block: page text (edit websearch/common.py, then run `make sync`) ===================
+
+# Tags that load, link, run or hide something, and comments.
+_LIVE_HTML = (
+    r"(?is)<!--.*?(?:-->|\Z)|</?(?:a|audio|base|button|embed|form|frame|iframe|img|input|link|meta|"
+    r"object|picture|script|source|style|svg|video)\b[^<>]*>?"
+)
+# A Markdown link or image; [name](argument) of program code is none.
+_LIVE_LINK = (
+    r"(?i)!?\[([^\[\]\n]{0,300})\]\(\s?<?(?:[a-z][a-z0-9+.-]{0,20}:|[/#.])[^()\n]{0,2000}\)"
+)
+
+
+def make_harmless(text: str) -> str:
+    """Return a stranger's text without live Markdown and HTML: images, links, comments, tags.
+
+    The words of a link stay. A space breaks what could be the rest of one, or its definition.
+    """
+    text = re.sub(_LIVE_HTML, " ", text) if "<" in text else text
+    text = re.sub(_LIVE_LINK, r"\1", text) if "](" in text else text
+    text = re.sub(r"\](?=[(\[])", "] ", text)
+    return re.sub(r"(?m)^([ >]{0,9}\[[^\[\]\n]{1,999}\]):", r"\1 :", text)
 
 
 def fence_untrusted(text: str) -> str:

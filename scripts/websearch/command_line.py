@@ -14,7 +14,9 @@ import sys
 
 from websearch.common import (
     COMMON_PARAMS,
+    DEFAULT_MAX_CHARS,
     EXIT_CODES,
+    MAX_CHARS,
     MAX_INPUT_BYTES,
     OUTPUT_PARAMS,
     VERSION,
@@ -24,6 +26,7 @@ from websearch.common import (
     dump_json,
     error_document,
     error_markdown,
+    fit_document,
     given_twice,
     internal_error,
     nearest,
@@ -57,8 +60,9 @@ def run_command_line(script: Fields, argv: list[str] | None) -> int:
 
     script: name (of the file), description (its docstring), commands (the COMMANDS table, the
     first command is the default), run (command -> function; that of a "batch" also gets the output
-    options), to_markdown, and errors_on_stderr to show errors there as well. argv: the words after
-    the program's name, None for sys.argv's.
+    options), to_markdown, errors_on_stderr to show errors there as well, and returns_everything if
+    its functions cut no document by themselves. argv: the words after the program's name, None for
+    sys.argv's.
     """
     open_closed_streams()
     stop_on_signals()
@@ -80,8 +84,14 @@ def run_command_line(script: Fields, argv: list[str] | None) -> int:
             return 0
         params = parse_arguments(script, command, is_command, words, options)
         report = report_progress if sys.stderr.isatty() else None
-        batch = {"options": options} if script["commands"][command].get("batch") else {}
+        spec = script["commands"][command]
+        batch = {"options": options} if spec.get("batch") else {}
+        limit = 0
+        if script.get("returns_everything") and not batch and options.get("format") == "markdown":
+            limit, params["max_chars"] = check_value(MAX_CHARS, params["max_chars"]), 0
         document = script["run"][command](params, report, **batch)
+        expendable = spec.get("expendable", ())
+        fit_document(document, limit, expendable, lambda cut: len(script["to_markdown"](cut)))
     except SearchError as error:
         document = error_document(error)
     except Stopped as stopped:
@@ -283,6 +293,8 @@ def parse_arguments(
         merged.setdefault("max_chars", 0)  # a file costs no context
         if options["output"] == "-":
             del options["output"]
+    if script.get("returns_everything"):
+        merged.setdefault("max_chars", DEFAULT_MAX_CHARS)
     return merged
 
 

@@ -14,7 +14,7 @@ from tempfile import TemporaryDirectory
 from typing import Any, ClassVar, NamedTuple
 
 from tests.fake_server import brave_parameters as api
-from tests.support import CANARY, SLACK, FakeServerCase, call_main, load_script
+from tests.support import CANARY, SLACK, FakeServerCase, call_main, load_script, run_script
 
 brave = load_script("brave_search")
 COMMANDS = brave.COMMANDS
@@ -544,7 +544,9 @@ class WireRuleTest(SampleCase):
             file.write_text(rules, encoding="utf-8")
             call_main(brave, "web", "bread", "--goggles", f"@{file}")
             self.assertEqual(self.seen()["goggles"], [rules.strip()])
-        self.run_script("brave_search.py", "web", "bread", "--goggles", "@-", stdin=rules)
+        self.server.clear()
+        words = ("web", "bread", "--goggles", "@-")
+        run_script("brave_search.py", *words, env=self.environment, stdin=rules)
         self.assertEqual(self.seen()["goggles"], [rules.strip()])
 
     def test_twenty_place_ids_go_into_one_request(self) -> None:

@@ -346,9 +346,7 @@ class OddShapes(CannedCase):
         ]
         body = answer(text, metadata, urlContextMetadata={"urlMetadata": pages})
         _, document = self.ask(body)
-        self.assertEqual(
-            document["cited_text"], "The site lists reports.[1] It links to letters.[1]"
-        )
+        self.assertEqual(document["text"], "The site lists reports.[1] It links to letters.[1]")
         self.assertEqual([one["status"] for one in document["pages"]], ["success", "paywall"])
 
     def test_a_blocked_prompt_is_an_error_even_without_a_reason(self) -> None:
@@ -445,9 +443,37 @@ class OddShapes(CannedCase):
         self.server.body = answer(text, metadata)
         run = call_main(gemini, "question")
         self.assertLess(len(run.stdout.decode()), 10_000)
-        self.assertEqual(run.document["text"], text.strip())
+        self.assertEqual(run.document["text"].replace("[1]", ""), text.strip())
         self.assertEqual(len(run.document["sources"]), 6)
-        self.assertEqual(run.document["truncated"]["left_out"], ["cited_text"])
+        self.assertNotIn("truncated", run.document)
+
+    def test_of_a_long_answer_goes_what_is_repeated_then_sources_then_text(self) -> None:
+        text = "Wörter and words. " * 200
+        chunks = [chunk(REDIRECT + "A" * 300 + str(n), "a.example") for n in range(30)]
+        self.server.body = answer(text, {"groundingChunks": chunks})
+        document = call_main(gemini, "question").document
+        self.assertEqual(document["text"], text.strip())
+        self.assertEqual(document["truncated"]["left_out"], ["domain"])
+        self.assertGreater(document["truncated"]["items_dropped"]["sources"], 10)
+        self.assertIn("(a.example)", gemini.to_markdown(document))
+        document = call_main(gemini, "question", "--max-chars", "2500").document
+        self.assertGreaterEqual(len(document["text"]), 1_000)
+        self.assertGreaterEqual(len(document["sources"]), 1)
+
+    def test_markdown_is_cut_by_its_own_length(self) -> None:
+        self.server.body = answer('"\n' * 4_400, {})  # twice as long as JSON
+        run = call_main(gemini, "question", "--format", "markdown")
+        self.assertNotIn("max_chars", run.stdout.decode())
+        run = call_main(gemini, "question", "--format", "markdown", "--max-chars", "3000")
+        self.assertLessEqual(len(run.stdout.decode()), 3_001)
+        self.assertIn("max_chars", run.stdout.decode())
+
+    def test_a_python_function_returns_everything(self) -> None:
+        text = "Wörter and words. " * 2_000
+        self.server.body = answer(text, {})
+        self.assertEqual(gemini.run_search({"query": "x"})["text"], text.strip())
+        document = gemini.run_search({"query": "x", "max_chars": 5_000})
+        self.assertLessEqual(len(json.dumps(document, ensure_ascii=False)), 5_200)
 
     def test_one_without_sources_is_not_asked_for_again_if_too_little_time_is_left(self) -> None:
         self.server.delay = 0.6
@@ -482,7 +508,7 @@ class RedirectLinks(GeminiCase):
                 "https://forum.example.com/t/flat-sourdough/4711",
             ],
         )
-        self.assertRegex(document["cited_text"], r"baker's yeast\.\[1\].*mild sour taste\.\[1\]")
+        self.assertRegex(document["text"], r"baker's yeast\.\[1\].*mild sour taste\.\[1\]")
         self.assertNotIn("warnings", document)
 
     def test_max_sources_counts_pages(self) -> None:

@@ -129,12 +129,24 @@ class Batch(GeminiCase):
 
     def test_stays_within_the_size_of_a_document_and_says_what_was_cut(self) -> None:
         queries = ["sourdough starter", "python asyncio", "aurora", "chess openings", "espresso"]
-        document = self.batch(*queries, "coffee", "kyoto guide", "volcano", "marathon", "storage")
+        words = [word for query in queries for word in ("--query", query)]
+        document = self.run_script(SCRIPT, "batch", *words).document
         self.assertLess(len(json.dumps(document, ensure_ascii=False)), 10_000)
-        self.assertEqual(len(document["results"]), 10)
-        self.assertTrue(all(one["text"] for one in document["results"]))
-        self.assertIn("max_chars", document["truncated"]["hint"])
-        self.assertNotIn("truncated", self.batch(*queries, max_chars=0))
+        self.assertEqual(len(document["results"]), 5)
+        whole = self.batch(*queries)
+        self.assertEqual(
+            [one["text"] for one in document["results"]], [one["text"] for one in whole["results"]]
+        )
+        self.assertNotIn("truncated", whole)
+
+    def test_one_that_cannot_keep_its_answers_is_refused_before_it_costs_anything(self) -> None:
+        words = [word for number in range(6) for word in ("--query", f"python {number}")]
+        run = self.run_script(SCRIPT, "batch", *words)
+        self.assertEqual((run.code, run.document["details"]["kind"]), (2, "invalid_input"))
+        self.assertIn("6 questions do not fit 9000 characters", run.document["error"])
+        self.assertEqual(self.server.requests, [])
+        run = self.run_script(SCRIPT, "batch", *words, "--max-chars", "0")
+        self.assertEqual((run.code, len(run.document["results"])), (0, 6))
 
     def test_short_results_leave_their_room_to_long_ones(self) -> None:
         document = self.batch("sourdough", *(f"nothingness{number}" for number in range(5)))

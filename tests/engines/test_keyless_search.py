@@ -285,7 +285,7 @@ REFUSED = {
     ("guide", "--site", "a b.com"): "site must be a host",
     ("g" * 480, "--site", "docs.python.org"): "at most 499 characters of query, not 501",
     ("g" * 301, "--engine", "wikipedia"): "at most 300 characters of query, not 301",
-    ("guide", "more"): "single quotes",
+    ("guide", "more words"): "single quotes",
 }
 
 
@@ -766,7 +766,7 @@ class CannedAnswers(CannedKeylessCase):
         return str(document.get("details", {}).get("kind", ""))
 
     def test_an_answer_in_an_encoding_that_cannot_be_undone_is_the_providers_fault(self) -> None:
-        self.server.body = b"\x1f\x8bno gzip"
+        self.server.body = b"\x1f\x8bno gzip at all"
         for engine in ENGINES:
             for encoding in ("gzip", "br"):
                 with self.subTest(engine, encoding=encoding):

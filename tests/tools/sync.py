@@ -133,7 +133,8 @@ def default_value(parameter: dict[str, Any]) -> str:
     """Return the default that a script sends or applies, and the API's own."""
     if parameter.get("required"):
         return "required"
-    own, api = parameter.get("default"), parameter.get("api_default")
+    own = parameter.get("default", parameter.get("documented_default"))
+    api = parameter.get("api_default")
     own = ", ".join(own) if isinstance(own, list) else str(own).lower() if own is False else own
     if own is None and api is None:
         return "false" if parameter["type"] == "bool" and not parameter.get("wire") else "none"

@@ -239,7 +239,7 @@ def property_schema(parameter: dict[str, Any]) -> dict[str, Any]:
     for bound, keyword in BOUNDS.items():
         if bound in parameter:
             schema[keyword] = parameter[bound]
-    if default := parameter.get("default"):
+    if default := parameter.get("default", parameter.get("documented_default")):
         schema["default"] = ",".join(default) if isinstance(default, list) else default
     return {**schema, "description": text} if text else schema
 
