@@ -43,6 +43,9 @@ SAFE = {"strict": "active", "off": "off"}
 BLOCKS = ("g", "tF2Cxc", "MjjYud", "Gx5Zad")
 SNIPPETS = ("VwiC3b", "IsZvec", "st", "s3v9rd")
 DATES = ("YrbPuc", "LEwnzc", "f")
+# A title without a heading, in the page of 2023 without scripts: of the pages that quoted answers
+# are from.
+QUOTED_TITLE = "vvjwJb"
 AD_CLASSES = ("uEierd", "commercial-unit-desktop-top", "ads-ad")
 AD_IDS = ("tads", "tadsb", "bottomads")
 # Paths on the hosts of the search itself that are searches, settings or clicks, and no pages.
@@ -98,9 +101,10 @@ def parse_result_page(html: str) -> ResultPage:
     nodes = read_nodes(html)
     links = result_links(nodes)
     ends = [start for start, _, _ in links[1:]] + [len(nodes)]
+    pairs = list(zip(links, ends, strict=False))
+    pairs.sort(key=lambda pair: pair[0][2].tag != "h3")  # pages of quoted answers come last
     results = [
-        parse_result(nodes[start:end], link, heading)
-        for (start, link, heading), end in zip(links, ends, strict=False)
+        parse_result(nodes[start:end], link, heading) for (start, link, heading), end in pairs
     ]
     texts = (child for node in nodes for child in node.children if isinstance(child, str))
     empty = any(NOTHING_FOUND in text for text in texts)
@@ -124,7 +128,8 @@ def result_links(nodes: list[Node]) -> list[tuple[int, Node, Node]]:
             continue
         outer = around.get(parent) if parent else None
         is_link = node.tag == "a" and "href" in node.attributes
-        if outer and is_link != (outer[1].tag == "a") and (is_link or node.tag == "h3"):
+        is_title = node.tag == "h3" or has_class(node, QUOTED_TITLE)
+        if outer and is_link != (outer[1].tag == "a") and (is_link or is_title):
             link, heading = (node, outer[1]) if is_link else (outer[1], node)
             if not found or found[-1][1] is not link:
                 found.append((outer[0], link, heading))
