@@ -27,7 +27,7 @@ from websearch.engines.result_pages import (
     within_limit,
 )
 
-TYPE_CHECKING = False  # typing.TYPE_CHECKING without its import, which costs 5 ms
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
@@ -113,14 +113,14 @@ def parse_result_page(html: str) -> ResultPage:
 
 
 def result_links(nodes: list[Node]) -> list[tuple[int, Node, Node]]:
-    """Return (place of the first, link, heading) of every result, advertisements left out.
+    """Return (index of the first, link, heading) of every result, advertisements left out.
 
     The heading stands in the link, or (in old pages) the link in the heading.
     """
-    found: list[tuple[int, Node, Node]] = []
+    links: list[tuple[int, Node, Node]] = []
     advertisements: set[Node] = set()
     around: dict[Node, tuple[int, Node]] = {}  # element -> the link or heading that it is in
-    for place, node in enumerate(nodes):
+    for index, node in enumerate(nodes):
         parent = node.parent
         is_ad = has_class(node, *AD_CLASSES) or node.attributes.get("id") in AD_IDS
         if is_ad or parent in advertisements:
@@ -131,13 +131,13 @@ def result_links(nodes: list[Node]) -> list[tuple[int, Node, Node]]:
         is_title = node.tag == "h3" or has_class(node, QUOTED_TITLE)
         if outer and is_link != (outer[1].tag == "a") and (is_link or is_title):
             link, heading = (node, outer[1]) if is_link else (outer[1], node)
-            if not found or found[-1][1] is not link:
-                found.append((outer[0], link, heading))
+            if not links or links[-1][1] is not link:
+                links.append((outer[0], link, heading))
         if is_link or node.tag == "h3":
-            around[node] = (place, node)
+            around[node] = (index, node)
         elif outer:
             around[node] = outer
-    return found
+    return links
 
 
 def parse_result(nodes: list[Node], link: Node, heading: Node) -> dict[str, Any]:
