@@ -477,6 +477,29 @@ class ResultsTest(KeylessCase):
             for part in parts:
                 self.assertIn(part, text)
 
+    def test_googles_page_without_scripts_gives_every_result(self) -> None:
+        block = (
+            '<div class="Gx5Zad fP1Qef xpd EtOod pkphOe"><div class="egMi0 kCrYT"><a href="/url?q='
+            'https://{name}.example/1%3Fx%3D2&amp;sa=U"><div class="DnJfK"><h3 class="zBAuLc"><div '
+            'class="BNeawe vvjwJb AP7Wnd">Title of {name}</div></h3><div class="BNeawe UPmit">x'
+            '</div></div></a></div><div class="kCrYT"><div class="BNeawe s3v9rd AP7Wnd"><div><div '
+            'class="BNeawe s3v9rd AP7Wnd">About {name}</div><a href="/url?q=https://{name}.example/'
+            'more&amp;sa=U"><span class="XLloXe AP7Wnd">More</span></a></div></div></div></div>'
+        )
+        quoted = (
+            '<div class="Gx5Zad xpd"><div class="kCrYT"><h3><div class="BNeawe deIvCb">Otters</div>'
+            '</h3></div><div class="kCrYT"><a href="/url?q=https://quoted.example/&amp;sa=U"><span>'
+            '<div class="BNeawe vvjwJb AP7Wnd">Title of quoted</div></span></a></div></div>'
+        )
+        names = ("first", "second", "third")
+        page = google.parse_result_page(quoted + "".join(block.format(name=one) for one in names))
+        found = [(one["title"], one["url"], one["snippet"][:11]) for one in page.results]
+        self.assertEqual(found, [
+            *((f"Title of {one}", f"https://{one}.example/1?x=2", f"About {one}"[:11])
+              for one in names),
+            ("Title of quoted", "https://quoted.example/", ""),
+        ])  # fmt: skip
+
     def test_all_three_markups_of_google_give_the_same_results(self) -> None:
         table = {"": 4, "faultold ": 4, "faultclassic ": 4}
         found = {}

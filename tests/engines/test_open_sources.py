@@ -5,7 +5,9 @@ Where ENGINE_SAMPLES names folders with recorded answers, those are read, too.
 
 from __future__ import annotations
 
+import contextlib
 import itertools
+import json
 import re
 import tempfile
 import time
@@ -21,6 +23,7 @@ from tests.fake_server import stackexchange as fake_stackexchange
 from tests.fake_server.server import FakeServer
 from tests.support import (
     CANARY,
+    SLACK,
     CannedServer,
     EnvironmentCase,
     FakeServerCase,
@@ -138,6 +141,24 @@ class Results(OpenSourceCase):
             with self.subTest(query):
                 found = open_sources.key_words(query, 7)
                 self.assertEqual(found, words or query)
+
+    def test_a_query_of_any_length_is_cut_to_its_key_words_or_refused_quickly(self) -> None:
+        for query in ("a" * 200_000, "a_" * 100_000, "a." * 100_000, "é" * 200_000, "A " * 100_000):
+            for engine in SOURCES:
+                started = time.thread_time()
+                with contextlib.suppress(common.SearchError):
+                    engines.load_module(engine).first_request({"query": query, "count": 5})
+                self.assertLess(time.thread_time() - started, 1 + SLACK)
+
+    def test_a_work_with_a_doi_and_no_address_is_at_doi_org(self) -> None:
+        works = [{"DOI": "10.5555/a(b)<c>", "title": ["One"]}, {"title": ["None"]},
+                 {"DOI": "10.5555/x", "URL": "https://a.example/x", "title": ["Two"]}]  # fmt: skip
+        body = json.dumps({"message": {"items": works}}).encode()
+        request = messages.EngineRequest("https://api.crossref.org/works", {})
+        answer = http_client.Response(200, {}, body)
+        page = engines.load_module("crossref").read_answer(request, answer)
+        expected = ["https://doi.org/10.5555/a(b)%3Cc%3E", "https://a.example/x"]
+        self.assertEqual([one["url"] for one in page.results], expected)
 
     def test_a_question_of_stack_exchange_names_author_and_licence_decoded(self) -> None:
         (item,) = self.results("stackexchange", "sourdough bread python")

@@ -197,6 +197,19 @@ class FromQuestionToPassages(WebSearchCase):
                         lengths = [len(one.get("text", "")) for one in others]
                         self.assertGreaterEqual(len(first["text"]), max(lengths, default=0))
 
+    def test_of_texts_that_are_not_ranked_in_time_the_beginning_comes(self) -> None:
+        filling = " ".join(f"Sentence {number} says nothing." for number in range(400))
+        texts = [f"The beginning. {filling} The walrus answers.", "A short text."]
+        items: list[dict[str, Any]] = [{}, {}]
+        late = time.monotonic() - 1
+        self.assertTrue(page_room.fill_texts(items, texts, ["walrus"] * 2, 900, late))
+        self.assertTrue(items[0]["text"].startswith("The beginning."))
+        self.assertNotIn("walrus", items[0]["text"])
+        self.assertEqual(items[1], {"text": "A short text."})
+        self.assertLessEqual(sum(len(common.dump_json(one["text"])) for one in items), 900)
+        page_room.fill_texts(items, texts, ["walrus"] * 2, 900)
+        self.assertIn("walrus", items[0]["text"])
+
     def test_the_shares_of_a_document_fall_with_the_rank_and_fit_the_room(self) -> None:
         generator = random.Random(6)
         for _ in range(500):

@@ -26,7 +26,7 @@ from websearch.engines.messages import Quota, ResultPage
 from websearch.engines.result_pages import header_signal, within_limit
 from websearch.http_client import configured_key, json_object
 
-TYPE_CHECKING = False  # typing.TYPE_CHECKING without its import, which costs 5 ms
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
@@ -51,34 +51,34 @@ def first_request(params: dict[str, Any]) -> EngineRequest:
     Raises SearchError (invalid_input, auth).
     """
     query = params["query"]
-    places = [place_qualifier(site) for site in params.get("site", [])]
+    sites = [site_qualifier(site) for site in params.get("site", [])]
     if re.search(_IS_REPOSITORY, query):
         words = re.sub(_IS_REPOSITORY, " ", query)
-        return search_request(REPOSITORIES, params, key_words(words), places)
+        return search_request(REPOSITORIES, params, key_words(words), sites)
     kind = [] if re.search(_IS_ISSUE, query) else ["is:issue"]  # 422 without one
     words, fewer = key_words(query), key_words(query, FEWER_WORDS)
-    request = search_request(ISSUES, params, words, [*kind, *places])
+    request = search_request(ISSUES, params, words, [*kind, *sites])
     if fewer != words:
-        request.if_empty = search_request(ISSUES, params, fewer, [*kind, *places])
+        request.if_empty = search_request(ISSUES, params, fewer, [*kind, *sites])
     if kind:
         # Names and descriptions of repositories are short: they hold few words of a question.
-        request.also = search_request(REPOSITORIES, params, fewer, places)
+        request.also = search_request(REPOSITORIES, params, fewer, sites)
         if request.if_empty:
             request.if_empty.also = request.also
     return request
 
 
-def place_qualifier(site: str) -> str:
+def site_qualifier(site: str) -> str:
     """Return a site below github.com as a qualifier: repo:, user:, or "" for all of it.
 
     Raises SearchError (invalid_input).
     """
-    place = site_filter("site", site).removeprefix("www.")
-    host, _, path = place.partition("/")
+    address = site_filter("site", site).removeprefix("www.")
+    host, _, path = address.partition("/")
     owner, _, rest = path.partition("/")
     if host.lower() != "github.com":
         hint = "Give github.com, github.com/OWNER or github.com/OWNER/REPOSITORY."
-        raise SearchError("invalid_input", f"{quoted(place)} is not on GitHub.", hint)
+        raise SearchError("invalid_input", f"{quoted(address)} is not on GitHub.", hint)
     if rest:
         return f"repo:{owner}/{rest.partition('/')[0]}"
     return f"user:{owner}" if owner else ""
@@ -90,7 +90,7 @@ def search_request(
     """Return the GET of one search. Raises SearchError (invalid_input, auth)."""
     dates = ""
     if "since" in params:
-        start, end = (utc_time(one, _MOMENT) for one in period(params["since"], time.time()))
+        start, end = (utc_time(moment, _MOMENT) for moment in period(params["since"], time.time()))
         dates = f"{'created' if path == ISSUES else 'pushed'}:{start}..{end}"
     query = " ".join(word for word in (words, *qualifiers, dates) if word)
     fields = {"q": within_limit(NAME, query), "per_page": str(params["count"])}
@@ -142,8 +142,8 @@ def api_error(response: Response) -> SearchError:
     if is_refused and quota and quota.remaining == 0:
         return too_fast(NAME, response.status, quota.seconds)
     if response.status == 422 and (answer := json_object(response)):
-        reasons = [one.get("message") for one in (*list_field(answer, "errors"), answer)]
-        reason = next((one for one in reasons if isinstance(one, str)), "no reason given")
+        reasons = [error.get("message") for error in (*list_field(answer, "errors"), answer)]
+        reason = next((text for text in reasons if isinstance(text, str)), "no reason given")
         hint = "Check the qualifiers: a repository may be private, renamed or misspelt."
         return bad_query(NAME, response, reason, hint)
     error = refusal(NAME, response)

@@ -19,7 +19,7 @@ from websearch.engines.api_sources import (
 )
 from websearch.engines.messages import ResultPage
 
-TYPE_CHECKING = False  # typing.TYPE_CHECKING without its import, which costs 5 ms
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 

@@ -68,7 +68,9 @@ def to_markdown(document: Document) -> str:
         *(f"## Answer\n\n{answer}" for answer in document.get("answers", [])),
         "\n".join(map(result_markdown, document.get("results", []))),
         labelled("Suggestions", document.get("suggestions", [])),
-        labelled("Engines that failed", [f"{one['engine']} ({one['reason']})" for one in failed]),
+        labelled(
+            "Engines that failed", [f"{engine['engine']} ({engine['reason']})" for engine in failed]
+        ),
     )
 
 

@@ -23,7 +23,7 @@ from websearch.engines import (
 )
 from websearch.http_client import FAULT_TRIES, read_secrets, send_within
 
-TYPE_CHECKING = False  # typing.TYPE_CHECKING without its import, which costs 5 ms
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any, TypeVar
@@ -339,8 +339,8 @@ def present_state(engine: str, use: str = "") -> dict[str, Any]:
 
         address = f"file:{quote(os.fsencode(path))}?mode=ro"
         with suppress(OSError, ImportError):  # what this process knows must do
-            kept = use_database(address, functools.partial(read_row, key=key))
-            state = max(state, kept, key=lambda one: one["updated"])
+            stored = use_database(address, functools.partial(read_row, key=key))
+            state = max(state, stored, key=lambda state: state["updated"])
     follow_clock(state, time.time())
     return state
 

@@ -10,7 +10,7 @@ from websearch.engines.messages import EngineRequest
 from websearch.html_tree import BLOCKS, Node, TreeBuilder
 from websearch.http_client import retry_after
 
-TYPE_CHECKING = False  # typing.TYPE_CHECKING without its import, which costs 5 ms
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
@@ -49,8 +49,8 @@ def read_nodes(html: str) -> list[Node]:
 
 def has_class(node: Node, *names: str) -> bool:
     """Return whether an element has one of the classes."""
-    given = node.attributes.get("class", "")
-    return bool(given) and not set(names).isdisjoint(given.split())
+    classes = node.attributes.get("class", "")
+    return bool(classes) and not set(names).isdisjoint(classes.split())
 
 
 def nodes_below(nodes: list[Node], start: int, end: int) -> list[Node]:
@@ -88,12 +88,12 @@ def shown_text(node: Node | None) -> str:
     for _ in range(MAX_PIECES):
         if not waiting:
             break
-        one = waiting.pop()
-        if isinstance(one, str):
-            pieces.append(one[: 4 * MAX_TEXT])
-        elif one.tag not in UNSEEN:
-            inner = one.children[MAX_PIECES::-1]
-            separates = one.tag in BLOCKS or one.tag in ("br", "cite")
+        piece = waiting.pop()
+        if isinstance(piece, str):
+            pieces.append(piece[: 4 * MAX_TEXT])
+        elif piece.tag not in UNSEEN:
+            inner = piece.children[MAX_PIECES::-1]
+            separates = piece.tag in BLOCKS or piece.tag in ("br", "cite")
             waiting += [" ", *inner, " "] if separates else inner
     return shorten(" ".join(clean_text("".join(pieces)).split()), MAX_TEXT)
 
@@ -106,8 +106,8 @@ def api_text(text: Any) -> str:
 def api_texts(items: Any, name: str) -> list[str]:
     """Return a list's texts; an item may be a text, or an object that holds it under a name."""
     listed = items if isinstance(items, list) else []
-    found = [item.get(name) if isinstance(item, dict) else item for item in listed]
-    return [text for text in map(api_text, found) if text]
+    texts = [item.get(name) if isinstance(item, dict) else item for item in listed]
+    return [text for text in map(api_text, texts) if text]
 
 
 def api_result(title: Any, url: Any, snippet: Any, moment: Any) -> dict[str, Any]:
@@ -192,17 +192,17 @@ def canonical_url(url: str) -> str:
     """
     rest = re.sub(r"^[a-zA-Z][a-zA-Z0-9+.-]*://", "", url.strip()).partition("#")[0]
     for pattern in _AMP_CACHES:
-        if found := re.match(pattern, rest):
-            rest = found["page"]
-    place, _, query = rest.partition("?")
-    host, slash, path = place.partition("/")
+        if cached := re.match(pattern, rest):
+            rest = cached["page"]
+    address, _, query = rest.partition("?")
+    host, slash, path = address.partition("/")
     host = re.sub(r":(80|443)$", "", host.lower().rpartition("@")[2]).rstrip(".")
     host = re.sub(_MOBILE_HOST, "", host)
     host = re.sub(r"^([a-z-]{2,12})\.m\.(?=wiki)", r"\1.", host)
     amp_or_index = r"^/amp(?=/.)|[/.]amp(?:\.html)?/?$|/index\.(?:html?|php)$"
     path = re.sub(amp_or_index, "", f"{slash}{path}")
-    kept = sorted(field for field in query.split("&") if field and not re.match(_TRACKING, field))
-    return f"{host}{path.rstrip('/')}{'?' if kept else ''}{'&'.join(kept)}"
+    fields = sorted(field for field in query.split("&") if field and not re.match(_TRACKING, field))
+    return f"{host}{path.rstrip('/')}{'?' if fields else ''}{'&'.join(fields)}"
 
 
 # ===== requests ===================================================================================
@@ -240,8 +240,8 @@ def wall_signal(nodes: list[Node], is_empty: bool) -> str:
         if node.tag == "altcha-widget":
             return "a bot wall (Altcha)"
         if node.tag == "title":
-            found = re.search(_WALL_TITLE, shown_text(node))
-            name = _WALL_TITLES[found[1]] if found else None
+            title = re.search(_WALL_TITLE, shown_text(node))
+            name = _WALL_TITLES[title[1]] if title else None
         else:
             target = node.attributes.get("src") or node.attributes.get("href") or ""
             name = next((wall for path, wall in paths.items() if path in target), None)

@@ -28,7 +28,7 @@ from websearch.engines.result_pages import (
 )
 from websearch.http_client import json_answer, status_error
 
-TYPE_CHECKING = False  # typing.TYPE_CHECKING without its import, which costs 5 ms
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
@@ -117,7 +117,9 @@ def read_answer(request: EngineRequest, response: Response) -> ResultPage:
         return result_page
     if not result_page.is_empty:
         raise layout_error(NAME, response)
-    reasons = ", ".join(f"{one['engine']} ({one['reason']})" for one in failures[:MOST_FAILURES])
+    reasons = ", ".join(
+        f"{engine['engine']} ({engine['reason']})" for engine in failures[:MOST_FAILURES]
+    )
     message = f"SearXNG found nothing, and {len(failures)} of its engines failed: {reasons}"
     hint = "See the server's engine statistics (/stats), or use engine duckduckgo."
     details = {"status": 200, "retryable": True, "unresponsive_engines": failures}
@@ -133,9 +135,9 @@ def server_error(response: Response) -> SearchError:
     if location := response.headers.get("location"):
         from urllib.parse import urljoin
 
-        place = urljoin(f"{engine_address(NAME)}/search", clean_text(location))
-        place = place.partition("/search")[0]
-        error.details["hint"] = f"Set SEARXNG_BASE_URL to where it lives now: {place}"
+        target = urljoin(f"{engine_address(NAME)}/search", clean_text(location))
+        start = target.partition("/search")[0]
+        error.details["hint"] = f"Set SEARXNG_BASE_URL to where it lives now: {start}"
     return error
 
 

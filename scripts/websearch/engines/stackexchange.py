@@ -128,8 +128,8 @@ def api_error(response: Response) -> SearchError:
     answer = json_object(response) or {}
     reason = str(answer.get("error_message"))
     if answer.get("error_id") == THROTTLED:
-        named = re.search(r"(\d{1,7}) seconds?", reason)
-        seconds = float(named[1]) if named else PAUSE_AFTER_THROTTLE
+        wait = re.search(r"(\d{1,7}) seconds?", reason)
+        seconds = float(wait[1]) if wait else PAUSE_AFTER_THROTTLE
         return too_fast(NAME, response.status, seconds)
     if answer.get("error_id") == BAD_PARAMETER:
         return bad_query(NAME, response, reason, "Correct site, or ask in other words.")

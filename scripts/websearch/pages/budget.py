@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 from websearch.common import dump_json
 from websearch.pages.passages import PARAGRAPH_GAP, join_best
 from websearch.pages.ranking import rank_windows
@@ -21,18 +23,23 @@ SMALLEST_REST = 60  # characters: a smaller rest of the room is not handed out a
 
 
 def fill_texts(
-    items: list[dict[str, Any]], texts: list[str], queries: list[str], room: int
+    items: list[dict[str, Any]],
+    texts: list[str],
+    queries: list[str],
+    room: int,
+    rank_until: float = float("inf"),
 ) -> bool:
     """Put the texts of pages into items ("text") within room characters of JSON.
 
     items: in order of rank; the first gets the most. queries: one for each text; several questions
     stand on lines of their own. A text that does not fit becomes an excerpt that answers, and its
     item is marked truncated. What one text does not need, the others get. Returns whether a text
-    was cut.
+    was cut. rank_until: on time.monotonic()'s clock; of what is not ranked by then the beginning
+    comes.
     """
     chosen = texts
     if sum(map(json_size, texts)) > room:
-        chosen = cut_texts(texts, queries, room)
+        chosen = cut_texts(texts, queries, room, rank_until)
     for item, text, found in zip(items, texts, chosen, strict=True):
         if found:
             item["text"] = found
@@ -41,12 +48,15 @@ def fill_texts(
     return chosen != texts
 
 
-def cut_texts(texts: list[str], queries: list[str], room: int) -> list[str]:
+def cut_texts(
+    texts: list[str], queries: list[str], room: int, rank_until: float = float("inf")
+) -> list[str]:
     """Return excerpts of texts within room characters of JSON; short texts stay whole."""
     weights = [(place + 1) ** RANK_EXPONENT for place in range(len(texts))]
     shares = share_room([json_size(text) for text in texts], room, weights)
-    ranked = [
-        rank_windows(text[:MAX_SOURCE], query) for text, query in zip(texts, queries, strict=True)
+    ranked: list[list[Window] | None] = [
+        rank_windows(text[:MAX_SOURCE], query) if time.monotonic() < rank_until else None
+        for text, query in zip(texts, queries, strict=True)
     ]
     chosen: list[str] = []
     spare = 0
@@ -81,13 +91,16 @@ def share_room(wanted: list[int], room: int, weights: list[float]) -> list[int]:
     return shares
 
 
-def excerpt(text: str, windows: list[Window], room: int) -> str:
+def excerpt(text: str, windows: list[Window] | None, room: int) -> str:
     """Return a text, or what of it answers and then its beginning, within room of JSON.
 
-    "" if the room is too small for a few words.
+    windows: None if they were not ranked: the beginning comes alone. "" if the room is too small
+    for a few words.
     """
     if json_size(text) <= room:
         return text
+    if windows is None:
+        return text[: slice_end(text[:room], 0, room)].rstrip() if room > SMALLEST_REST else ""
 
     def choose(limit: int) -> str:
         passages = join_best(text, windows, limit, fill=True)

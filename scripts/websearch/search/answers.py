@@ -94,7 +94,7 @@ def take_stored(answer: Answer, engine: str, store: PageStore, max_age: float | 
         return False
     stored = store.get_answer(storage_key(answer.question, engine), max_age)
     content: dict[str, Any] = stored["content"] if stored else {}
-    count, results, fetched_at = (content.get(one) for one in ("count", "results", "fetched_at"))
+    count, results, fetched_at = map(content.get, ("count", "results", "fetched_at"))
     usable = (
         isinstance(count, int)
         and count >= answer.question.count

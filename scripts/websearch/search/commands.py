@@ -24,6 +24,7 @@ from websearch.search.plan import MAX_QUESTIONS, MIN_QUESTIONS, plan, planned_do
 from websearch.search.rank import Source, rank
 from websearch.search.read import PageReader, best_sources, read
 from websearch.search.show import (
+    Limits,
     failure,
     fill_texts_in,
     show_brief,
@@ -206,7 +207,8 @@ def answer_document(params: dict[str, Any], report: ProgressCallback) -> Documen
         else:
             sources = best_sources(sources, params["count"])
         show = show_brief if is_brief else show_search
-        return show(answers, sources, store, params.get("max_chars", DEFAULT_MAX_CHARS))
+        limits = Limits(params.get("max_chars", DEFAULT_MAX_CHARS), deadline)
+        return show(answers, sources, store, limits)
 
 
 # ===== the other commands =========================================================================
@@ -222,6 +224,7 @@ def run_recall(params: dict[str, Any], report: ProgressCallback = None) -> Docum
     def operation(params: dict[str, Any]) -> Document:
         from websearch.store import PageStore, utc_time
 
+        deadline = deadline_of(params)
         store = PageStore()
         try:
             pages = store.recall(params["query"], params["count"], params.get("site", []))
@@ -251,8 +254,8 @@ def run_recall(params: dict[str, Any], report: ProgressCallback = None) -> Docum
             **drop_empty({"warnings": store.warnings}),
         }
         sources = [Source(page, questions={1}, text=page["text"]) for page in pages]
-        max_chars = params.get("max_chars", DEFAULT_MAX_CHARS)
-        fill_texts_in(document, sources, [params["query"]], max_chars)
+        limits = Limits(params.get("max_chars", DEFAULT_MAX_CHARS), deadline)
+        fill_texts_in(document, sources, [params["query"]], limits)
         return document
 
     return run_operation("web_search.recall", COMMANDS["recall"], params, operation)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import dataclass
 
 from websearch.common import SearchError, drop_empty, dump_json, shorten
 from websearch.ledger import budget_warnings
@@ -34,6 +35,7 @@ SNIPPET_CHARS = 300  # of a source whose page could not be read
 LEAST_TEXT = {"results": 100, "sources": 250}
 MIN_ROOM = 40  # characters of JSON for all texts together: less room is not used
 HIGHEST_NUMBER = 20  # of a source, whose width is kept free until sources are numbered
+MAX_LATENESS = 1.0  # seconds after the deadline in which texts are still ranked
 NO_LIMIT = 1_000_000_000  # characters: more than all pages of a document have
 NO_PAGES_NOTE = "No page could be read: results and snippets only."
 CUT_HINTS = {
@@ -43,11 +45,23 @@ CUT_HINTS = {
     "sources": "Texts are the passages that answer; read_page gives a whole page.",
 }
 
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What a document is shown within: characters (0: any number), and a deadline for its texts.
+
+    deadline: on time.monotonic()'s clock.
+    """
+
+    max_chars: int
+    deadline: float
+
+
 # ===== documents ==================================================================================
 
 
 def show_search(
-    answers: list[Answer], sources: list[Source], store: PageStore, max_chars: int
+    answers: list[Answer], sources: list[Source], store: PageStore, limits: Limits
 ) -> Document:
     """Return the document of one question: its results with the passages of their pages."""
     question, good = answers[0].question, answered(answers)
@@ -69,12 +83,12 @@ def show_search(
         document["attempts"].append({"engine": engines[0]})
     if good[0].is_stale:
         document["stale"] = True
-    fill_texts_in(document, sources, [question.text], max_chars)
+    fill_texts_in(document, sources, [question.text], limits)
     return document
 
 
 def show_brief(
-    answers: list[Answer], sources: list[Source], store: PageStore, max_chars: int
+    answers: list[Answer], sources: list[Source], store: PageStore, limits: Limits
 ) -> Document:
     """Return the document of several questions: what became of each, and numbered sources."""
     questions = questions_of(answers)
@@ -92,7 +106,7 @@ def show_brief(
         **notes(questions, answers, sources, store),
     }
     texts = [question.text for question in questions]
-    fill_texts_in(document, sources, texts, max_chars)
+    fill_texts_in(document, sources, texts, limits)
     for number, source in enumerate(document["sources"], 1):
         source["number"] = number
     return document
@@ -195,9 +209,9 @@ def shown_source(source: Source, names_engines: bool) -> dict[str, Any]:
 
 
 def fill_texts_in(
-    document: Document, sources: list[Source], queries: list[str], max_chars: int
+    document: Document, sources: list[Source], queries: list[str], limits: Limits
 ) -> None:
-    """Put the texts of sources into a document's results or sources, within max_chars (0: any).
+    """Put the texts of sources into a document's results or sources, within its limits.
 
     The room is shared by rank. If it is too small for a passage of each text, the attempts go
     first, then the last items; the only source of a question goes last. A text that was cut is
@@ -208,7 +222,7 @@ def fill_texts_in(
     name = "sources" if "sources" in document else "results"
     least = LEAST_TEXT[name]
     items: list[dict[str, Any]] = document[name]
-    shown, limit = list(sources), max_chars or NO_LIMIT
+    shown, limit = list(sources), limits.max_chars or NO_LIMIT
     cut: dict[str, Any] = {"hint": CUT_HINTS[name]}
     document["truncated"] = cut  # its room is kept free
 
@@ -232,8 +246,11 @@ def fill_texts_in(
         for source in shown
         if source.text
     ]
+    rank_until = limits.deadline + MAX_LATENESS
     # With less than MIN_ROOM, one item is left, and what stands beside it takes the room.
-    is_cut = bool(texts) and (room() < MIN_ROOM or fill_texts(holders, texts, asked, room()))
+    is_cut = bool(texts) and (
+        room() < MIN_ROOM or fill_texts(holders, texts, asked, room(), rank_until)
+    )
     if not is_cut and len(cut) == 1:
         del document["truncated"]
 
