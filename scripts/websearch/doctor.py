@@ -177,8 +177,11 @@ def address_line(variable: str) -> Line:
 
 
 def default_engines() -> list[str]:
-    """Return the engines that an automatic search asks, in order; raises SearchError."""
-    order: list[str] = quietly(lambda: engine_order("auto"))
+    """Return the engines that an automatic search asks, in order; [] if that order is invalid."""
+    try:
+        order: list[str] = quietly(lambda: engine_order("auto"))
+    except SearchError:  # check_default_engine says so
+        return []
     return order
 
 
@@ -188,7 +191,7 @@ def check_default_engine() -> list[Line]:
 
     name = "default engine"
     try:
-        first, *others = default_engines()
+        first, *others = quietly(lambda: engine_order("auto"))
     except SearchError as error:
         return [report_line(name, "failed", error.message, error.details["hint"], error.kind)]
     states = pacing.engine_states()
@@ -295,7 +298,9 @@ def check_spending() -> list[Line]:
     try:
         limits = budgets()
     except SearchError as error:
-        return [report_line(name, "failed", error.message, error.details["hint"])]
+        is_fatal = any(ENGINES[engine]["paid"] for engine in default_engines())
+        kind = error.kind if is_fatal else ""
+        return [report_line(name, "failed", error.message, error.details["hint"], kind)]
     with closing(PageStore()) as store:
         spent = store.spent(this_month())
         warnings = budget_warnings(limits, store)

@@ -111,7 +111,7 @@ def bundle_manifest(number: str, registry: dict[str, Any]) -> dict[str, Any]:
         },
         "tools": [
             {"name": tool["name"], "description": tool["description"]}
-            for tool in tool_definitions()
+            for tool in tool_definitions(every=True)
         ],
         "compatibility": {
             "platforms": ["darwin", "win32", "linux"],

@@ -21,9 +21,10 @@ from tests.support import CANARY, SLACK, CannedServer, call_main, load_script, r
 tools = load_script("websearch.servers.mcp_tools")
 stdio = load_script("websearch.servers.mcp_stdio")
 server = load_script("mcp_server")
-NAMES = [
-    "web_search", "read_page", "grounded_search", "google_search", "brave_web_search",
-    "brave_summarizer", "brave_context", "clear_cache",
+KEYLESS = ["web_search", "read_page", "recall", "clear_cache"]
+NAMES = [  # with all keys
+    "web_search", "read_page", "recall", "grounded_search", "google_search", "brave_web_search",
+    "brave_context", "clear_cache",
 ]  # fmt: skip
 PARSE_ERROR, INVALID_REQUEST, METHOD_NOT_FOUND, INVALID_PARAMS = -32700, -32600, -32601, -32602
 
@@ -257,9 +258,12 @@ class Faults(SharedClient):
                 error = self.client.request(method, params)["error"]
                 self.assertEqual(error["code"], code)
                 self.assertLess(len(error["message"]), 300)
-        for name in ("web_serch", "qqq"):
+        for name, nearest in (
+            ("web_serch", "web_search"), ("search", "web_search"), ("fetch", "read_page"),
+            ("Web_Fetch", "read_page"), ("qqq", "The tools are web_search, read_page"),
+        ):  # fmt: skip
             error = self.client.request("tools/call", {"name": name})["error"]
-            self.assertIn("web_search", error["message"])
+            self.assertIn(nearest, error["message"])
 
     def test_what_a_model_can_cause_is_a_result_that_says_what_to_do(self) -> None:
         for name, arguments, words in (
@@ -298,10 +302,31 @@ class ListOfTools(SharedClient):
         super().setUp()
         self.tools = self.client.request("tools/list")["result"]["tools"]
 
-    def test_holds_the_tools_in_one_order_in_less_than_7000_bytes(self) -> None:
-        self.assertEqual([tool["name"] for tool in self.tools], NAMES)
+    def test_holds_the_tools_that_work_in_one_order_and_few_bytes(self) -> None:
         self.assertEqual(self.client.request("tools/list")["result"]["tools"], self.tools)
-        self.assertLess(len(json.dumps(self.tools, separators=(",", ":"))), 7_000)
+        brave = {"SERPER_API_KEY": "", "GEMINI_API_KEY": ""}
+        none = {**brave, "BRAVE_SEARCH_API_KEY": ""}
+        brave_names = [name for name in NAMES if name in KEYLESS or name.startswith("brave")]
+        for variables, names, most in (
+            ({}, NAMES, 8_000),
+            (none, KEYLESS, 3_800),
+            (
+                {**none, "VERTEX_API_KEY": "x"},
+                [*KEYLESS[:3], "grounded_search", "clear_cache"],
+                5_000,
+            ),
+            (brave, brave_names, 6_000),
+            ({**none, "WEB_SEARCH_TOOLS": "all"}, list(tools.TOOLS), 8_000),
+            (
+                {**brave, "WEB_SEARCH_TOOLS": "brave_summarizer, other"},
+                [name for name in tools.TOOLS if name in brave_names or "summarizer" in name],
+                7_000,
+            ),
+        ):
+            with self.subTest(variables):
+                listed = self.start(**variables).request("tools/list")["result"]["tools"]
+                self.assertEqual([tool["name"] for tool in listed], names)
+                self.assertLessEqual(len(json.dumps(listed, separators=(",", ":"))), most)
 
     def test_each_schema_is_flat_and_true_to_the_table_of_the_script(self) -> None:
         for tool in self.tools:
@@ -316,6 +341,9 @@ class ListOfTools(SharedClient):
             schema = tool["inputSchema"]
             self.assertEqual(schema["type"], "object")
             for label, one in schema["properties"].items():
+                if label == "max_chars":  # of every command
+                    self.assertEqual((one["minimum"], one["maximum"]), (1_000, 100_000))
+                    continue
                 with self.subTest(tool["name"], argument=label):
                     parameter = known[label]
                     self.assertNotIn("properties", one)
@@ -340,6 +368,7 @@ class ListOfTools(SharedClient):
     def test_has_text_results_only_and_short_descriptions(self) -> None:
         for tool in self.tools:
             self.assertNotIn("outputSchema", tool)
+            self.assertTrue(tool["title"])
             self.assertLessEqual(len(tool["description"]), 300)
 
     def test_hints_let_clients_run_searches_at_once_and_clearing_without_approval(self) -> None:
@@ -356,7 +385,8 @@ class ListOfTools(SharedClient):
                     },
                 )
             else:
-                self.assertEqual(hints, {"readOnlyHint": True, "openWorldHint": True})
+                is_open = tool["name"] != "recall"
+                self.assertEqual(hints, {"readOnlyHint": True, "openWorldHint": is_open})
 
     def test_the_documented_arguments_are_there_with_their_defaults(self) -> None:
         schemas = {tool["name"]: tool["inputSchema"]["properties"] for tool in self.tools}
@@ -366,14 +396,15 @@ class ListOfTools(SharedClient):
         grounded = {"query", "model", "thinking_level", "focus"}
         self.assertLessEqual(grounded, set(schemas["grounded_search"]))
 
-    def test_does_not_change_without_keys_and_the_tools_say_what_to_set(self) -> None:
+    def test_tools_that_are_not_listed_answer_and_say_what_to_set(self) -> None:
         keys = {  # two of them as a host hands them over that has nothing to put in
             "BRAVE_SEARCH_API_KEY": "",
             "SERPER_API_KEY": "${user_config.serper_api_key}",
             "GEMINI_API_KEY": "${env:GEMINI_API_KEY}",
         }
         client = self.start(**keys)
-        self.assertEqual(client.request("tools/list")["result"]["tools"], self.tools)
+        listed = [tool["name"] for tool in client.request("tools/list")["result"]["tools"]]
+        self.assertEqual(listed, KEYLESS)
         for name, key in (
             ("google_search", "SERPER_API_KEY"),
             ("brave_web_search", "BRAVE_SEARCH_API_KEY"),
@@ -399,6 +430,7 @@ class EveryTool(SharedClient):
             ("grounded_search", {"query": "python"}, "### Sources"),
             ("read_page", {"urls": [*pages, f"{site}/docs/timeouts"]}, "## ["),
             ("web_search", {"query": "python", "count": 20}, "ython"),
+            ("recall", {"query": "python", "count": 3}, "ython"),
             ("clear_cache", {}, ""),
         ):
             with self.subTest(name):
@@ -407,6 +439,29 @@ class EveryTool(SharedClient):
                 self.assertEqual((block["type"], result["isError"]), ("text", False), block["text"])
                 self.assertIn(expected, block["text"])
                 self.assertLess(len(block["text"]), 9_000)
+
+    def test_max_chars_lets_a_text_be_shorter_or_longer(self) -> None:
+        urls = [f"{self.server.url}/site/articles/lighthouse"]
+        short, usual, long = (
+            self.client.text("read_page", urls=urls, **limit)
+            for limit in ({"max_chars": "2000"}, {}, {"max_chars": 60_000})
+        )
+        self.assertLess(len(short), 2_000)
+        self.assertLess(len(usual), 9_000)
+        self.assertGreater(len(long), 9_000)
+        for wrong in (500, 0, 1_000_000):
+            result = self.client.call("read_page", urls=urls, max_chars=wrong)
+            self.assertTrue(result["isError"])
+            self.assertIn("from 1000 to 100000", result["content"][0]["text"])
+
+    def test_read_page_takes_pages_of_a_pdf_and_archived(self) -> None:
+        url = f"{self.server.url}/site/pdf/report"
+        error = self.client.call("read_page", urls=[url], pages="3-1")
+        self.assertTrue(error["isError"])
+        self.assertIn("pages", error["content"][0]["text"])
+        gone = f"{self.server.url}/site/status/410"
+        result = self.client.call("read_page", urls=[gone], archived=True)
+        self.assertIn("410", result["content"][0]["text"])
 
     def test_understands_numbers_booleans_and_lists_sent_as_text(self) -> None:
         arguments = {"query": "python", "count": "2", "extra_snippets": "true", "site": []}
@@ -449,6 +504,7 @@ class EveryTool(SharedClient):
         self.assertFalse(client.call("grounded_search", query="bread").get("isError"))
         result = client.call("grounded_search", query="bread", require_grounding=True)
         self.assertIn("not grounded", result["content"][0]["text"])
+        self.assertIs(result["isError"], True)
 
     def test_grounded_search_with_a_focus_asks_as_the_command_for_it_does(self) -> None:
         prompts = {}
@@ -522,7 +578,7 @@ class FailuresOfProviders(McpCase):
             self.addCleanup(client.close)
             (Path(folder) / "serper_search.py").write_text("this is no Python")
             listed = [tool["name"] for tool in client.request("tools/list")["result"]["tools"]]
-            self.assertEqual(set(tools.TOOLS) - set(listed), {"google_search"})
+            self.assertEqual(set(NAMES) - set(listed), {"google_search"})
             self.assertFalse(client.call("brave_web_search", query="python")["isError"])
             result = client.call("google_search", query="python")
             self.assertTrue(result["isError"])
@@ -577,6 +633,11 @@ class Calls(McpCase):
             self.assertEqual(message["id"], number)
             values = [note["params"]["progress"] for note in notes]
             self.assertEqual(values, sorted(set(values)))
+            totals = [note["params"].get("total") for note in notes]
+            self.assertIsNone(totals[0])  # what there is to do is not known yet
+            self.assertEqual(totals[-1], values[-1])
+            for value, total in zip(values[1:], totals[1:], strict=True):
+                self.assertGreaterEqual(total, value)
             texts = [note["params"]["message"] for note in notes]
             self.assertEqual(texts[0], "reading")
             self.assertIn("(2 of 2)", texts[-1])
@@ -763,6 +824,7 @@ class Shell(McpCase):
         text = self.run_words("tools").stdout.decode()
         for name in NAMES:
             self.assertIn(f"\n{name}\n", f"\n{text}")
+        self.assertIn("Not listed, because their keys are not set: brave_summarizer.", text)
         self.assertIn("mcp_server.py call TOOL", self.run_words("--help").stdout.decode())
         self.assertRegex(self.run_words("--version").stdout.decode(), r"^mcp_server\.py \d")
 

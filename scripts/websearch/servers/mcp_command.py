@@ -8,7 +8,7 @@ import sys
 from websearch import command_line, common
 from websearch.servers import mcp_tools
 
-TYPE_CHECKING = False  # typing.TYPE_CHECKING without its import, which costs 5 ms
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
@@ -27,6 +27,10 @@ def print_tools() -> int:
             choices = f"; one of {', '.join(schema['enum'])}" if "enum" in schema else ""
             lines.append(f"  - {label}: {meaning}{choices}{ending}")
         lines.append("")
+    others = [name for name in mcp_tools.TOOLS if name not in mcp_tools.listed_tools()]
+    if others:
+        lines.append(f"Not listed, because their keys are not set: {', '.join(others)}.")
+        lines.append(f"{mcp_tools.TOOLS_VARIABLE}=all lists every tool.")
     command_line.write_stdout("\n".join(lines).rstrip())
     return 0
 
@@ -53,13 +57,10 @@ def shell_call(words: list[str]) -> tuple[str, Any]:
         raise common.SearchError("invalid_input", "call takes a tool and its arguments.", example)
     name = words[0]
     if name not in mcp_tools.TOOLS:
-        message, hint = (
-            f"There is no tool {common.quoted(name)}.",
-            mcp_tools.unknown_tool_hint(name),
-        )
-        raise common.SearchError("invalid_input", message, hint)
-    given = words[1] if len(words) == 2 else "{}"
-    text = command_line.read_argument("@-" if given == "-" else given, "arguments")
+        message = f"There is no tool {common.quoted(name)}."
+        raise common.SearchError("invalid_input", message, mcp_tools.unknown_tool_hint(name))
+    arguments = words[1] if len(words) == 2 else "{}"
+    text = command_line.read_argument("@-" if arguments == "-" else arguments, "arguments")
     try:
         return name, json.loads(text)
     except (ValueError, RecursionError):

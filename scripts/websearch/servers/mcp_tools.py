@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import json
+import os
 import re
 
 from websearch import history
@@ -15,6 +16,7 @@ from websearch.common import (
     DEFAULT_MAX_CHARS,
     SearchError,
     check_text,
+    check_value,
     dump_json,
     error_document,
     error_markdown,
@@ -28,9 +30,9 @@ from websearch.common import (
     spelled_name,
 )
 from websearch.engines import ENGINES
-from websearch.http_client import warn_once
+from websearch.http_client import configured_key, warn_once
 
-TYPE_CHECKING = False  # typing.TYPE_CHECKING without its import, which costs 5 ms
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
     from types import ModuleType
@@ -42,12 +44,17 @@ if TYPE_CHECKING:
 CONFIGURATION_HINT = (
     "Many clients pass this server no environment: name the variable in its configuration."
 )
-MAX_TEXT = 8_990  # characters of a result; agents cut longer ones, Codex near 12,000
+TOOLS_VARIABLE = "WEB_SEARCH_TOOLS"  # tools to list in any case: names with commas, or all
+# Of a result; the default is that of the commands: agents cut longer ones, Codex near 12,000.
+MAX_CHARS: dict[str, Any] = {
+    "name": "max_chars", "type": "int", "min": 1_000, "max": 100_000, "help": "",
+}  # fmt: skip
 
 # ===== the tools ==================================================================================
 
 # Clients run calls at the same time, and without asking, only where the first hint is true.
 READS_THE_WEB = {"readOnlyHint": True, "openWorldHint": True}
+READS_THE_STORE = {"readOnlyHint": True, "openWorldHint": False}
 # Codex with approvals off refuses a tool that writes unless both of the last two are false.
 CLEARS_OWN_STORE = {
     "readOnlyHint": False,
@@ -56,7 +63,9 @@ CLEARS_OWN_STORE = {
     "openWorldHint": False,
 }
 
-# module and command: their COMMANDS describe the arguments. run: the module's function.
+# module and command: their COMMANDS describe the arguments. run: the module's function. keys: the
+# tool works, and is listed, if one of these variables is set; () if it is listed on request only.
+# must_find: whether no_results is an error.
 # arguments: those that a model needs; a pair (shown name, table's name) if the names differ.
 # help: words for an argument that fit a model better than the table's. more_choices: further values
 # of an argument -> the module's function for each. instead: an argument that may replace the first
@@ -65,13 +74,14 @@ CLEARS_OWN_STORE = {
 # fmt: off
 TOOLS: dict[str, dict[str, Any]] = {
     "web_search": {
+        "title": "Search the web",
         "module": "websearch.search.commands", "command": "search", "run": "run_search",
         "doing": "searching", "annotations": READS_THE_WEB,
         "description": "Search the web and read the pages found. Start here; to research, give "
         "queries: one brief with numbered sources. Cached; needs no key.",
         "arguments": [
             "query", "queries", "count", "force", "engine", "focus", "since", "country", "language",
-            "site", "exclude_site", "stale",
+            "site", "exclude_site", "stale", "max_chars",
         ],
         "instead": {
             "queries": {
@@ -89,38 +99,58 @@ TOOLS: dict[str, dict[str, Any]] = {
         },
     },
     "read_page": {
+        "title": "Read web pages",
         "module": "websearch.pages.read", "command": "read", "run": "run_read",
         "doing": "reading", "annotations": READS_THE_WEB,
         "description": "Read web pages whose URLs are known, as Markdown. Give query for the "
         "passages of long pages that answer it; offset goes on.",
-        "arguments": ["urls", "query", "offset", "links"],
+        "arguments": ["urls", "query", "offset", "links", "pages", "archived", "max_chars"],
         "help": {"urls": "http or https addresses, up to 50",
                  "query": "return the passages that answer this",
-                 "offset": "characters to skip; a cut page names the next offset"},
+                 "offset": "characters to skip; a cut page names the next offset",
+                 "pages": "of a PDF, such as 3-7 or 1,4",
+                 "archived": "if a page is gone, read its copy in the Internet Archive"},
+    },
+    "recall": {
+        "title": "Search pages read before",
+        "module": "websearch.search", "command": "recall", "run": "run_recall",
+        "doing": "searching the store", "annotations": READS_THE_STORE,
+        "description": "Search the text of pages that were read before, offline.",
+        "arguments": ["query", "count", "site", "max_chars"],
+        "help": {"query": "words to look for"},
     },
     "grounded_search": {
+        "title": "Ask Google through Gemini",
         "module": "gemini_search", "command": "search", "run": "run_search",
+        "keys": (
+            "GEMINI_API_KEY", "GOOGLE_API_KEY", "VERTEX_API_KEY", "GOOGLE_CLOUD_PROJECT",
+            "CODE_ASSIST_ACCESS_TOKEN",
+        ),
+        "must_find": True,
         "doing": "asking Gemini", "annotations": READS_THE_WEB,
         "description": "Answer a question from a Google search, written by Gemini, with sources "
-        "and the queries used. For current facts and summaries. Needs GEMINI_API_KEY.",
+        "and the queries used.",
         "arguments": [
             "query", "model", ("thinking_level", "thinking"), "focus", "since", "require_grounding",
+            "max_chars",
         ],
         "help": {
             "thinking_level": "none: the model decides",
             "require_grounding": "fail without sources",
-            "focus": "dev, docs, reddit: answer from developer sites, official documentation, "
-            "Reddit",
+            "focus": "dev, docs, reddit: from developer sites, documentation, Reddit",
         },
         "more_choices": {"focus": {"dev": "run_dev", "docs": "run_docs", "reddit": "run_reddit"}},
     },
     "google_search": {
+        "title": "Search Google",
         "module": "serper_search", "command": "search", "run": "run_search",
+        "keys": ENGINES["serper"]["keys"],
         "doing": "searching Google", "annotations": READS_THE_WEB,
         "description": "Google's result list: titles, URLs, snippets, answer box. When Google's "
-        "ranking or filters matter. Needs SERPER_API_KEY.",
+        "ranking or filters matter.",
         "arguments": [
             "query", "count", "page", "since", "country", "language", "site", "exclude_site",
+            "max_chars",
         ],
         "help": {
             "count": "each further 10 cost one more request",
@@ -128,36 +158,43 @@ TOOLS: dict[str, dict[str, Any]] = {
         },
     },
     "brave_web_search": {
+        "title": "Search Brave",
         "module": "brave_search", "command": "web", "run": "run_web_search",
+        "keys": ENGINES["brave"]["keys"],
         "doing": "searching Brave", "annotations": READS_THE_WEB,
-        "description": "Brave's result list, with FAQ, discussions, news and videos. Needs "
-        "BRAVE_SEARCH_API_KEY.",
+        "description": "Brave's result list, with FAQ, discussions, news and videos.",
         "arguments": [
             "query", "count", "offset", "since", "country", "language", "site", "exclude_site",
-            "extra_snippets", "summary",
+            "extra_snippets", "summary", "max_chars",
         ],
         "help": {"offset": "pages to skip (not results)",
                  "summary": "ask for a key for brave_summarizer (Pro AI plan)"},
     },
     "brave_summarizer": {
+        "title": "Summary by Brave",
         "module": "brave_search", "command": "summarizer", "run": "run_summarizer",
+        "keys": (),
         "doing": "waiting for the summary", "annotations": READS_THE_WEB,
-        "description": "Brave's summary of a search. Give either query or key. Only with the "
-        "discontinued Pro AI plan; else use brave_context.",
+        "description": "Brave's summary of a search, by query or key. Only with the discontinued "
+        "Pro AI plan; else use brave_context.",
         "arguments": ["query", "key", "entity_info", "inline_references"],
-        "help": {"key": "summarizer key of brave_web_search with summary, unchanged",
-                 "query": "instead of a key: what to search for and summarize"},
+        "help": {"key": "of brave_web_search with summary",
+                 "query": "instead of a key"},
         "free_with": ("key",),
     },
     "brave_context": {
+        "title": "Passages by Brave",
         "module": "brave_search", "command": "context", "run": "run_context",
+        "keys": ENGINES["brave"]["keys"],
         "doing": "collecting passages", "annotations": READS_THE_WEB,
-        "description": "Passages of many pages that answer a question, chosen by Brave. Needs "
-        "BRAVE_SEARCH_API_KEY.",
-        "arguments": ["query", "count", "since", "country", "site", "exclude_site", "threshold"],
+        "description": "Passages of many pages that answer a question, chosen by Brave.",
+        "arguments": [
+            "query", "count", "since", "country", "site", "exclude_site", "threshold", "max_chars",
+        ],
         "help": {"count": "pages to draw from"},
     },
     "clear_cache": {
+        "title": "Clear the store",
         "module": "websearch.search.commands", "command": "cache", "run": "run_cache",
         "doing": "clearing", "annotations": CLEARS_OWN_STORE,
         "description": "Forget what web_search stored: of one query, or everything.",
@@ -179,6 +216,14 @@ BRIEF_HELP = {
     "count": "",
 }
 LONG_LIST = 16  # choices
+# What other servers call such a tool -> the tool.
+OTHER_NAMES = {
+    **dict.fromkeys(
+        ("search", "brief", "research", "websearch", "duckduckgo_search"), "web_search"
+    ),
+    **dict.fromkeys(("fetch", "read", "web_fetch", "webfetch", "scrape", "open_url"), "read_page"),
+    **dict.fromkeys(("ask", "answer", "gemini"), "grounded_search"),
+}
 # Fields of a no_results document without anything of its own: it reads the same from every tool.
 NOTHING_BUT_ERROR = {"ok", "error", "details", "provider", "query"}
 # What a table calls the bounds of a value -> what JSON Schema calls them.
@@ -192,7 +237,7 @@ def tool_parameters(name: str) -> dict[str, dict[str, Any]]:
     """
     tool = TOOLS[name]
     others = tool.get("instead", {})
-    table: dict[str, dict[str, Any]] = {}
+    table: dict[str, dict[str, Any]] = {MAX_CHARS["name"]: MAX_CHARS}
     for entry in (*others.values(), tool):  # the tool's own command comes last, so that it wins
         command = load_module(entry["module"]).COMMANDS[entry["command"]]
         table |= {parameter["name"]: parameter for parameter in command["params"]}
@@ -214,7 +259,9 @@ def tool_parameters(name: str) -> dict[str, dict[str, Any]]:
 
 def unknown_tool_hint(name: str) -> str:
     """Return what to call instead of a tool that does not exist."""
-    return nearest(name, TOOLS, "tool") or f"The tools are {', '.join(TOOLS)}."
+    if name.lower() in OTHER_NAMES:
+        return f"The nearest tool is {OTHER_NAMES[name.lower()]}."
+    return nearest(name, TOOLS, "tool") or f"The tools are {', '.join(listed_tools())}."
 
 
 def load_module(name: str) -> ModuleType:
@@ -260,6 +307,7 @@ def tool_definition(name: str) -> dict[str, Any] | None:
         schema["required"] = required
     return {
         "name": name,
+        "title": TOOLS[name]["title"],
         "description": TOOLS[name]["description"],
         "inputSchema": schema,
         "annotations": TOOLS[name]["annotations"],
@@ -267,9 +315,34 @@ def tool_definition(name: str) -> dict[str, Any] | None:
 
 
 @functools.cache
-def tool_definitions() -> list[dict[str, Any]]:
-    """Return all tools, made once; a tool whose module does not work is left out."""
-    return [definition for name in TOOLS if (definition := tool_definition(name))]
+def tool_definitions(every: bool = False) -> list[dict[str, Any]]:
+    """Return the tools to list, or all of them; made once, as they must not change.
+
+    A tool whose module does not work is left out.
+    """
+    names = TOOLS if every else listed_tools()
+    return [definition for name in names if (definition := tool_definition(name))]
+
+
+def listed_tools() -> list[str]:
+    """Return the tools that work with the keys there are, and those that WEB_SEARCH_TOOLS names.
+
+    The others answer as well if they are called.
+    """
+    requested = os.environ.get(TOOLS_VARIABLE, "").replace(" ", "").split(",")
+    return [
+        name
+        for name, tool in TOOLS.items()
+        if "keys" not in tool or {name, "all"} & {*requested} or is_configured(tool["keys"])
+    ]
+
+
+def is_configured(keys: tuple[str, ...]) -> bool:
+    """Return whether one of these variables is set, also if its value cannot be a key."""
+    try:
+        return bool(configured_key(*keys)[1])
+    except SearchError:
+        return True
 
 
 # ===== calling a tool =============================================================================
@@ -281,8 +354,10 @@ def call_tool(name: str, arguments: Any, report: ProgressCallback = None) -> tup
     Never raises: a defect becomes an error document.
     """
     document = run_tool(name, arguments, report)
+    limit = str(arguments.get("max_chars")) if isinstance(arguments, dict) else ""
+    max_chars = int(limit) if re.fullmatch(r"[0-9]{4,6}", limit) else DEFAULT_MAX_CHARS
     try:
-        return document, tool_text(name, document)
+        return document, tool_text(name, document, max_chars)
     except Exception as error:  # noqa: BLE001  a defect of ours: the client still gets an answer
         document = internal_error(error, verbose=False)
         return document, tool_text(name, document)
@@ -298,10 +373,10 @@ def run_tool(name: str, arguments: Any, report: ProgressCallback = None) -> Docu
             if params.get(label) in choices:
                 function = choices[params.pop(label)]
         run = getattr(load_module(tool["module"]), function)
-        given = {**tool.get("fixed", {}), **params}
-        document = run_metered(tool, given, lambda: run(given, report))
+        params = {**tool.get("fixed", {}), **params}
+        document = run_metered(tool, params, lambda: run(params, report))
         if function == "run_read":
-            history.note_read(given, document)
+            history.note_read(params, document)
     except SearchError as error:
         document = error_document(error)
     except Exception as error:  # noqa: BLE001  a defect of ours: the client still gets an answer
@@ -318,13 +393,13 @@ def chosen_command(name: str, params: dict[str, Any]) -> dict[str, Any]:
     tool = TOOLS[name]
     for label, other in tool.get("instead", {}).items():
         first = tool["arguments"][0]
-        given = [one for one in (first, label) if params.get(one) not in (None, "", [])]
-        if len(given) != 1 and not (first in params and label not in params):
-            state = "both are" if given else "neither is"
+        present = [item for item in (first, label) if params.get(item) not in (None, "", [])]
+        if len(present) != 1 and not (first in params and label not in params):
+            state = "both are" if present else "neither is"
             message = f"{name} takes either {first} or {label}; {state} given."
             hint = f"Give {first} for one question, {label} for several."
             raise SearchError("invalid_input", message, hint)
-        if given == [label]:
+        if present == [label]:
             return {**tool, **other}
     return tool
 
@@ -340,7 +415,9 @@ def run_metered(
     from websearch.store import PageStore
 
     paid = [
-        name for name, one in ENGINES.items() if one["paid"] and one["module"] == tool["module"]
+        name
+        for name, entry in ENGINES.items()
+        if entry["paid"] and entry["module"] == tool["module"]
     ]
     if not paid or any(params.get(name) for name in tool.get("free_with", ())):
         return run()
@@ -372,7 +449,7 @@ def tool_params(name: str, arguments: Any) -> dict[str, Any]:
     for label, parameter in parameters.items():
         for other in (parameter["name"], *parameter.get("aliases", ())):
             known.setdefault(other, label)
-    given: dict[str, Any] = {}
+    params: dict[str, Any] = {}
     for key, value in arguments.items():
         spelled = spelled_name(key)
         if spelled not in known:
@@ -380,14 +457,16 @@ def tool_params(name: str, arguments: Any) -> dict[str, Any]:
         parameter = parameters[known[spelled]]
         if value is None:
             continue
-        first = given.setdefault(parameter["name"], value)
+        first = params.setdefault(parameter["name"], value)
         if first is not value and first != value:
             raise given_twice(known[spelled], first, value)
-        if parameter["type"] == "list":
-            given[parameter["name"]] = read_list(value)
+        if parameter["name"] == "max_chars":  # its bounds are narrower than the command's
+            params["max_chars"] = check_value(parameter, value)
+        elif parameter["type"] == "list":
+            params[parameter["name"]] = read_list(value)
         elif known[spelled] in TOOLS[name].get("more_choices", {}) and value != "":
-            given[parameter["name"]] = check_text(parameter, value)
-    return given
+            params[parameter["name"]] = check_text(parameter, value)
+    return params
 
 
 def unknown_argument(name: str, key: str, spelled: str, labels: list[str]) -> SearchError:
@@ -413,8 +492,8 @@ def read_list(value: Any) -> Any:
 # ----- the document as text for a model
 
 
-def tool_text(name: str, document: Document) -> str:
-    """Return a tool's document in its command's Markdown, of at most MAX_TEXT characters.
+def tool_text(name: str, document: Document, max_chars: int = DEFAULT_MAX_CHARS) -> str:
+    """Return a tool's document in its command's Markdown, of less than max_chars characters.
 
     Raises whatever the command's to_markdown raises for a document of another form.
     """
@@ -430,14 +509,16 @@ def tool_text(name: str, document: Document) -> str:
     if lacks_key and CONFIGURATION_HINT not in details["hint"]:
         details["hint"] = f"{details['hint']} {CONFIGURATION_HINT}"
     text = ""
-    for limit in (DEFAULT_MAX_CHARS, 7_500, 6_000, 4_500, 3_000):
-        fit_document(document, limit)
+    for sixths in (6, 5, 4, 3, 2):  # Markdown may be longer than JSON
+        fit_document(document, max_chars * sixths // 6)
         text = to_markdown(document)
-        if len(text) <= MAX_TEXT:
+        if len(text) < max_chars:
             return text
-    return shorten(text, MAX_TEXT)
+    return shorten(text, max_chars - 1)
 
 
-def is_failure(document: Document) -> bool:
-    """Return whether a document is an error; no_results is an answer."""
-    return not document["ok"] and document["details"]["kind"] != "no_results"
+def is_failure(name: str, document: Document) -> bool:
+    """Return whether a tool's document is an error; no_results is an answer of most tools."""
+    if document["ok"]:
+        return False
+    return document["details"]["kind"] != "no_results" or "must_find" in TOOLS[name]
