@@ -25,6 +25,7 @@ from websearch.pages.name_rules import (
     words_of,
 )
 from websearch.pages.page_tree import (
+    CODE,
     MIN_ARTICLE_PROSE,
     TEXT_BLOCKS,
     Page,
@@ -107,7 +108,7 @@ def drop_boilerplate(page: Page) -> None:
     around = around_article(page)
     code: set[Node] = set()
     for node in page.nodes[1:]:
-        if node.tag == "pre" or node.parent in code:
+        if node.tag in CODE or node.parent in code:
             code.add(node)
         if node.parent and node.parent.dropped:
             node.dropped = node.parent.dropped
