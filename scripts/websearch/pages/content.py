@@ -41,6 +41,7 @@ from websearch.pages.structure_rules import (
     drop_ends,
     drop_repeated,
     find_core,
+    label_panels,
 )
 
 LEAD_NAMES = name_set(
@@ -330,6 +331,7 @@ def find_content(html: str) -> Content:
         if page.root.chars < TOO_LITTLE * page.text_chars:  # a label such as "Skip navigation"
             page.leniency -= 2
             keep_more(page)
+    label_panels(page)
     content = choose_content(page)
     if not page.is_article:
         content = widen(page, content)

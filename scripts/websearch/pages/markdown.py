@@ -127,7 +127,10 @@ class MarkdownWriter:
                 if child.tag in BLOCKS or child.has_block:
                     found += paragraphs(line)
                     line = []
-                    found += self.block(child)
+                    blocks = self.block(child)
+                    if found and blocks and blocks[0].startswith(f"```{found[-1].strip()}\n"):
+                        found.pop()  # the language over the code, which its fence names
+                    found += blocks
                 else:
                     line.append(self.inline(child))
         return found + paragraphs(line)
@@ -139,7 +142,13 @@ class MarkdownWriter:
         if node.tag in ("div", "td") and is_code_box(node):
             return self.code_block(node)
         writer = BLOCK_WRITERS.get(node.tag, MarkdownWriter.blocks)
-        return writer(self, node)
+        return self.tab_label(node) + writer(self, node)
+
+    def tab_label(self, node: Node) -> list[str]:
+        """Return the label of the tab that shows an element as a bold line, if there is one."""
+        text = inline_text(self.inline_children(node.label)) if node.label else ""
+        text = " ".join(text.replace(BREAK, " ").split())
+        return [f"**{text}**"] if text else []
 
     def heading_block(self, node: Node) -> list[str]:
         """Return a heading on one line, or as a paragraph if it is too long for one."""
@@ -245,20 +254,21 @@ class MarkdownWriter:
     def definition_block(self, node: Node) -> list[str]:
         """Return a definition list as a list of bold terms, each with its definitions below."""
         self.nesting += 1
-        items: list[list[str]] = []
+        items: list[tuple[list[str], list[str]]] = []  # terms, and what stands below them
         groups = [child for child in node.children if isinstance(child, Node) and is_shown(child)]
         for group in groups:
             parts = [group] if group.tag in ("dt", "dd") else group.children
             for part in parts:
                 if not isinstance(part, Node) or not is_shown(part):
                     continue
-                if part.tag == "dt" or not items:
-                    items.append([])
-                items[-1] += self.block(part)
+                if not items or (part.tag == "dt" and items[-1][1]):
+                    items.append(([], []))
+                items[-1][part.tag != "dt"].extend(self.block(part))
         self.nesting -= 1
         if self.nesting >= MAX_NESTING or self.in_cell:
-            return [block for blocks in items for block in blocks]
-        lines = ["- " + self.indented("\n".join(blocks), 2) for blocks in items if blocks]
+            return [block for item in items for blocks in item for block in blocks]
+        texts = [definition_text(terms, blocks) for terms, blocks in items if terms or blocks]
+        lines = ["- " + self.indented(text, 2) for text in texts]
         return ["\n".join(lines)] if lines else []
 
     def table_block(self, node: Node) -> list[str]:
@@ -468,9 +478,12 @@ def code_span(text: str) -> str:
 def code_language(node: Node) -> str:
     """Return the language that a code block, the code in it or an element above it names, or ""."""
     nearest = [node]
-    for element in nearest[:MAX_INSIDE]:
-        inside = [child for child in element.children if isinstance(child, Node)]
-        nearest += [child for child in inside if child.tag in ("pre", "code")][:1]
+    while len(nearest) <= MAX_INSIDE:
+        inside = [child for child in nearest[-1].children if isinstance(child, Node)]
+        code = next((child for child in inside if child.tag in ("pre", "code")), None)
+        if not code:
+            break
+        nearest.append(code)
     above = ancestors(node)[1 : MAX_ABOVE + 1]
     for element in nearest + above:
         get = element.attributes.get
@@ -545,6 +558,13 @@ def join_tight(blocks: list[str]) -> str:
     """Return the blocks of a list item as text; a list right after text needs no empty line."""
     gaps = ["\n" if re.match(r"- |\d{1,9}\. ", block) else "\n\n" for block in blocks[1:]]
     return blocks[0] + "".join(gap + block for gap, block in zip(gaps, blocks[1:], strict=True))
+
+
+def definition_text(terms: list[str], blocks: list[str]) -> str:
+    """Return terms with the blocks of their definition; only a table needs an empty line there."""
+    if any(map(is_structured, terms)) or (blocks and blocks[0].startswith("|")):
+        return join_tight(terms + blocks)
+    return "\n".join([*terms, join_tight(blocks)] if blocks else terms)
 
 
 def cell_text(blocks: list[str]) -> str:

@@ -89,6 +89,8 @@ _CONTROL = (
     r"(?i)(?:[\W_]|\b(?:permanent link|permalink|link|source|src|view source|edit|edit this page"
     r"|run|run this code|run code|try it|copy|copy link|copied|to this (?:heading|definition)))*"
 )
+CONTROL_WORDS = name_set("srclink src viewcode edit editsection anchor headerlink permalink")
+INLINE_BOXES = name_set("span b small sup")
 MAX_CONTROL = 40  # characters
 RULE_WORDS = frozenset().union(*NAME_RULES.values())
 NO_WORDS: frozenset[str] = frozenset()
@@ -214,12 +216,15 @@ def is_control(node: Node, page: Page) -> bool:
         return "#" in address
     if not page.is_documentation or not re.fullmatch(_CONTROL, text):
         return False
+    if not words_of(node).isdisjoint(CONTROL_WORDS):
+        return True
     parent = node.parent
-    while parent and parent.tag in ("span", "div", "p", "b", "small") and parent.own == node.own:
+    while parent and parent.tag in INLINE_BOXES and parent.own == node.own:
         parent = parent.parent
-    return parent is not None and (
-        parent.tag in HEADINGS or parent.tag in ("dt", "pre", "summary") or parent.own == node.own
-    )
+    if not parent:
+        return False
+    beside_code = parent.tag in HEADINGS or parent.tag in ("dt", "pre", "summary")
+    return beside_code or parent.own == node.own
 
 
 def opens_by_click(node: Node) -> bool:
