@@ -25,6 +25,7 @@ from websearch.pages.name_rules import (
     words_of,
 )
 from websearch.pages.page_tree import (
+    CODE,
     MIN_ARTICLE_PROSE,
     TEXT_BLOCKS,
     Page,
@@ -40,6 +41,7 @@ from websearch.pages.structure_rules import (
     drop_ends,
     drop_repeated,
     find_core,
+    label_panels,
 )
 
 LEAD_NAMES = name_set(
@@ -107,7 +109,7 @@ def drop_boilerplate(page: Page) -> None:
     around = around_article(page)
     code: set[Node] = set()
     for node in page.nodes[1:]:
-        if node.tag == "pre" or node.parent in code:
+        if node.tag in CODE or node.parent in code:
             code.add(node)
         if node.parent and node.parent.dropped:
             node.dropped = node.parent.dropped
@@ -329,6 +331,7 @@ def find_content(html: str) -> Content:
         if page.root.chars < TOO_LITTLE * page.text_chars:  # a label such as "Skip navigation"
             page.leniency -= 2
             keep_more(page)
+    label_panels(page)
     content = choose_content(page)
     if not page.is_article:
         content = widen(page, content)

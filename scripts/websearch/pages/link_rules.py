@@ -6,7 +6,7 @@ import re
 
 from websearch.html_tree import HEADINGS, Node, name_set
 from websearch.pages.name_rules import MOST_CHARS, words_of
-from websearch.pages.page_tree import Page, text_of
+from websearch.pages.page_tree import Page, ancestors, text_of
 
 # A heading that begins so stands over links to other pages, comments or forms, in the languages
 # of most pages.
@@ -50,9 +50,14 @@ MIN_SECTION = 300  # characters of a section that is content by its length
 MAX_PROMOTION = 150  # characters
 LINK_LIST_SHARE = 0.8  # share of linked text that makes a block a list of links
 LINK_LIST_TAGS = name_set("ul ol div section table p")
-# A box of documentation that leads to the pages before and after it, and around it.
+# What a box of documentation says that leads to the pages before and after it, and around it.
 _NEIGHBOUR = r"(?i)\b(?:prev|previous|next|up|home|top|contents|index)\b"
+_NEIGHBOUR_LINK = (
+    r"(?i)[\W_]*(?:prev|previous|next|up|home|top|contents|index)(?: page| chapter)?[\W_]*"
+)
 MAX_NEIGHBOURS = 300  # characters
+MIN_DATA_ROWS = 3
+MOST_CELL_LINKS = 1.5  # links in a cell of a data table, on average
 TOC_WORDS = name_set("toc contents localtoc")  # in class or id of the page's own contents
 TEXT_SIGNS = name_set("p pre dl table blockquote h1 h2 h3 h4 h5 h6")
 PROMOTION_TAGS = name_set("p div h4 h5 h6")
@@ -79,13 +84,38 @@ def drop_link_lists(page: Page, content: Node) -> None:
         elif page.is_documentation and leads_around(node):
             node.dropped = "previous and next"
     if page.is_documentation:
-        lists = lists_around_text(page, content, lists)
+        lists = lists_around_text(page, lists)
+    data = with_data_tables(page) if lists else set()
     for node in lists:
-        node.dropped = "links"
+        node.dropped = "" if node in data else "links"
     page.spread()
 
 
-def lists_around_text(page: Page, content: Node, lists: list[Node]) -> list[Node]:
+def with_data_tables(page: Page) -> set[Node]:
+    """Return the tables of data whose cells hold a link or two, and all that they are in.
+
+    They have header cells and rows; in tables that only lead away, a cell holds many links.
+    """
+    inner: dict[Node, Node] = {}  # element -> the innermost table that it is in
+    counts: dict[Node, dict[str, int]] = {}  # table -> tag -> how often it is in the table
+    for node in page.nodes:
+        if node.tag == "table":
+            inner[node] = node
+            counts[node] = dict.fromkeys(("tr", "td", "th", "a"), 0)
+        elif node.parent in inner:
+            table = inner[node] = inner[node.parent]
+            if node.tag in counts[table]:
+                counts[table][node.tag] += 1
+    found: set[Node] = set()
+    for table, count in counts.items():
+        cells = count["td"] + count["th"]
+        is_grid = count["tr"] >= MIN_DATA_ROWS and cells >= 2 * count["tr"]
+        if count["th"] and is_grid and count["a"] <= MOST_CELL_LINKS * cells:
+            found.update(ancestors(table))
+    return found
+
+
+def lists_around_text(page: Page, lists: list[Node]) -> list[Node]:
     """Return the lists that are no part of the text of documentation: indexes of links are.
 
     A list goes if it leads around or into the page, by its name, or stands before the first or
@@ -114,7 +144,21 @@ def lists_around_text(page: Page, content: Node, lists: list[Node]) -> list[Node
 
 def leads_around(node: Node) -> bool:
     """Return whether a box has little but links to the pages before, after and above."""
-    if node.chars > MAX_NEIGHBOURS or node.link * 2 < node.chars:
+    if node.chars > MAX_NEIGHBOURS:
+        return False
+    waiting: list[Node | str] = [node]
+    neighbours = 0
+    while waiting:
+        inner = waiting.pop()
+        if isinstance(inner, str) or inner.dropped:
+            continue
+        if inner.tag == "a":
+            is_neighbour = inner.attributes.get("rel") in ("prev", "next", "up")
+            neighbours += is_neighbour or bool(re.fullmatch(_NEIGHBOUR_LINK, text_of(inner)))
+        waiting += inner.children
+    if neighbours > 1:
+        return True
+    if node.link * 2 < node.chars:
         return False
     words = re.findall(_NEIGHBOUR, text_of(node))
     return len({word.lower() for word in words}) > 1

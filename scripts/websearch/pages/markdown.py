@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import re
 
 from websearch.common import clean_text
 from websearch.html_tree import BLOCKS, HEADINGS, MAX_ADDRESS_CHARS, Node, name_set
 from websearch.pages.content import find_content
-from websearch.pages.page_tree import collect_text
+from websearch.pages.name_rules import words_of
+from websearch.pages.page_tree import ancestors, collect_text
 
-TYPE_CHECKING = False  # typing.TYPE_CHECKING without its import, which costs 5 ms
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -20,21 +22,50 @@ BREAK = "\0"  # a line break inside a paragraph until it is written; clean text 
 MAX_MARKDOWN = 5_000_000  # characters of one page; nested lists can make a thousand of each one
 MAX_NESTING = 12  # of lists and quotations; deeper ones are written without indentation
 MAX_COLUMNS = 40  # of a table; a wider one is layout, or data for programs
+MAX_ROW_SPAN = 2_000  # rows that one cell's value is repeated in
+ROWS_A_BLOCK = 10  # of a data table, which may hold a heading or a small table now and then
+MAX_CELL = 4_000  # characters of a cell; a table with a longer one is layout
+MAX_PLAIN_CELL = 1_500  # the same where no header or caption says that the table holds data
 MAX_HEADING = 500  # characters of a heading or term; a longer one is written as a paragraph
 CODE_TAGS = name_set("code kbd samp tt")
 EMPHASIS = {
     "b": "**", "strong": "**", "i": "*", "em": "*", "cite": "*", "del": "~~", "s": "~~",
     "strike": "~~",
 }  # fmt: skip
-SPANS = frozenset(str(number) for number in range(2, 100))  # colspans; others are ignored
 _MARKDOWN_SIGNS = (
     r"\\(?=[!-/:-@\[-`{-~])|`|\*(?=\S)|(?<=\S)\*|(?<![^\W_])_|_(?![^\W_])|\](?=[(\[])"
     r"|<(?=[a-zA-Z/!?])|&(?=#?\w{1,40};)|~(?=~)"
 )
+_PLAIN_CODE = r"`[^`]+`"
 _LINE_START = r"(?m)^(?=#{1,6} |>|[-+*] |[-=]{3,}[ \t]{0,9}$)|^(\d{1,9})(?=[.)] )"
+# How class names tell the language of code. Those of the first kind say nothing but that; the
+# others may name a human language, or a source of something else.
 _CODE_LANGUAGE = (
-    r"(?i)(?:^|\s)(?:language|lang|brush|highlight-source|sourceCode)[-:\s]{1,9}([\w+#-]{1,20})"
+    r"(?i)(?:^|\s)(?:language|highlight-source|highlight|brush|sourceCode)(?:[-:]\s?|\s)"
+    r"([a-z][\w+#.-]{0,19})(?=[\s;]|$)"
 )
+_CODE_LANGUAGE_ALSO = (
+    r"(?i)(?:^|[\s-])(?:lang|source|hljs|sh|src)[-_:\s]\s?([\w+#.-]{1,20})(?=[\s;]|$)"
+)
+NO_LANGUAGES = name_set(
+    "default none plain plaintext text txt output literal literal-block block wrapper wrap code "
+    "notranslate nohighlight fallback highlight source-code example"
+)
+LANGUAGES = name_set(
+    "ada apache applescript arduino asm assembly awk bash basic bat batch c c++ c# clojure cmake "
+    "cobol console cpp crystal csharp css cuda cypher d dart diff django docker dockerfile elixir "
+    "elm erlang f# fish fortran fsharp gherkin glsl go golang gradle graphql groovy haml hbs "
+    "haskell hcl html http ini ipython java javascript jinja jinja2 js json json5 jsonc jsx julia "
+    "kotlin latex less lisp lua makefile markdown matlab md mdx mermaid mysql nginx nim nix objc "
+    "objective-c ocaml octave pascal perl pgsql php plsql postgresql powershell prolog proto "
+    "protobuf ps1 pug puppet py pycon python python3 r racket rb reason rest rs rst ruby rust sass "
+    "scala scheme scss sh shell solidity sparql sql stylus svelte swift tcl terraform tex toml ts "
+    "tsx twig typescript vb vba verilog vhdl vim vue wasm xml yaml yml zig zsh"
+)
+MAX_INSIDE = 3  # elements in a code block that may name its language, and
+MAX_ABOVE = 3  # elements above a code block that may name its language
+CODE_BOX_WORDS = name_set("fragment highlight code codeblock syntaxhighlighter container listing")
+LINE_WORDS = name_set("line codeline")  # in the class of the element of a line of code
 
 
 # ===== from a tree to Markdown ====================================================================
@@ -64,6 +95,7 @@ class MarkdownWriter:
         self.base = base
         self.keep_links = keep_links
         self.nesting = 0  # of lists and quotations
+        self.in_cell = False  # of a pipe table, which holds no blocks
         self.room = MAX_MARKDOWN
         self.cut = False
 
@@ -95,7 +127,10 @@ class MarkdownWriter:
                 if child.tag in BLOCKS or child.has_block:
                     found += paragraphs(line)
                     line = []
-                    found += self.block(child)
+                    blocks = self.block(child)
+                    if found and blocks and blocks[0].startswith(f"```{found[-1].strip()}\n"):
+                        found.pop()  # the language over the code, which its fence names
+                    found += blocks
                 else:
                     line.append(self.inline(child))
         return found + paragraphs(line)
@@ -104,14 +139,30 @@ class MarkdownWriter:
         """Return one block element as blocks."""
         if node.tag == "hr":
             return []
+        if node.tag in ("div", "td") and is_code_box(node):
+            return self.code_block(node)
         writer = BLOCK_WRITERS.get(node.tag, MarkdownWriter.blocks)
-        return writer(self, node)
+        return self.tab_label(node) + writer(self, node)
+
+    def tab_label(self, node: Node) -> list[str]:
+        """Return the label of the tab that shows an element as a bold line, if there is one."""
+        text = inline_text(self.inline_children(node.label)) if node.label else ""
+        text = " ".join(text.replace(BREAK, " ").split())
+        return [f"**{text}**"] if text else []
 
     def heading_block(self, node: Node) -> list[str]:
         """Return a heading on one line, or as a paragraph if it is too long for one."""
-        text = " ".join("".join(self.inline_children(node)).replace(BREAK, " ").split())
+        if node.has_block:
+            blocks = self.blocks(node)
+            if any(map(is_structured, blocks)):
+                return blocks
+            text = " ".join(" ".join(blocks).split())
+        else:
+            text = " ".join(inline_text(self.inline_children(node)).replace(BREAK, " ").split())
         if length_without_targets(text) > MAX_HEADING:
             return paragraphs([text])
+        if self.in_cell:
+            return [text] if text else []
         return [f"{'#' * int(node.tag[1])} {text}"] if text else []
 
     def quote_block(self, node: Node) -> list[str]:
@@ -119,7 +170,7 @@ class MarkdownWriter:
         self.nesting += 1
         blocks = self.blocks(node)
         self.nesting -= 1
-        if self.nesting >= MAX_NESTING or not blocks:
+        if self.nesting >= MAX_NESTING or not blocks or self.in_cell:
             return blocks
         text = "\n\n".join(blocks)
         if not self.has_room(2 * text.count("\n")):
@@ -131,15 +182,22 @@ class MarkdownWriter:
         """Return a pre element as a fenced block with its line breaks and language."""
         parts: list[str] = []
         collect_code(node, parts)
-        code = self.fit("".join(parts).expandtabs(4).strip("\n").rstrip())
+        code = self.fit("".join(parts).strip("\n").rstrip())
+        if self.in_cell:
+            return [self.fit(code_span(code))] if code.strip() else []
         fence = backticks(code, 3)
         if not code.strip() or not self.has_room(2 * len(fence)):
             return []
         return [f"{fence}{code_language(node)}\n{code}\n{fence}"]
 
     def term_block(self, node: Node) -> list[str]:
-        """Return a term or summary as a bold line, or as it stands if it is too long for one."""
+        """Return a term or summary as a bold line, or as it stands if it is too long for one.
+
+        What holds a heading or code is written as that.
+        """
         blocks = self.blocks(node)
+        if any(map(is_structured, blocks)):
+            return blocks
         if sum(map(length_without_targets, blocks)) > MAX_HEADING:
             return blocks
         text = " ".join(" ".join(blocks).split())
@@ -164,6 +222,8 @@ class MarkdownWriter:
         self.nesting += 1
         items = self.list_items(node)
         self.nesting -= 1
+        if self.in_cell:
+            return ["; ".join(" ".join(blocks) for blocks in items if blocks)]
         if self.nesting >= MAX_NESTING:
             return [block for blocks in items for block in blocks]
         start = node.attributes.get("start", "1")
@@ -194,49 +254,78 @@ class MarkdownWriter:
     def definition_block(self, node: Node) -> list[str]:
         """Return a definition list as a list of bold terms, each with its definitions below."""
         self.nesting += 1
-        items: list[list[str]] = []
+        items: list[tuple[list[str], list[str]]] = []  # terms, and what stands below them
         groups = [child for child in node.children if isinstance(child, Node) and is_shown(child)]
         for group in groups:
             parts = [group] if group.tag in ("dt", "dd") else group.children
             for part in parts:
                 if not isinstance(part, Node) or not is_shown(part):
                     continue
-                if part.tag == "dt" or not items:
-                    items.append([])
-                items[-1] += self.block(part)
+                if not items or (part.tag == "dt" and items[-1][1]):
+                    items.append(([], []))
+                items[-1][part.tag != "dt"].extend(self.block(part))
         self.nesting -= 1
-        if self.nesting >= MAX_NESTING:
-            return [block for blocks in items for block in blocks]
-        lines = ["- " + self.indented("\n".join(blocks), 2) for blocks in items if blocks]
+        if self.nesting >= MAX_NESTING or self.in_cell:
+            return [block for item in items for blocks in item for block in blocks]
+        texts = [definition_text(terms, blocks) for terms, blocks in items if terms or blocks]
+        lines = ["- " + self.indented(text, 2) for text in texts]
         return ["\n".join(lines)] if lines else []
 
     def table_block(self, node: Node) -> list[str]:
-        """Return a data table as a pipe table, and a layout table as the blocks of its cells."""
-        rows: list[list[list[str]]] = []
-        captions: list[str] = []
-        is_data = True
-        for part in table_parts(node):
-            if part.tag == "caption":
-                captions += self.blocks(part)
-            elif part.tag == "tr":
-                rows.append([])
-            else:
-                blocks = self.blocks(part)
-                is_data = is_data and len(blocks) < 4 and not any(map(is_structured, blocks))
-                rows = rows or [[]]
-                span = part.attributes.get("colspan", "1")
-                more = min(int(span), MAX_COLUMNS) - 1 if span in SPANS else 0
-                rows[-1] += [blocks] + [[]] * more
-        rows = [row for row in rows if any(row)]
+        """Return a data table as a pipe table, and a layout table as the blocks of its cells.
+
+        The value of a cell that spans rows is repeated in each of them, so that every row can be
+        read alone; that of one that spans columns stands once.
+        """
+        parts = table_parts(node)
+        captions = [block for part in parts if part.tag == "caption" for block in self.blocks(part)]
+        cells = [part for part in parts if part.tag in ("td", "th")]
+        if self.in_cell or not is_data_table(node, parts):
+            return captions + [block for cell in cells for block in self.block(cell)]
+        self.in_cell = True
+        rows = self.table_rows(parts)
+        self.in_cell = False
         columns = max((len(row) for row in rows), default=0)
-        is_data = is_data and len(rows) > 1 and 1 < columns <= MAX_COLUMNS
-        if not is_data or not self.has_room(4 * columns * len(rows)):
-            return captions + [block for row in rows for cell in row for block in cell]
-        lines = [
-            "| " + " | ".join(map(cell_text, row + [[]] * (columns - len(row)))) + " |"
-            for row in rows
-        ]
+        if not self.has_room(4 * columns * len(rows)):
+            return captions
+        if columns < 2 or len(rows) < 2:
+            return captions + [cell.replace("\\|", "|") for row in rows for cell in row if cell]
+        lines = ["| " + " | ".join(row + [""] * (columns - len(row))) + " |" for row in rows]
         return [*captions, "\n".join([lines[0], "|" + " --- |" * columns, *lines[1:]])]
+
+    def table_rows(self, parts: list[Node]) -> list[list[str]]:
+        """Return the texts of the cells of each row that is not empty, those from above included.
+
+        parts: the rows and cells of a table, in order.
+        """
+        rows: list[list[str]] = [[]]
+        above: dict[int, tuple[str, int]] = {}  # column -> a text and in how many more rows it is
+        for part in parts:
+            if part.tag == "tr":
+                self.add_from_above(rows[-1], above, to_end=True)
+                rows.append([])
+            elif part.tag != "caption":
+                row = rows[-1]
+                self.add_from_above(row, above)
+                text = cell_text(self.blocks(part))
+                wide, high = span_of(part, "colspan"), span_of(part, "rowspan")
+                for _ in range(min(wide, MAX_COLUMNS + 1 - len(row))):
+                    if high > 1:
+                        above[len(row)] = (text, high - 1)
+                    row.append(text)
+                    text = ""
+        self.add_from_above(rows[-1], above, to_end=True)
+        return [row for row in rows if any(row)]
+
+    def add_from_above(
+        self, row: list[str], above: dict[int, tuple[str, int]], to_end: bool = False
+    ) -> None:
+        """Append the texts from above whose columns come next in the row, or all that are left."""
+        while above and (len(row) in above or (to_end and len(row) <= max(above))):
+            text, more = above.pop(len(row), ("", 0))
+            if more > 1:
+                above[len(row)] = (text, more - 1)
+            row.append(self.fit(text))
 
     def inline_children(self, node: Node) -> list[str]:
         """Return the content of an element as pieces of one line."""
@@ -254,14 +343,26 @@ class MarkdownWriter:
         if tag == "img":
             return self.image(node)
         if tag in CODE_TAGS and not node.has_block:
-            parts: list[str] = []
-            collect_text(node, parts)
-            return self.fit(code_span("".join(parts)))
-        text = "".join(self.inline_children(node))
+            return self.linked_code(node) if self.keep_links else self.fit(code_span(text_in(node)))
+        text = inline_text(self.inline_children(node))
         if tag == "a" and self.keep_links and text.strip() and "](" not in text:
             target = self.target(node.attributes.get("href", ""))
             return emphasis(text, "[", f"]({target})") if target else text
         return emphasis(text, EMPHASIS[tag]) if tag in EMPHASIS else text
+
+    def linked_code(self, node: Node, target: str = "") -> str:
+        """Return inline code with its links around code spans; target: of the link it is in."""
+        pieces: list[tuple[str, str]] = []  # texts with their targets
+        collect_linked(node, target, pieces)
+        written: list[str] = []
+        for address, texts in itertools.groupby(pieces, key=lambda piece: piece[1]):
+            text = "".join(piece[0] for piece in texts)
+            link = self.target(address) if address and text.strip() else ""
+            span = self.fit(code_span(text))
+            head = " " if text[:1].isspace() and written else ""
+            tail = " " if text[-1:].isspace() else ""
+            written.append(head + (f"[{span}]({link})" if link else span) + tail)
+        return "".join(written).strip()
 
     def image(self, node: Node) -> str:
         """Return an image's alternative text, with its address if links are kept."""
@@ -315,10 +416,28 @@ def escape_markdown(text: str) -> str:
     return re.sub(_MARKDOWN_SIGNS, r"\\\g<0>", text)
 
 
+def inline_text(pieces: list[str]) -> str:
+    """Return inline pieces as one text.
+
+    A "!" before a link makes no image of it, and two code spans without a space between them,
+    which would end each other, become one.
+    """
+    joined: list[str] = []
+    for piece in pieces:
+        last = joined[-1] if joined else ""
+        if piece.startswith("[") and last.endswith("!"):
+            joined[-1] = f"{last[:-1]}\\!"
+        elif re.fullmatch(_PLAIN_CODE, piece) and re.fullmatch(_PLAIN_CODE, last):
+            joined[-1] = last[:-1] + piece[1:]
+            continue
+        joined += [piece] if piece else []
+    return "".join(joined)
+
+
 def paragraphs(line: list[str]) -> list[str]:
     """Return inline pieces as paragraphs: two line breaks end one, a single one stays."""
     found = []
-    for part in re.split(rf"{BREAK}\s*{BREAK}[\s{BREAK}]*", "".join(line)):
+    for part in re.split(rf"{BREAK}\s*{BREAK}[\s{BREAK}]*", inline_text(line)):
         lines = [" ".join(one.split()) for one in part.split(BREAK)]
         text = "  \n".join(one for one in lines if one)
         if text:
@@ -357,28 +476,73 @@ def code_span(text: str) -> str:
 
 
 def code_language(node: Node) -> str:
-    """Return the language that a pre element, its first child or its parent names, or ""."""
-    inside = [child for child in node.children if isinstance(child, Node)]
-    for one in [node, *inside[:1], *([node.parent] if node.parent else [])]:
-        get = one.attributes.get
-        named = (get("data-lang") or get("data-language") or "").strip()
-        if language := named or class_language(get("class", "")):
-            return re.sub(r"[^A-Za-z0-9+#-]", "", language[:20])
+    """Return the language that a code block, the code in it or an element above it names, or ""."""
+    nearest = [node]
+    while len(nearest) <= MAX_INSIDE:
+        inside = [child for child in nearest[-1].children if isinstance(child, Node)]
+        code = next((child for child in inside if child.tag in ("pre", "code")), None)
+        if not code:
+            break
+        nearest.append(code)
+    above = ancestors(node)[1 : MAX_ABOVE + 1]
+    for element in nearest + above:
+        get = element.attributes.get
+        said = (get("data-lang") or get("data-language") or get("language") or "").strip()
+        if not said or said.lower() in NO_LANGUAGES:
+            said = class_language(get("class", ""), element in nearest)
+        if language := re.sub(r"[^A-Za-z0-9+#_-]", "", said[:20]):
+            return language
     return ""
 
 
 @functools.lru_cache(maxsize=1024)  # a thousand code blocks may stand in one box
-def class_language(names: str) -> str:
-    """Return the language that a class such as language-python names, or ""."""
-    match = re.search(_CODE_LANGUAGE, names)
-    return match[1] if match else ""
+def class_language(names: str, is_code: bool) -> str:
+    """Return the language that a class such as language-python names, or "".
+
+    is_code: whether the class is that of the code itself, where "rust" alone is a language.
+    """
+    for language in re.findall(_CODE_LANGUAGE, names):
+        if language.lower() not in NO_LANGUAGES:
+            return str(language)
+    words = re.findall(_CODE_LANGUAGE_ALSO, names) + (names.split() if is_code else [])
+    return next((word for word in words if word.lower() in LANGUAGES), "")
+
+
+def is_code_box(node: Node) -> bool:
+    """Return whether an element holds a line of code in each of its children, without a pre."""
+    if words_of(node).isdisjoint(CODE_BOX_WORDS):
+        return False
+    lines = [child for child in node.children if isinstance(child, Node) and is_shown(child)]
+    is_lines = all(line.tag == "div" and words_of(line) & LINE_WORDS for line in lines)
+    return bool(lines) and is_lines
+
+
+def text_in(node: Node) -> str:
+    """Return the text of an element as it stands, what is dropped left out."""
+    parts: list[str] = []
+    collect_text(node, parts)
+    return "".join(parts)
+
+
+def collect_linked(node: Node, target: str, pieces: list[tuple[str, str]]) -> None:
+    """Append the texts of an inline element, each with the address that it links to, or ""."""
+    for child in node.children:
+        if isinstance(child, str):
+            pieces.append((child, target))
+        elif child.tag == "br":
+            pieces.append((" ", target))
+        elif not child.dropped:
+            address = child.attributes.get("href", "") if child.tag == "a" else target
+            collect_linked(child, address, pieces)
 
 
 def collect_code(node: Node, parts: list[str]) -> None:
     """Append the text of a pre element as it stands; rows and line elements end their line."""
+    is_box = node.tag in ("div", "td")  # of lines: there are breaks between them in the source
     for child in node.children:
         if isinstance(child, str):
-            parts.append(child.replace("\r\n", "\n"))
+            if not (is_box and child.isspace() and "\n" in child):
+                parts.append(child.replace("\r\n", "\n"))
         elif child.tag == "br":
             parts.append("\n")
         elif is_shown(child):
@@ -396,9 +560,69 @@ def join_tight(blocks: list[str]) -> str:
     return blocks[0] + "".join(gap + block for gap, block in zip(gaps, blocks[1:], strict=True))
 
 
+def definition_text(terms: list[str], blocks: list[str]) -> str:
+    """Return terms with the blocks of their definition; only a table needs an empty line there."""
+    if any(map(is_structured, terms)) or (blocks and blocks[0].startswith("|")):
+        return join_tight(terms + blocks)
+    return "\n".join([*terms, join_tight(blocks)] if blocks else terms)
+
+
 def cell_text(blocks: list[str]) -> str:
-    """Return a table cell on one line."""
+    """Return the blocks of a table cell on one line."""
     return " ".join(" ".join(blocks).replace("|", "\\|").split())
+
+
+def span_of(cell: Node, name: str) -> int:
+    """Return how many columns (name: "colspan") or rows ("rowspan") a cell takes, from 1 on.
+
+    A rowspan of 0 goes to the end of the table.
+    """
+    value = cell.attributes.get(name, "").strip()
+    most = MAX_COLUMNS + 1 if name == "colspan" else MAX_ROW_SPAN
+    if not re.fullmatch(r"\d{1,9}", value):
+        return 1
+    span = min(int(value), most)
+    return span or (most if name == "rowspan" else 1)
+
+
+def widest_row(parts: list[Node]) -> int:
+    """Return the most columns that a row of a table takes; parts: its rows and cells."""
+    widest = columns = 0
+    for part in parts:
+        if part.tag == "tr":
+            columns = 0
+        elif part.tag != "caption":
+            columns += span_of(part, "colspan")
+            widest = max(widest, columns)
+    return widest
+
+
+def is_data_table(node: Node, parts: list[Node]) -> bool:
+    """Return whether a table holds data, by what its cells hold; parts: its rows and cells.
+
+    No cell of a pipe table can hold a heading, lines of code or a table.
+    """
+    if node.attributes.get("role") in ("presentation", "none"):
+        return False
+    says_data = any(part.tag in ("th", "caption") for part in parts)
+    cells = [part for part in parts if part.tag in ("td", "th")]
+    if widest_row(parts) > MAX_COLUMNS:
+        return False
+    if any(cell.chars > (MAX_CELL if says_data else MAX_PLAIN_CELL) for cell in cells):
+        return False
+    spare = (len(parts) - len(cells)) // ROWS_A_BLOCK if says_data else 0
+    waiting: list[Node | str] = [*cells]
+    while waiting:
+        inner = waiting.pop()
+        if isinstance(inner, str) or not is_shown(inner):
+            continue
+        spare -= inner.tag == "table" or inner.tag in HEADINGS
+        if spare < 0:
+            return False
+        if inner.tag == "pre" and "\n" in text_in(inner).strip():
+            return False
+        waiting += inner.children
+    return True
 
 
 def is_structured(block: str) -> bool:

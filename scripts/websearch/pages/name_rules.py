@@ -29,7 +29,7 @@ NAME_RULES = {
     "navigation": name_set(
         "nav navigation navbar navi subnav menu menus submenu megamenu breadcrumb breadcrumbs "
         "crumbs crumb pagination pager paging paginator toolbar topbar skip skiplink skiplinks "
-        "sitemap offcanvas hamburger"
+        "sitemap offcanvas hamburger navbox catlinks"
     ),
     "gutter": name_set("lineno linenos linenumber linenumbers lnt"),
     "footer": name_set("footer foot colophon copyright bottombar"),
@@ -86,9 +86,11 @@ NOTE_WORDS = name_set(
 NOTE_ROLES = name_set("note doc-footnote doc-endnote doc-endnotes doc-tip doc-notice")
 # The whole text of a link or box in a heading, a term or beside code that does something with it.
 _CONTROL = (
-    r"(?i)(?:[\W_]|\b(?:permanent link|permalink|link|source|src|view source|edit|edit this page|run"
-    r"|run this code|run code|try it|copy|copy link|copied!?|to this (?:heading|definition|item)))*"
+    r"(?i)(?:[\W_]|\b(?:permanent link|permalink|link|source|src|view source|edit|edit this page"
+    r"|run|run this code|run code|try it|copy|copy link|copied|to this (?:heading|definition)))*"
 )
+CONTROL_WORDS = name_set("srclink src viewcode edit editsection anchor headerlink permalink")
+INLINE_BOXES = name_set("span b small sup")
 MAX_CONTROL = 40  # characters
 RULE_WORDS = frozenset().union(*NAME_RULES.values())
 NO_WORDS: frozenset[str] = frozenset()
@@ -123,7 +125,7 @@ LAYOUT_WORDS = name_set("w with and has layout")
 MODIFIERS = (
     "has-", "has_", "no-", "with-", "without-", "js-", "is-", "hide-", "show-", "tag-", "post_tag-",
     "category-", "type-", "status-", "format-", "hentry", "product_", "content-sidebar",
-    "admonition-",
+    "admonition-", "NavFrame", "NavHead", "NavContent",
 )  # fmt: skip
 # Rules that are not applied, by page.leniency.
 SOFT_RULES = name_set("related advertisement byline overlay signup share caption comments")
@@ -174,14 +176,12 @@ def element_rule(node: Node, page: Page) -> str:
         return ELEMENT_RULES[tag]
     if tag == "a" and 0 < node.chars <= MAX_CONTROL and is_control(node, page):
         return "control"
-    if not attributes:
-        return "landmark" if is_site_header(node) else ""
-    if is_hidden(attributes) and not opens_by_click(node):
+    if attributes and is_hidden(attributes) and not opens_by_click(node):
         return "hidden"
     if attributes.get("role") in LANDMARKS or is_site_header(node):
         return "landmark"
-    named = ("class" in attributes or "id" in attributes) and tag not in NAMED_CONTENT
-    return name_rule(node, page) if named else ""
+    has_names = ("class" in attributes or "id" in attributes) and tag not in NAMED_CONTENT
+    return name_rule(node, page) if has_names else ""
 
 
 def never_content(node: Node, page: Page) -> bool:
@@ -216,12 +216,15 @@ def is_control(node: Node, page: Page) -> bool:
         return "#" in address
     if not page.is_documentation or not re.fullmatch(_CONTROL, text):
         return False
+    if not words_of(node).isdisjoint(CONTROL_WORDS):
+        return True
     parent = node.parent
-    while parent and parent.tag in ("span", "div", "p", "b", "small") and parent.own == node.own:
+    while parent and parent.tag in INLINE_BOXES and parent.own == node.own:
         parent = parent.parent
-    return parent is not None and (
-        parent.tag in HEADINGS or parent.tag in ("dt", "pre", "summary") or parent.own == node.own
-    )
+    if not parent:
+        return False
+    beside_code = parent.tag in HEADINGS or parent.tag in ("dt", "pre", "summary")
+    return beside_code or parent.own == node.own
 
 
 def opens_by_click(node: Node) -> bool:

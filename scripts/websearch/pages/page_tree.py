@@ -192,6 +192,10 @@ def text_of(node: Node) -> str:
 
 def collect_text(node: Node, parts: list[str]) -> None:
     """Append the text below an element to parts, with line breaks around blocks."""
+    if node.label:
+        parts.append("\n")
+        collect_text(node.label, parts)
+        parts.append("\n")
     for child in node.children:
         if isinstance(child, str):
             parts.append(child)

@@ -32,6 +32,7 @@ CORE_OF_OTHERS = (800, 0.6)
 MIN_PART = 500  # characters of prose that make a box after the core a part of the text
 PART_SHARE = 0.4  # the same as a share of the core
 MAX_END = 200  # characters of prose of a box at the end of the core, such as a note on the author
+MAX_TABS = 30  # in a row; more are no row of tabs
 MIN_COPY = 60  # characters of a box that no page repeats on purpose
 OWN_WORDS = name_set("li dl table blockquote pre")  # what is in these may say a thing again
 # Parts of a text, however short.
@@ -142,6 +143,68 @@ def drop_repeated(page: Page) -> None:
                 box.dropped = "repeated"
     page.spread()
     page.measure()
+
+
+def label_panels(page: Page) -> None:
+    """Give each panel of a set of tabs the label of its tab, and drop the row of labels.
+
+    The tabs name their panels (aria-controls), or as many panels as tabs come right after them.
+    """
+    rows = [(node, tabs) for node in page.nodes if (tabs := tabs_of(node))]
+    if not rows:
+        return
+    ids = {node.attributes["id"]: node for node in page.nodes if "id" in node.attributes}
+    for row, tabs in rows:
+        panels = [ids.get(tab.attributes.get("aria-controls", "")) for tab in tabs]
+        if None in panels or len(set(panels)) < len(tabs):
+            panels = [*panels_after(row, len(tabs))]
+        if not panels:
+            continue
+        for tab, panel in zip(tabs, panels, strict=True):
+            if panel and panel not in ancestors(tab):
+                move_label(tab, panel)
+        row.dropped = "tabs"
+    page.spread()
+    page.measure()
+
+
+def move_label(tab: Node, panel: Node) -> None:
+    """Make a tab the label of its panel, with all that is in it, a button's text too."""
+    if tab.parent:
+        tab.parent.children.remove(tab)
+    tab.parent, panel.label = panel, tab
+    waiting = [tab]
+    while waiting:
+        inner = waiting.pop()
+        inner.dropped = ""
+        waiting += [child for child in inner.children if isinstance(child, Node)]
+
+
+def tabs_of(node: Node) -> list[Node]:
+    """Return the tabs in a row of at least two, by their role or as labels of inputs, or none."""
+    inside = [child for child in node.children if isinstance(child, Node) and child.tag != "input"]
+    if node.attributes.get("role") == "tablist":
+        tabs = [
+            tab
+            for child in inside
+            for tab in (child, *child.children)
+            if isinstance(tab, Node) and tab.attributes.get("role") == "tab"
+        ]
+    else:
+        tabs = [child for child in inside if child.tag == "label" and "for" in child.attributes]
+    return tabs if MAX_TABS >= len(tabs) > 1 and len(tabs) == len(inside) else []
+
+
+def panels_after(row: Node, count: int) -> list[Node]:
+    """Return the elements that the tabs of a row show: those after it, or those in the next."""
+    siblings = row.parent.children if row.parent else []
+    below = siblings[siblings.index(row) + 1 :]
+    after = [child for child in below if isinstance(child, Node)][:count]
+    inside = [child for child in after[0].children if isinstance(child, Node)] if after else []
+    if len(inside) == count and len({panel.tag for panel in inside}) == 1:
+        return inside
+    is_set = all(panel.attributes.get("role") == "tabpanel" for panel in after)
+    return after if is_set and len(after) == count else []
 
 
 def find_core(page: Page, left_out: set[Node]) -> tuple[Node, int]:
