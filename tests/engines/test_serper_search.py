@@ -1262,36 +1262,6 @@ class BatchAnswerTest(CannedSerperCase):
 # ----- the fake server's own strictness, on which the tests of the wire rest
 
 
-class StrictServerTest(SerperCase):
-    def refused(self, command: str, body: Any) -> str:
-        with self.assertRaises(serper.SearchError) as caught:
-            serper.send_request(command, body, time.monotonic() + 10)
-        return str(caught.exception)
-
-    def test_it_refuses_what_the_script_must_not_send(self) -> None:
-        for body, name in (
-            ({"q": "x", "count": 3}, "count"),
-            ({"q": "x", "num": 0}, "num"),
-            ({"q": "x", "num": True}, "num"),
-            ({"q": "x", "page": "two"}, "page"),
-            ({"q": "x", "tbs": "qdr:fortnight"}, "tbs"),
-            ({"q": "x", "tbs": "cdr:1,cd_min:13/1/2026"}, "tbs"),
-            ({"q": "x", "gl": "USA"}, "gl"),
-            ({"q": "x", "autocorrect": "no"}, "autocorrect"),
-            ([], "array"),
-            ([{"q": "x"}] * 101, "array"),
-            ("text", "body"),
-        ):
-            with self.subTest(body if len(str(body)) < 100 else "long"):
-                self.assertIn(f"Invalid parameter: {name}", self.refused("search", body))
-        self.assertIn("Missing query parameter", self.refused("search", {}))
-        self.assertIn("Invalid parameter: ll", self.refused("maps", {"q": "x", "page": 2}))
-        self.assertIn("Invalid parameter: array", self.refused("scrape", [{"url": PAGE}]))
-
-
-# ----- the reference
-
-
 class ReferenceTest(EnvironmentCase):
     text = (ROOT / "references/serper_search.md").read_text(encoding="utf-8")
 
