@@ -113,7 +113,7 @@ TOOLS: dict[str, dict[str, Any]] = {
     },
     "recall": {
         "title": "Search pages read before",
-        "module": "websearch.search", "command": "recall", "run": "run_recall",
+        "module": "websearch.search.commands", "command": "recall", "run": "run_recall",
         "doing": "searching the store", "annotations": READS_THE_STORE,
         "description": "Search the text of pages that were read before, offline.",
         "arguments": ["query", "count", "site", "max_chars"],
