@@ -23,12 +23,8 @@ search from working, 5 no usable Python, certificates or engine, 70 the skill's 
 complete, 130 interrupted.
 """
 
-from __future__ import annotations
-
 import os
 import sys
-
-OLDEST_PYTHON = (3, 10)
 
 
 def refuse(message: str, hint: str, kind: str, code: int) -> None:
@@ -41,16 +37,6 @@ def refuse(message: str, hint: str, kind: str, code: int) -> None:
     sys.stdout.write(json.dumps(dict(document, checks=[failed])) + "\n")
     sys.exit(code)
 
-
-# Python 3.7 can run this script up to here and parse all of it, so that the user of an old Python
-# reads a message and not a SyntaxError.
-if tuple(sys.version_info[:2]) < OLDEST_PYTHON and __name__ == "__main__":
-    refuse(
-        f"Python {sys.version.split()[0]} is too old: the scripts need 3.10 or newer.",
-        "Install a newer Python, or uv (https://docs.astral.sh/uv), and run: uv run doctor.py",
-        "unsupported",
-        5,
-    )
 
 sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))  # PYTHONSAFEPATH leaves it out
 

@@ -25,8 +25,6 @@ Exit codes: 0 stopped by a signal, 2 bad input (also a port that is in use), 70 
 script, 130 or 143 a second signal (SIGINT or SIGTERM) before running requests were answered.
 """
 
-from __future__ import annotations
-
 import os
 import sys
 

@@ -26,8 +26,6 @@ opencode copies the tool and the plugin to the user's folder ($OPENCODE_CONFIG_D
 replaced nor removed.
 """
 
-from __future__ import annotations
-
 import os
 import sys
 

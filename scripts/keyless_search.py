@@ -20,8 +20,6 @@ Exit codes: 0 found, 1 nothing found, 2 bad input, 3 SEARXNG_BASE_URL missing, 4
 rate limit, 5 blocked, timeout, network or server fault, 70 defect of this script, 130 interrupted.
 """
 
-from __future__ import annotations
-
 import os
 import sys
 
@@ -29,6 +27,7 @@ sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))  # PYTHONSAFEPAT
 
 from websearch.command_line import end_process, run_command_line
 from websearch.engines.keyless import COMMANDS, RUN, to_markdown
+from websearch.terminal import to_terminal
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -39,6 +38,7 @@ def main(argv: list[str] | None = None) -> int:
         "commands": COMMANDS,
         "run": RUN,
         "to_markdown": to_markdown,
+        "to_terminal": to_terminal,
     }
     return run_command_line(script, argv)
 

@@ -20,8 +20,6 @@ Exit codes of call: 0 found, 1 nothing found, 2 bad input, 3 key missing or refu
 or quota, 5 blocked, timeout, network or server fault, 70 defect of this script, 130 interrupted.
 """
 
-from __future__ import annotations
-
 import os
 import sys
 

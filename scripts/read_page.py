@@ -26,8 +26,6 @@ Exit codes: 0 at least one page was read, 2 bad input, 5 no page could be read (
 blocked, refused, no text, HTTP error), 70 defect of this script, 130 interrupted.
 """
 
-from __future__ import annotations
-
 import os
 import sys
 
@@ -37,19 +35,7 @@ from websearch import history
 from websearch.command_line import end_process, run_command_line
 from websearch.pages.bulk import COMMANDS, run_command
 from websearch.pages.read import to_markdown
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
-    from websearch.common import Document, ProgressCallback
-
-
-def read(params: dict[str, Any], report: ProgressCallback, options: dict[str, Any]) -> Document:
-    """Read pages, and note in the history which ones."""
-    document = run_command(params, report, options)
-    history.note_read(params, document)
-    return document
+from websearch.terminal import to_terminal
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -58,8 +44,9 @@ def main(argv: list[str] | None = None) -> int:
         "name": "read_page.py",
         "description": __doc__,
         "commands": COMMANDS,
-        "run": {"read": read},
+        "run": {"read": history.noting_reads(run_command)},
         "to_markdown": to_markdown,
+        "to_terminal": to_terminal,
     }
     return run_command_line(script, argv)
 

@@ -32,6 +32,13 @@ import re
 import sys
 import time
 
+if sys.version_info < (3, 10):  # noqa: UP036  its user reads a document, not a traceback
+    HINT = "Use `uv run`, which finds or fetches a newer Python, or install one."
+    ERROR = f"Python 3.10 or newer is needed; this is {sys.version.split()[0]}, {sys.executable}."
+    DETAILS = {"kind": "invalid_input", "retryable": False, "hint": HINT}
+    sys.stdout.write(json.dumps({"ok": False, "error": ERROR, "details": DETAILS}) + "\n")
+    sys.exit(2)
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -1099,6 +1106,7 @@ OUTPUT_PARAMS: list[Fields] = [
     {"name": "output", "type": "str", "metavar": "FILE",
      "help": "write to this file and print a receipt"},
     {"name": "pretty", "type": "bool", "help": "indent the JSON"},
+    {"name": "quiet", "type": "bool", "help": "show no progress on a terminal"},
     {"name": "jsonl", "type": "bool", "batch": True,
      "help": "one document a line, each at once; there may be any number of them"},
     {"name": "ordered", "type": "bool", "batch": True,
@@ -1492,7 +1500,8 @@ def run_command_line(script: Fields, argv: list[str] | None) -> int:
 
     script: name (of the file), description (its docstring), commands (the COMMANDS table, the
     first command is the default), run (command -> function; that of a "batch" also gets the output
-    options), to_markdown, errors_on_stderr to show errors there as well, and returns_everything if
+    options), to_markdown, errors_on_stderr to show errors there as well if stdout is no terminal,
+    to_terminal (document, to_markdown -> text; "" where JSON is printed), and returns_everything if
     its functions cut no document by themselves. argv: the words after the program's name, None for
     sys.argv's.
     """
@@ -1503,6 +1512,7 @@ def run_command_line(script: Fields, argv: list[str] | None) -> int:
     words = [os.fsencode(word).decode("utf-8", "surrogateescape") for word in arguments]
     flags = words[: words.index("--")] if "--" in words else words
     options: Fields = {}
+    report = None
     if "--format=markdown" in flags or ("--format", "markdown") in itertools.pairwise(flags):
         options["format"] = "markdown"  # also for an error that is found while flags are parsed
     is_command = bool(words) and words[0] in script["commands"]
@@ -1515,7 +1525,8 @@ def run_command_line(script: Fields, argv: list[str] | None) -> int:
             write_stdout(f"{script['name']} {VERSION}")
             return 0
         params = parse_arguments(script, command, is_command, words, options)
-        report = report_progress if sys.stderr.isatty() else None
+        is_shown = sys.stderr.isatty() and not options.get("quiet")
+        report = report_progress if is_shown else None
         spec = script["commands"][command]
         batch = {"options": options} if spec.get("batch") else {}
         limit = 0
@@ -1532,10 +1543,12 @@ def run_command_line(script: Fields, argv: list[str] | None) -> int:
         document = stop if stopped.args[0] else {"ok": True}
     except Exception as error:  # noqa: BLE001  a defect of ours: stdout still holds a document
         document = internal_error(error, "--verbose" in flags)
-    if script.get("errors_on_stderr") and not document["ok"]:
+    if report:
+        erase_progress()
+    if script.get("errors_on_stderr") and not document["ok"] and not sys.stdout.isatty():
         sys.stderr.write(f"{script['name']}: {document['error']}\n")
     try:
-        return print_document(document, options, script["to_markdown"])
+        return print_document(document, options, script)
     except Stopped as stopped:  # what there is to print is printed
         return 128 + int(stopped.args[0])
     except OSError as error:  # a full disk, for example: no document can be printed
@@ -1744,7 +1757,10 @@ def take_words(
     if positional and positional[0]["type"] in ("list", "csv"):
         values[name] = [*values.get(name, []), *words]
         return
+    names = [*commands, *script.get("others", ())]
     is_default = command == next(iter(commands)) and words[0] not in commands
+    if is_default and len(words) > 1:
+        refuse_mistyped(words[0], names)
     if is_default and not any(" " in word for word in words):
         words = [" ".join(words)]
     if positional and (name in values or name in from_json):
@@ -1761,6 +1777,17 @@ def take_words(
         similar = f"The command comes first: {script['name']} {words[0]} ..."
     error.details["hint"] = f"{error.details['hint']} {similar}".strip()
     raise error
+
+
+def refuse_mistyped(word: str, names: list[str]) -> None:
+    """Raise SearchError (invalid_input) for a first word that is nearly a command's name."""
+    import difflib
+
+    matches = difflib.get_close_matches(word.lower()[:100], names, 1, 0.75)
+    if matches and word not in names:
+        message = f"{quoted(word)} is no command; did you mean {matches[0]}?"
+        hint = f"The commands are {', '.join(names)}. Put a query in quotes."
+        raise SearchError("invalid_input", message, hint)
 
 
 def read_params_json(text: str) -> Fields:
@@ -1800,15 +1827,23 @@ def file_name(path: str) -> bytes:
 
 
 def report_progress(text: str, done: int, total: int) -> None:
-    """Show progress on a terminal's stderr."""
-    sys.stderr.write(f"{text} ({done} of {total})\n")
+    """Show progress on a terminal's stderr, in one line that is written again each time."""
+    sys.stderr.write(f"\r\x1b[K{text} ({done} of {total})")
+    sys.stderr.flush()
+
+
+def erase_progress() -> None:
+    """Erase the line of progress."""
+    sys.stderr.write("\r\x1b[K")
+    sys.stderr.flush()
 
 
 # ----- output
 
 
-def print_document(document: Document, options: Fields, to_markdown: Callable[..., str]) -> int:
+def print_document(document: Document, options: Fields, script: Fields) -> int:
     """Print a document, or write it to --output and print a receipt; return its exit code."""
+    to_markdown = script["to_markdown"]
     kind = "" if document["ok"] else document["details"]["kind"]
     lines = bool(options.get("lines")) or ("lines" in options and document["ok"])
     if lines:  # --jsonl: each item is a document of its own; without --output it is printed already
@@ -1821,7 +1856,10 @@ def print_document(document: Document, options: Fields, to_markdown: Callable[..
             document = internal_error(error, bool(options.get("verbose")))
             kind, text = "internal", error_markdown(document)
     else:
-        text = dump_json(document, bool(options.get("pretty")) or sys.stdout.isatty())
+        is_plain = "to_terminal" in script and not {"format", "output", "pretty"} & options.keys()
+        text = script["to_terminal"](document, to_markdown) if is_plain else ""
+        is_pretty = bool(options.get("pretty")) or sys.stdout.isatty()
+        text = text or dump_json(document, is_pretty)
     code = EXIT_CODES[kind] if kind else 0
     if "output" in options and (document["ok"] or lines):
         receipt = write_output(options["output"], text, document)

@@ -13,51 +13,68 @@ Examples:
   web_search.py 'rust async runtimes' --engine brave,duckduckgo
   web_search.py brief 'how do tokio and async-std differ' 'is async-std maintained'
   web_search.py recall 'tokio scheduler'
+  web_search.py read https://example.org/article --query 'how to set a timeout'
   web_search.py cache stats
+  web_search.py doctor
 
 It works without a key. With --engine auto (default) the first of these answers: the one that
 GLSI_SEARCH_ENGINE names, Brave, Google through Serper, your SearXNG (if its key or address is set),
 DuckDuckGo. Answers and pages are stored in ~/.glsi/cache.db (GLSI_DB_PATH) and are used again for
 24 hours; recall searches them offline.
 
-web_search.py serve starts the HTTP API (http_server.py), web_search.py mcp the MCP server
-(mcp_server.py).
+It is the front door: read (read_page.py), doctor and key (doctor.py), install (install.py), serve
+(http_server.py, the HTTP API) and mcp (mcp_server.py) are commands, too.
 
 Exit codes: 0 found, 1 nothing found, 2 bad input, 3 key missing or refused, 4 rate limit or quota,
 5 blocked, timeout, network or server fault, 70 defect of this script, 130 interrupted.
 """
-
-from __future__ import annotations
 
 import os
 import sys
 
 sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))  # PYTHONSAFEPATH leaves it out
 
-from websearch.command_line import end_process, run_command_line
+from websearch import command_line
 from websearch.search.commands import COMMANDS, RUN, to_markdown
+from websearch.terminal import to_terminal
 
-# First word that starts a server -> the command that runs it.
-SERVERS = {"serve": "http_server", "mcp": "mcp_server"}
+# First word -> the command of this folder that it starts, and the words that come first there.
+OTHERS = {
+    "read": ("read_page", []),
+    "doctor": ("doctor", []),
+    "key": ("doctor", ["key"]),
+    "config": ("doctor", []),
+    "install": ("install", ["install"]),
+    "serve": ("http_server", []),
+    "mcp": ("mcp_server", []),
+}
+MEANT = {"help": "--help", "version": "--version"}  # a single word that is no question
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Run the command line, or hand over to a server; return the exit code."""
-    words = sys.argv[1:] if argv is None else argv
-    if words and words[0] in SERVERS:
+    """Run the command line, or hand over to another command; return the exit code."""
+    words = list(sys.argv[1:] if argv is None else argv)
+    if words and words[0] in OTHERS:
         import importlib
 
-        return int(importlib.import_module(SERVERS[words[0]]).main(words[1:]))
+        module, first_words = OTHERS[words[0]]
+        return int(importlib.import_module(module).main([*first_words, *words[1:]]))
+    if words and words[0].startswith("{"):
+        words = ["--params-json", *words]
+    if len(words) == 1:
+        words = [MEANT.get(words[0], words[0])]
     script = {
         "name": "web_search.py",
         "description": __doc__,
         "commands": COMMANDS,
+        "others": OTHERS,
         "run": RUN,
         "to_markdown": to_markdown,
+        "to_terminal": to_terminal,
         "errors_on_stderr": True,  # for compatibility with GLSI, a Go program with these commands
     }
-    return run_command_line(script, words)
+    return command_line.run_command_line(script, words)
 
 
 if __name__ == "__main__":
-    end_process(main())
+    command_line.end_process(main())

@@ -282,6 +282,7 @@ OUTPUT_PARAMS: list[Fields] = [
     {"name": "output", "type": "str", "metavar": "FILE",
      "help": "write to this file and print a receipt"},
     {"name": "pretty", "type": "bool", "help": "indent the JSON"},
+    {"name": "quiet", "type": "bool", "help": "show no progress on a terminal"},
     {"name": "jsonl", "type": "bool", "batch": True,
      "help": "one document a line, each at once; there may be any number of them"},
     {"name": "ordered", "type": "bool", "batch": True,

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import re
-import sys
 
 from websearch import command_line, common, doctor_live, http_client, key_file
 from websearch import doctor_machine as machine
@@ -25,6 +24,7 @@ from websearch.engines import (
 )
 from websearch.key_file import KEY_NAMES, KEYS
 from websearch.ledger import BUDGET_VARIABLE, budget_warnings, budgets, paid_engines, this_month
+from websearch.terminal import to_terminal
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -446,20 +446,16 @@ def to_markdown(document: Document) -> str:
 
 
 def main(description: str, argv: list[str] | None) -> int:
-    """Run the command line; return the exit code. On a terminal the default is Markdown.
+    """Run the command line; return the exit code.
 
     description: the help text. argv: the words after the program's name, None for sys.argv's.
     """
-    command_line.open_closed_streams()
-    words = list(sys.argv[1:] if argv is None else argv)
-    chosen = any(word.split("=")[0] in ("--format", "--pretty", "--output") for word in words)
-    if sys.stdout.isatty() and not chosen:
-        words += ["--format", "markdown"]
     script = {
         "name": "doctor.py",
         "description": description,
         "commands": COMMANDS,
         "run": RUN,
         "to_markdown": to_markdown,
+        "to_terminal": to_terminal,
     }
-    return command_line.run_command_line(script, words)
+    return command_line.run_command_line(script, argv)

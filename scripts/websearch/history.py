@@ -16,7 +16,7 @@ from websearch.common import dump_json, one_line
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from typing import Any
 
     from websearch.common import Document
@@ -78,6 +78,17 @@ def note_read(params: dict[str, Any], document: Document) -> None:
     if urls and all(url.startswith("http") for url in urls):  # not a file of this machine
         with closing(PageStore()) as store:
             note(store, "read", "\n".join(urls), params, document["ok"])
+
+
+def noting_reads(run: Callable[..., Document]) -> Callable[..., Document]:
+    """Return a function that reads pages as run does, and notes in the history which ones."""
+
+    def run_and_note(params: dict[str, Any], *others: Any, **options: Any) -> Document:
+        document = run(params, *others, **options)
+        note_read(params, document)
+        return document
+
+    return run_and_note
 
 
 def entries(store: StoreFile) -> list[dict[str, Any]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 
 from websearch import history
@@ -301,8 +302,20 @@ def spending(store: PageStore) -> dict[str, Any]:
     return drop_empty({"spent": {this_month(): spent} if spent else {}, "budgets": limits})
 
 
+def run_search_line(params: dict[str, Any], report: ProgressCallback = None) -> Document:
+    """Run a search for the command line, where an address alone is meant for another command.
+
+    Raises SearchError (invalid_input).
+    """
+    query = params.get("query")
+    if isinstance(query, str) and re.fullmatch(r"https?://\S+", query):
+        hint = f"web_search.py read {query} reads it. To search for it, put a word beside it."
+        raise SearchError("invalid_input", f"{quoted(query)} is an address, no question.", hint)
+    return run_search(params, report)
+
+
 RUN: dict[str, Callable[..., Document]] = {
-    "search": run_search,
+    "search": run_search_line,
     "recall": run_recall,
     "cache": run_cache,
     "brief": run_brief_file,

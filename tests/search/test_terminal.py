@@ -1,0 +1,141 @@
+"""The front door as a person meets it: a terminal, other commands, near misses."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import subprocess
+import sys
+import unittest
+
+from tests.support import SCRIPTS, SmallWebCase, clean_environment
+
+
+class TerminalCase(SmallWebCase):
+    def at_terminal(self, script: str, *words: str, **variables: str) -> tuple[int, str, str]:
+        """Run a script whose stdout is a terminal; return (exit code, what it shows, stderr)."""
+        main_end, other_end = pty.openpty()
+        environment = clean_environment(
+            **{
+                **self.environment_of(self.server.url, ""),
+                "GLSI_DB_PATH": self.store,
+                "TERM": "xterm-256color",
+                "COLUMNS": "72",
+                **variables,
+            }
+        )
+        process = subprocess.Popen(
+            [sys.executable, str(SCRIPTS / script), *words],
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=other_end,
+            stderr=subprocess.PIPE,
+        )
+        os.close(other_end)
+        shown = b""
+        while piece := self.read_piece(main_end):
+            shown += piece
+        os.close(main_end)
+        _, errors = process.communicate(timeout=60)
+        return process.returncode, shown.decode().replace("\r\n", "\n"), errors.decode()
+
+    @staticmethod
+    def read_piece(descriptor: int) -> bytes:
+        try:
+            return os.read(descriptor, 65_536)
+        except OSError:  # Linux says so when the other end is closed
+            return b""
+
+
+class ForPeople(TerminalCase):
+    def test_results_are_numbered_wrapped_and_without_fences(self) -> None:
+        code, shown, _ = self.at_terminal("web_search.py", "sourdough starter", "-n", "2")
+        self.assertEqual(code, 0, shown)
+        self.assertRegex(shown, r"\x1b\[1m1\. Sourdough starter guide.*\x1b\[0m")
+        self.assertRegex(shown, r"\x1b\[2m   http://.* · 20\d\d-\d\d-\d\d\x1b\[0m")
+        self.assertNotIn("untrusted", shown)
+        passages = [line for line in shown.split("\n") if line.startswith("   ")]
+        self.assertTrue(passages)
+        self.assertLessEqual(max(map(len, passages)), 72)
+
+    def test_without_colour_where_none_is_wanted(self) -> None:
+        _, shown, _ = self.at_terminal("web_search.py", "sourdough", "-n", "1", NO_COLOR="1")
+        self.assertNotIn("\x1b", shown)
+
+    def test_an_agent_at_a_terminal_gets_what_it_gets_in_a_pipe(self) -> None:
+        for variables in ({"CLAUDECODE": "1"}, {"TERM": "dumb"}):
+            with self.subTest(variables):
+                _, shown, _ = self.at_terminal("web_search.py", "sourdough", **variables)
+                self.assertIn("untrusted page text", shown)
+                self.assertNotIn("\x1b", shown)
+
+    def test_json_is_there_for_who_asks(self) -> None:
+        _, shown, _ = self.at_terminal("web_search.py", "sourdough", "--format", "json")
+        self.assertTrue(json.loads(shown)["ok"])
+
+    def test_an_error_is_one_line_and_one_hint_and_is_shown_once(self) -> None:
+        code, shown, errors = self.at_terminal("web_search.py", "x", "--engine", "bing")
+        self.assertEqual((code, errors), (2, ""))
+        self.assertIn("bing", shown)
+        self.assertNotIn("{", shown)
+
+    def test_the_single_files_print_json_everywhere(self) -> None:
+        _, shown, _ = self.at_terminal("brave_search.py", "x")
+        self.assertEqual(json.loads(shown)["details"]["kind"], "auth")
+
+    def test_pages_and_the_doctor_are_shown_for_people_too(self) -> None:
+        url = f"{self.server.url}/site/articles/lighthouse"
+        _, shown, _ = self.at_terminal("read_page.py", url)
+        self.assertNotIn("untrusted", shown)
+        self.assertIn("\x1b[1m#", shown)
+        _, shown, _ = self.at_terminal("doctor.py")
+        self.assertIn("python: 3.", shown)
+
+
+class FrontDoor(TerminalCase):
+    def run_words(self, *words: str) -> tuple[int, str]:
+        run = self.run_script("web_search.py", *words)
+        return run.code, run.stdout.decode()
+
+    def test_it_starts_the_other_commands(self) -> None:
+        url = f"{self.server.url}/site/articles/lighthouse"
+        rows = (
+            (("read", url), '"provider":"read_page"'),
+            (("doctor",), '"provider":"doctor"'),
+            (("config",), '"provider":"doctor"'),
+            (("key", "list"), '"provider":"doctor"'),
+        )
+        for words, part in rows:
+            with self.subTest(words):
+                self.assertIn(part, self.run_words(*words)[1])
+
+    def test_words_that_are_no_questions_cost_no_search(self) -> None:
+        self.assertIn("Examples:", self.run_words("help")[1])
+        self.assertRegex(self.run_words("version")[1], r"^web_search.py \d+\.\d+\.\d+\n$")
+        code, text = self.run_words("https://example.org/page")
+        self.assertEqual(code, 2)
+        self.assertIn("web_search.py read https://example.org/page", text)
+        self.assertEqual(self.server.requests, [])
+
+    def test_json_in_place_of_a_query_is_its_parameters(self) -> None:
+        code, text = self.run_words('{"query": "sourdough", "count": 1}', "--no-pages")
+        self.assertEqual(code, 0, text)
+        self.assertEqual(len(json.loads(text)["results"]), 1)
+
+    def test_a_mistyped_command_is_named_and_nothing_is_sent(self) -> None:
+        for words in (("seach", "rust"), ("recal", "x"), ("breif", "a", "b"), ("docter", "now")):
+            with self.subTest(words):
+                code, text = self.run_words(*words)
+                self.assertEqual(code, 2, text)
+                self.assertIn("did you mean", text)
+        self.assertEqual(self.server.requests, [])
+
+    def test_a_question_of_unquoted_words_is_searched(self) -> None:
+        code, text = self.run_words("sourdough", "starter", "--no-pages")
+        self.assertEqual(code, 0)
+        self.assertEqual(json.loads(text)["query"], "sourdough starter")
+
+
+if __name__ == "__main__":
+    unittest.main()
