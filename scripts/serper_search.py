@@ -1588,7 +1588,7 @@ def stop_on_signals() -> None:
 
 # Type of a parameter -> what stands for its value in the help.
 _METAVARS = {"int": "N", "float": "N", "since": "PERIOD", "csv": "A,B"}
-MAX_CHOICES = 16  # that the help lists
+MAX_CHOICES = 24  # that the help lists
 
 
 class HelpFormatter(argparse.RawDescriptionHelpFormatter):

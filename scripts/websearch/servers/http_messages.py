@@ -120,8 +120,8 @@ def check_caller(request: HttpRequest, settings: dict[str, Any]) -> None:
 
     A page's script reaches a server on loopback under the page's own name (DNS rebinding), which
     the Host header then shows, or sends a request across origins, which the browser labels.
-    Raises HttpError (400, 403). settings: loopback (whether the server listens there alone), names
-    (by which clients may call it).
+    Raises HttpError (400, 401, 403). settings: loopback (whether the server listens there alone),
+    names (by which clients may call it), token ("" if none is needed).
     """
     hosts = request.headers.get_all("host", [])
     if len(hosts) > 1 or (not hosts and request.version != "HTTP/1.0"):
@@ -136,6 +136,8 @@ def check_caller(request: HttpRequest, settings: dict[str, Any]) -> None:
         raise HttpError(403, f"Requests from {quoted(origin)} are refused.", OTHER_PAGES_HINT)
     if request.header("sec-fetch-site").lower() in ("cross-site", "same-site"):
         raise HttpError(403, "A request from another site is refused.", OTHER_PAGES_HINT)
+    if request.takes_body():  # the body of a caller without the token is not read
+        check_token(request, settings["token"])
 
 
 def is_own_host(authority: str, settings: dict[str, Any]) -> bool:
