@@ -46,7 +46,7 @@ class Matrix(unittest.TestCase):
             load_script("websearch.servers.http_api").ROUTES,
         )
         tried = {faults.tool_of(one.subject, tools)[0] for one in cells if one.way == "mcp"}  # type: ignore[index]
-        self.assertEqual(tried, set(tools.TOOLS) - {"clear_cache"})
+        self.assertEqual(tried, set(tools.TOOLS) - {"clear_cache", "recall"})
         paths = {faults.route_of(one.subject, routes)[0] for one in cells if one.way == "http"}  # type: ignore[index]
         self.assertEqual(paths, {"/search", "/brief", "/read"})
 
