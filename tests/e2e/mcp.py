@@ -214,6 +214,7 @@ class Workplace:
         self.variables = {
             **small_web_environment(server.url),
             **dict.fromkeys(KEYS, KEY),
+            "WEB_SEARCH_TOOLS": "all",
             "SEARXNG_BASE_URL": "",
             "HOME": str(folder),
             "GLSI_DB_PATH": str(folder / "cache.db"),
