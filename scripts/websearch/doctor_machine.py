@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 
-from websearch import common, http_client, installation, skill_files
+from websearch import common, http_client, skill_files
 from websearch.common import shorten
 
 TYPE_CHECKING = False
@@ -180,7 +180,7 @@ def is_needed(file: str) -> bool:
 def check_installed() -> list[Line]:
     """Return the lines on where agents find the skill and the opencode tool."""
     try:
-        targets = installation.target_folders(None)
+        targets = skill_files.target_folders(None)
     except skill_files.InstallError as error:
         return [report_line("installed", "warning", str(error), "Set HOME.")]
     lines = [
@@ -195,7 +195,7 @@ def check_installed() -> list[Line]:
         message = f"No agent finds the skill: {' and '.join(map(str, targets))} are not there."
         hint = f"Run {INSTALL_COMMAND} in the skill's repository, or copy this folder there."
         lines.append(report_line("installed", "warning", message, hint))
-    tool = installation.opencode_folder(None) / "tool/google_search.ts"
+    tool = skill_files.opencode_folder(None) / "tool/google_search.ts"
     if tool.is_file():
         lines.append(report_line("installed for opencode", "ok", f"tool {tool}"))
     return lines

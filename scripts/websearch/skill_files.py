@@ -156,3 +156,45 @@ def replace_file(path: Path, data: bytes) -> None:
         part = Path(folder, path.name)
         part.write_bytes(data)
         part.replace(path)
+
+
+# ===== where copies go ============================================================================
+
+
+def folder_argument(text: str, what: str) -> Path:
+    """Return the folder that dir names, made absolute; raises InstallError.
+
+    what: the kind of folder, for the message. A folder that is not there is returned, too.
+    """
+    folder = Path(os.path.abspath(Path(text).expanduser()))
+    if not text.strip() or (folder.exists() and not folder.is_dir()):
+        raise InstallError(f"{text!r} is no folder. Give {what} for dir.")
+    return folder
+
+
+def target_folders(skills_folder: str | None) -> list[Path]:
+    """Return the folders that the skill is installed into; raises InstallError."""
+    if skills_folder is not None:
+        folder = folder_argument(skills_folder, "a skills folder")
+        return [folder if folder.name == NAME else folder / NAME]
+    home = Path("~").expanduser()
+    if not home.is_absolute():
+        raise InstallError("There is no home folder. Give a skills folder for dir.")
+    return [home / folder / NAME for folder in SKILLS_FOLDERS]
+
+
+def opencode_folder(project: str | None) -> Path:
+    """Return the folder that opencode loads tools from, the user's or a project's.
+
+    Raises InstallError.
+    """
+    if project is not None:
+        folder = folder_argument(project, "the project's folder")
+        if not folder.is_dir():
+            raise InstallError(f"{project!r} is no folder. Give the project's folder for dir.")
+        return folder if folder.name == ".opencode" else folder / ".opencode"
+    if folder_of_user := os.environ.get("OPENCODE_CONFIG_DIR"):
+        return Path(os.path.abspath(Path(folder_of_user).expanduser()))
+    config = os.environ.get("XDG_CONFIG_HOME", "")
+    home = Path("~/.config").expanduser()
+    return (Path(config) if os.path.isabs(config) else home) / "opencode"

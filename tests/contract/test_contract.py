@@ -36,8 +36,8 @@ ALL_SCRIPTS = sorted(path.name for path in SCRIPTS.glob("*.py"))
 FLOORS = [
     "common", "durations", "command_line", "terminal", "http_client", "batch", "html_tree", "pdf",
     "engines", "words", "pages", "store_file", "full_text", "store", "ledger", "history", "search",
-    "skill_files", "packing", "installation", "doctor_live", "key_file", "doctor_machine", "doctor",
-    "servers",
+    "skill_files", "doctor_live", "key_file", "doctor_machine", "doctor", "servers", "packing",
+    "installation",
 ]  # fmt: skip
 HEAVY_MODULES = (
     "urllib.request", "http.client", "ssl", "sqlite3", "concurrent.futures", "threading", "typing",
@@ -354,7 +354,7 @@ class OneDocument(FakeServerCase):
     def test_a_word_beside_quoted_words_is_named_as_a_mistyped_command(self) -> None:
         run = self.run_script(self.script, "nwes", "climate change")
         self.assertEqual(run.document["error"], "'nwes' is no command; did you mean news?")
-        self.assertIn("web, news", run.document["details"]["hint"])
+        self.assertIn("The commands are web,", run.document["details"]["hint"])
 
     def test_a_switch_is_given_alone_with_a_value_or_negated(self) -> None:
         for flag, sent in (

@@ -77,6 +77,7 @@ TOOLS: dict[str, tuple[str, tuple[str, ...]]] = {
     "brave_web_search": ("## Web", ("/res/v1/web/search",)),
     "brave_summarizer": ("create_task", ("/res/v1/summarizer/search",)),
     "brave_context": ("asyncio.timeout()", ("/res/v1/llm/context",)),
+    "recall": ("asyncio", ()),
     "clear_cache": ("Removed from the cache", ()),
 }
 BRIEF: dict[str, Any] = {"queries": ["python asyncio", "asyncio event loop"], "count": 3}
@@ -213,6 +214,7 @@ class Workplace:
         self.variables = {
             **small_web_environment(server.url),
             **dict.fromkeys(KEYS, KEY),
+            "WEB_SEARCH_TOOLS": "all",
             "SEARXNG_BASE_URL": "",
             "HOME": str(folder),
             "GLSI_DB_PATH": str(folder / "cache.db"),

@@ -23,7 +23,6 @@ EVALS_FOLDER = ROOT / "assets/evals"
 EVALS = json.loads((EVALS_FOLDER / "evals.json").read_text(encoding="utf-8"))
 TRIGGERS = json.loads((EVALS_FOLDER / "triggers.json").read_text(encoding="utf-8"))
 WORKERS = 4  # evaluations at once; most of their time is the start of an interpreter
-MOST_ALIKE = 0.5  # of the words of two trigger questions that are the same
 COMMAND_FORM = rf"^uv run {test_documents.PLACE}scripts/(\w+\.py) "
 NOTHING = object()  # what a path leads to that is not in the document
 
@@ -143,24 +142,6 @@ class EvalCommands(unittest.TestCase):
                         agrees(filled, outcome), f"{outcome.code} {outcome.stdout:.600}"
                     )
 
-    def test_an_expectation_that_does_not_hold_is_noticed(self) -> None:
-        document = {"ok": True, "results": [{"url": "https://a.example/", "year": 2019}]}
-        outcome = Outcome(0, json.dumps(document), document)
-        wrong: list[tuple[str, str, Any]] = [
-            ("", "exit_code", 2), ("answer", "exists", None), ("ok", "equals", False),
-            ("results.0.year", "at_least", 2020), ("results.0.url", "contains", "b.example"),
-            ("results.0.url", "matches", "^http:"), ("results", "length_at_least", 2),
-            ("stdout", "length_at_most", 5), ("results", "each_has", ["url", "title"]),
-            ("results.*.year", "each_at_least", 2020), ("results.*.url", "each_contains", "b."),
-            ("results.*.url", "each_matches", "^http:"), ("results.*.url", "any_contains", "b."),
-            ("results.*.title", "each_contains", ""), ("results.1.url", "exists", None),
-        ]  # fmt: skip
-        self.assertEqual({check for _, check, _ in wrong}, {*CHECKS, "exit_code"})
-        for path, check, value in wrong:
-            with self.subTest(check, path=path):
-                expectation = {"path": path, "check": check, "value": value}
-                self.assertFalse(agrees(expectation, outcome))
-
 
 class EvalFile(unittest.TestCase):
     """The form that agentskills.io and the skill-creator use, and the project's own limits."""
@@ -179,25 +160,16 @@ class EvalFile(unittest.TestCase):
                 self.assertTrue(evaluation["assertions"])
                 self.assertTrue(all(isinstance(text, str) for text in evaluation["assertions"]))
 
-    def test_every_expectation_is_a_sentence_with_a_check(self) -> None:
+    def test_every_expectation_has_a_check_and_every_command_its_exit_code_checked(self) -> None:
         for evaluation in EVALS["evals"]:
-            for expectation in evaluation["expectations"]:
-                with self.subTest(evaluation["id"], expectation=expectation):
-                    self.assertTrue(expectation["text"])
-                    self.assertIn(expectation["check"], {*CHECKS, "exit_code"})
-                    self.assertEqual("path" in expectation, expectation["check"] != "exit_code")
-                    commands = len(evaluation["expected_commands"])
-                    self.assertLess(expectation.get("command", 0), commands)
-
-    def test_every_command_has_its_exit_code_checked(self) -> None:
-        for evaluation in EVALS["evals"]:
-            checked = [
-                one.get("command", 0)
-                for one in evaluation["expectations"]
-                if one["check"] == "exit_code"
-            ]
             with self.subTest(evaluation["id"]):
-                self.assertEqual(checked, list(range(len(evaluation["expected_commands"]))))
+                codes = []
+                for item in evaluation["expectations"]:
+                    self.assertTrue(item["text"])
+                    self.assertIn(item["check"], {*CHECKS, "exit_code"})
+                    self.assertEqual("path" in item, item["check"] != "exit_code")
+                    codes += [item.get("command", 0)] if item["check"] == "exit_code" else []
+                self.assertEqual(codes, list(range(len(evaluation["expected_commands"]))))
 
     def test_commands_are_written_as_the_skill_teaches(self) -> None:
         for evaluation in EVALS["evals"]:
@@ -220,16 +192,6 @@ class EvalFile(unittest.TestCase):
         }
         self.assertEqual(run, scripts - {"install.py"})  # for people, not for agents
 
-    def test_no_prompt_and_no_command_stands_there_twice(self) -> None:
-        prompts = [evaluation["prompt"] for evaluation in EVALS["evals"]]
-        commands = [one for evaluation in EVALS["evals"] for one in evaluation["expected_commands"]]
-        for values in (prompts, commands):
-            self.assertEqual(len(values), len(set(values)))
-
-
-def words(text: str) -> set[str]:
-    return set(re.findall(r"\w+", text.lower()))
-
 
 class Triggers(unittest.TestCase):
     """Questions that should load the skill, and near misses that should not."""
@@ -239,23 +201,6 @@ class Triggers(unittest.TestCase):
         self.assertEqual((verdicts.count(True), verdicts.count(False)), (20, 20))
         self.assertEqual(len(TRIGGERS), 40)
         self.assertEqual({tuple(trigger) for trigger in TRIGGERS}, {("query", "should_trigger")})
-
-    def test_no_two_are_alike(self) -> None:
-        for place, trigger in enumerate(TRIGGERS):
-            for other in TRIGGERS[:place]:
-                mine, its = words(trigger["query"]), words(other["query"])
-                with self.subTest(trigger["query"], other=other["query"]):
-                    self.assertLess(len(mine & its) / len(mine | its), MOST_ALIKE)
-
-    def test_near_misses_speak_of_what_the_skill_is_about(self) -> None:
-        near = (
-            r"search|google|\bweb\b|\burls?\b|https?:|\bhtml\b|\bpage\b|look up|latest|\bdocs?\b|"
-            r"duckduckgo|\bapi key\b|sources|robots\.txt|hits"
-        )
-        for trigger in TRIGGERS:
-            if not trigger["should_trigger"]:
-                with self.subTest(trigger["query"]):
-                    self.assertRegex(trigger["query"].lower(), near)
 
 
 # Filter -> the values that are tried.

@@ -26,8 +26,14 @@ installation: Any = load_script("websearch.installation")
 packing: Any = load_script("websearch.packing")
 skill_files: Any = load_script("websearch.skill_files")
 PARTS = (
-    "SKILL.md", "LICENSE", "README.md", "Makefile", "server.json", ".claude-plugin", "scripts",
-    "references", "assets",
+    "SKILL.md", "LICENSE", "Makefile", "server.json", "references", "assets/opencode",
+    "assets/mcp/codex.toml", "assets/secrets.example.yaml",
+)  # fmt: skip
+# What install.py itself needs, and some commands.
+FEW_SCRIPTS = (
+    "install.py", "brave_search.py", "mcp_server.py", "web_search.py",
+    *(f"websearch/{name}.py"
+      for name in ("__init__", "common", "skill_files", "installation", "packing")),
 )  # fmt: skip
 NAME = "web-search"
 
@@ -46,7 +52,12 @@ def snapshot(folder: Path) -> dict[str, tuple[bytes, int]]:
 
 
 class InstallCase(unittest.TestCase):
-    """A repository of its own, with everything in it that must not be installed, and a home."""
+    """A small repository with everything in it that must not be installed, and a home.
+
+    whole: whether it has all scripts.
+    """
+
+    whole = False
 
     def setUp(self) -> None:
         super().setUp()
@@ -57,12 +68,14 @@ class InstallCase(unittest.TestCase):
         self.home.mkdir()
         self.repository = self.folder / "repository"
         self.repository.mkdir()
-        for part in PARTS:
-            source = ROOT / part
-            if source.is_dir():
-                shutil.copytree(source, self.repository / part)
+        scripts = ["scripts"] if self.whole else [f"scripts/{name}" for name in FEW_SCRIPTS]
+        for part in (*PARTS, *scripts):
+            target = self.repository / part
+            target.parent.mkdir(parents=True, exist_ok=True)
+            if (ROOT / part).is_dir():
+                shutil.copytree(ROOT / part, target)
             else:
-                shutil.copy(source, self.repository)
+                shutil.copy(ROOT / part, target)
         for name in (
             ".git/config", "scripts/__pycache__/common.cpython-310.pyc", "scripts/.common.py.swp",
             "scripts/common.py~", "secrets.yaml", "assets/secrets.yaml", "assets/evals/evals.json",
@@ -141,7 +154,7 @@ class Install(InstallCase):
     def test_copies_all_that_an_agent_needs_and_nothing_else(self) -> None:
         copy = self.installed()
         names = {path.relative_to(copy).as_posix() for path in copy.rglob("*") if path.is_file()}
-        scripts = {path.relative_to(ROOT).as_posix() for path in (ROOT / "scripts").rglob("*.py")}
+        scripts = {f"scripts/{name}" for name in FEW_SCRIPTS}
         references = {f"references/{path.name}" for path in (ROOT / "references").glob("*.md")}
         wanted = {"SKILL.md", "LICENSE", "FILES.sha256", "assets/secrets.example.yaml",
                   "assets/opencode/tool/google_search.ts"}  # fmt: skip
@@ -152,14 +165,6 @@ class Install(InstallCase):
             if path.is_file():
                 self.assertNotIn(b"not-to-be-copied", path.read_bytes())
         self.assertEqual([path for path in copy.parent.iterdir() if path != copy], [])
-
-    def test_links_between_the_documents_hold_in_the_copy(self) -> None:
-        copy = self.installed()
-        for path in [copy / "SKILL.md", *(copy / "references").glob("*.md")]:
-            for link in re.findall(r"\]\(([^)#\s]+)\)", path.read_text(encoding="utf-8")):
-                if not link.startswith(("http://", "https://", "url")):
-                    with self.subTest(path.name, link=link):
-                        self.assertTrue((path.parent / link).exists())
 
     def test_permissions_do_not_depend_on_umask_or_source(self) -> None:
         for path in (self.repository / "scripts").glob("*.py"):
@@ -187,48 +192,6 @@ class Install(InstallCase):
         self.assertTrue((place / NAME / "scripts/web_search.py").is_file())
         _, stdout, _ = self.run_install("install", "--dir", str(place / NAME))
         self.assertIn(f"unchanged: {place / NAME} ", stdout)
-
-    def test_the_copy_works_without_the_repository_from_any_folder(self) -> None:
-        copy = self.installed()
-        shutil.rmtree(self.repository)
-        empty = self.folder / "empty"
-        empty.mkdir()
-        with FakeServer() as server:
-            environment = {
-                "HOME": str(self.home),
-                "BRAVE_SEARCH_BASE_URL": server.url,
-                "BRAVE_SEARCH_API_KEY": f"good-{CANARY}",
-            }
-            for script, arguments in (
-                ("brave_search.py", ["python asyncio"]),
-                ("web_search.py", ["python asyncio", "--no-pages"]),
-                ("doctor.py", []),
-            ):
-                place = copy / "scripts" / script
-                run = run_script(str(place), *arguments, env=environment, cwd=empty)
-                with self.subTest(script):
-                    self.assertEqual((run.code, run.stderr), (0, ""))
-                    self.assertTrue(run.document["ok"])
-            lines = [line for line in run.document["checks"] if line["name"] == "skill folder"]
-            self.assertEqual([line["status"] for line in lines], ["ok"], lines)
-            executed = subprocess.run(
-                [str(copy / "scripts/brave_search.py"), "--version"],
-                env=clean_environment(PATH=f"{self.uv_folder()}:{os.environ['PATH']}"),
-                cwd=empty,
-                capture_output=True,
-                check=False,
-            )
-        self.assertEqual(executed.returncode, 0, executed.stderr)
-        self.assertEqual(list(empty.iterdir()), [])
-
-    def uv_folder(self) -> Path:
-        """A folder with a stand-in for uv, which starts a script with this Python."""
-        folder = self.folder / "bin"
-        folder.mkdir()
-        program = folder / "uv"
-        program.write_text(f'#!/bin/sh\nshift 2\nexec {sys.executable} "$@"\n', encoding="utf-8")
-        program.chmod(0o755)
-        return folder
 
 
 class Update(InstallCase):
@@ -273,7 +236,7 @@ class Update(InstallCase):
         whole = snapshot(copy)
         for damage in (
             (copy / "scripts/websearch/common.py").unlink,
-            lambda: (copy / "scripts/read_page.py").write_bytes(b""),
+            lambda: (copy / "scripts/brave_search.py").write_bytes(b""),
             lambda: (copy / "scripts/web_search.py").chmod(0o644),
             (copy / "FILES.sha256").unlink,
             lambda: (copy / "FILES.sha256").write_bytes(b"\xff\x00 nothing"),
@@ -570,18 +533,80 @@ class Bundle(InstallCase):
         tools = load_script("websearch.servers.mcp_tools").TOOLS
         self.assertEqual([tool["name"] for tool in self.manifest["tools"]], list(tools))
 
-    def test_unpacked_the_server_starts_and_lists_its_tools(self) -> None:
-        place = self.folder / "Größe mit Leerzeichen"
-        with zipfile.ZipFile(self.path) as bundle:
-            bundle.extractall(place)
-        run = run_script(str(place / "scripts/mcp_server.py"), "tools")
-        self.assertIn(b"web_search", run.stdout)
-
     def test_the_entry_of_the_registry_holds_its_digest(self) -> None:
         entry = json.loads((self.repository / "dist/server.json").read_bytes())
         digest = hashlib.sha256(self.path.read_bytes()).hexdigest()
         self.assertEqual(entry["packages"][0].pop("fileSha256"), digest)
         self.assertEqual(entry, json.loads((self.repository / "server.json").read_bytes()))
+
+
+class WholeSkill(InstallCase):
+    """The real skill, installed or packed, is used."""
+
+    whole = True
+
+    def test_the_copy_has_every_script(self) -> None:
+        copy = self.installed()
+        for path in (ROOT / "scripts").rglob("*.py"):
+            self.assertTrue((copy / path.relative_to(ROOT)).is_file(), path)
+
+    def test_links_between_the_documents_hold_in_the_copy(self) -> None:
+        copy = self.installed()
+        for path in [copy / "SKILL.md", *(copy / "references").glob("*.md")]:
+            for link in re.findall(r"\]\(([^)#\s]+)\)", path.read_text(encoding="utf-8")):
+                if not link.startswith(("http://", "https://", "url")):
+                    with self.subTest(path.name, link=link):
+                        self.assertTrue((path.parent / link).exists())
+
+    def test_the_copy_works_without_the_repository_from_any_folder(self) -> None:
+        copy = self.installed()
+        shutil.rmtree(self.repository)
+        empty = self.folder / "empty"
+        empty.mkdir()
+        with FakeServer() as server:
+            environment = {
+                "HOME": str(self.home),
+                "BRAVE_SEARCH_BASE_URL": server.url,
+                "BRAVE_SEARCH_API_KEY": f"good-{CANARY}",
+            }
+            for script, arguments in (
+                ("brave_search.py", ["python asyncio"]),
+                ("web_search.py", ["python asyncio", "--no-pages"]),
+                ("doctor.py", []),
+            ):
+                place = copy / "scripts" / script
+                run = run_script(str(place), *arguments, env=environment, cwd=empty)
+                with self.subTest(script):
+                    self.assertEqual((run.code, run.stderr), (0, ""))
+                    self.assertTrue(run.document["ok"])
+            lines = [line for line in run.document["checks"] if line["name"] == "skill folder"]
+            self.assertEqual([line["status"] for line in lines], ["ok"], lines)
+            executed = subprocess.run(
+                [str(copy / "scripts/brave_search.py"), "--version"],
+                env=clean_environment(PATH=f"{self.uv_folder()}:{os.environ['PATH']}"),
+                cwd=empty,
+                capture_output=True,
+                check=False,
+            )
+        self.assertEqual(executed.returncode, 0, executed.stderr)
+        self.assertEqual(list(empty.iterdir()), [])
+
+    def uv_folder(self) -> Path:
+        """A folder with a stand-in for uv, which starts a script with this Python."""
+        folder = self.folder / "bin"
+        folder.mkdir()
+        program = folder / "uv"
+        program.write_text(f'#!/bin/sh\nshift 2\nexec {sys.executable} "$@"\n', encoding="utf-8")
+        program.chmod(0o755)
+        return folder
+
+    def test_unpacked_the_server_starts_and_lists_its_tools(self) -> None:
+        self.run_install("package")
+        place = self.folder / "Größe mit Leerzeichen"
+        with zipfile.ZipFile(self.repository / "dist/web-search.mcpb") as bundle:
+            bundle.extractall(place)
+        run = run_script(str(place / "scripts/mcp_server.py"), "tools")
+        self.assertIn(b"web_search", run.stdout)
 
 
 class Repository(unittest.TestCase):

@@ -309,7 +309,7 @@ def run_search_line(params: dict[str, Any], report: ProgressCallback = None) -> 
     """
     query = params.get("query")
     if isinstance(query, str) and re.fullmatch(r"https?://\S+", query):
-        hint = f"web_search.py read {query} reads it. To search for it, put a word beside it."
+        hint = "The command read reads the page. To search for an address, put a word beside it."
         raise SearchError("invalid_input", f"{quoted(query)} is an address, no question.", hint)
     return run_search(params, report)
 

@@ -448,12 +448,12 @@ def resolve(host: str, port: int) -> tuple[int, tuple[Any, ...]]:
 
     name = host.strip("[]")
     try:
-        found = socket.getaddrinfo(name, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+        infos = socket.getaddrinfo(name, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
     except (OSError, UnicodeError):
         message = f"host {quoted(host)} is not an address or name of this machine."
         hint = f"Give an address such as {LOOPBACK} or 0.0.0.0."
         raise SearchError("invalid_input", message, hint) from None
-    return found[0][0], found[0][4]
+    return infos[0][0], infos[0][4]
 
 
 def url_of(address: tuple[Any, ...]) -> str:

@@ -147,8 +147,8 @@ def check_headers(message: Any, http_request: HttpRequest) -> bool:
     if method == "tools/call":
         name = decode_header(http_request.header("mcp-name"))
         pairs.append(("mcp-name", name, params.get("name")))
-    for name, value, wanted in pairs:
-        if value != wanted:
+    for name, value, expected in pairs:
+        if value != expected:
             text = f"Header mismatch: {name} must say what the body says"
             raise ProtocolError(HEADER_MISMATCH, text, request_id=request_id)
     if body_version is None:

@@ -294,7 +294,7 @@ def call_result(params: dict[str, Any], report: Report) -> dict[str, Any]:
     document, text = mcp_tools.call_tool(name, {} if arguments is None else arguments, counted)
     return {
         "content": [{"type": "text", "text": text}],
-        "isError": mcp_tools.is_failure(name, document),
+        "isError": mcp_tools.is_failure(document, arguments),
     }
 
 

@@ -14,6 +14,7 @@ import re
 from websearch import history
 from websearch.common import (
     DEFAULT_MAX_CHARS,
+    TRUE_WORDS,
     SearchError,
     check_text,
     check_value,
@@ -65,7 +66,6 @@ CLEARS_OWN_STORE = {
 
 # module and command: their COMMANDS describe the arguments. run: the module's function. keys: the
 # tool works, and is listed, if one of these variables is set; () if it is listed on request only.
-# must_find: whether no_results is an error.
 # arguments: those that a model needs; a pair (shown name, table's name) if the names differ.
 # help: words for an argument that fit a model better than the table's. more_choices: further values
 # of an argument -> the module's function for each. instead: an argument that may replace the first
@@ -126,7 +126,6 @@ TOOLS: dict[str, dict[str, Any]] = {
             "GEMINI_API_KEY", "GOOGLE_API_KEY", "VERTEX_API_KEY", "GOOGLE_CLOUD_PROJECT",
             "CODE_ASSIST_ACCESS_TOKEN",
         ),
-        "must_find": True,
         "doing": "asking Gemini", "annotations": READS_THE_WEB,
         "description": "Answer a question from a Google search, written by Gemini, with sources "
         "and the queries used.",
@@ -395,8 +394,8 @@ def chosen_command(name: str, params: dict[str, Any]) -> dict[str, Any]:
         first = tool["arguments"][0]
         present = [item for item in (first, label) if params.get(item) not in (None, "", [])]
         if len(present) != 1 and not (first in params and label not in params):
-            state = "both are" if present else "neither is"
-            message = f"{name} takes either {first} or {label}; {state} given."
+            verb = "both are" if present else "neither is"
+            message = f"{name} takes either {first} or {label}; {verb} given."
             hint = f"Give {first} for one question, {label} for several."
             raise SearchError("invalid_input", message, hint)
         if present == [label]:
@@ -517,8 +516,8 @@ def tool_text(name: str, document: Document, max_chars: int = DEFAULT_MAX_CHARS)
     return shorten(text, max_chars - 1)
 
 
-def is_failure(name: str, document: Document) -> bool:
-    """Return whether a tool's document is an error; no_results is an answer of most tools."""
-    if document["ok"]:
-        return False
-    return document["details"]["kind"] != "no_results" or "must_find" in TOOLS[name]
+def is_failure(document: Document, arguments: Any) -> bool:
+    """Return whether a document is an error; no_results is none, unless sources were required."""
+    required = object_field({"arguments": arguments}, "arguments").get("require_grounding")
+    is_required = str(required).lower() in TRUE_WORDS
+    return not document["ok"] and (document["details"]["kind"] != "no_results" or is_required)
