@@ -1716,7 +1716,7 @@ def make_parser(script: Fields, command: str) -> Parser:
     spec = script["commands"][command]
     parser = Parser(
         prog=f"{script['name']} {command}",
-        usage=f"%(prog)s {positional_word(spec)} [options]",
+        usage=f"%(prog)s {usage_words(spec)} [options]",
         description=spec["help"],
         formatter_class=HelpFormatter,
         add_help=False,
@@ -1750,13 +1750,13 @@ def make_parser(script: Fields, command: str) -> Parser:
     return parser
 
 
-def positional_word(spec: Fields) -> str:
-    """Return the parameter that a command takes without a flag, for its usage; "" for none."""
-    for item in spec["params"]:
-        if item.get("positional"):
-            word = f"'{item['name'].upper()}'"
-            return word if item.get("required") else f"[{word}]"
-    return ""
+def usage_words(spec: Fields) -> str:
+    """Return the parameters that a command takes without a flag as its usage shows them."""
+    words = []
+    for item in [item for item in spec["params"] if item.get("positional")]:
+        word = f"'{item['name'].upper()}'"
+        words.append(word if item.get("required") else f"[{word}]")
+    return " ".join(words)
 
 
 def flag_help(parameter: Fields) -> str:
@@ -1824,7 +1824,7 @@ def parse_arguments(
     if words:
         take_words(script, command, words, values, from_json)
     merged = {**from_json, **values}
-    if not merged and command != default and positional_word(spec):
+    if not merged and command != default and usage_words(spec):
         needed = [item for item in spec["params"] if item.get("required")]
         wanted = " and ".join(item["name"] for item in needed) or "parameters"
         give = "".join(f"Give {item['name']}: {item['help']}. " for item in needed)
@@ -1847,32 +1847,34 @@ def take_words(
     A list takes every word, and the default command joins unquoted words to one query. The error
     for a word too many names the nearest command, because the first word may be a mistyped one.
     """
-    commands = script["commands"]
+    commands, first = script["commands"], words[0]
     positional = [item for item in commands[command]["params"] if item.get("positional")]
-    name = positional[0]["name"] if positional else ""
-    if positional and positional[0]["type"] in ("list", "csv"):
-        values[name] = [*values.get(name, []), *words]
-        return
-    names = [*commands, *script.get("others", ())]
-    is_default = command == next(iter(commands)) and words[0] not in commands
-    if is_default and len(words) > 1:
-        refuse_mistyped(words[0], names)
-    if is_default and not any(" " in word for word in words):
+    one_text = [item["type"] for item in positional] == ["str"] and first not in commands
+    is_default = command == next(iter(commands))
+    if one_text and is_default and len(words) > 1:
+        refuse_mistyped(first, [*commands, *script.get("others", ())])
+    if one_text and is_default and not any(" " in word for word in words):
         words = [" ".join(words)]
-    if positional and (name in values or name in from_json):
-        error = given_twice(name, values.get(name, from_json.get(name)), words[0])
-    elif positional and len(words) == 1:
-        values[name] = words[0]
-        return
-    else:
-        message = f"{command} does not take {quoted(words[-1])}."
+    error = None
+    for parameter in positional:
+        name = parameter["name"]
+        if parameter["type"] in ("list", "csv"):
+            values[name] = [*values.get(name, []), *words]
+            return
+        if words and (name in values or name in from_json):
+            error = given_twice(name, values.get(name, from_json.get(name)), words[0])
+            break
+        if words:
+            values[name] = words.pop(0)
+    if words:
         hint = "Put the query in single quotes." if positional else "It takes flags only."
-        error = SearchError("invalid_input", message, hint)
-    similar = nearest(words[0], commands, "command")
-    if words[0] in commands:
-        similar = f"The command comes first: {script['name']} {words[0]} ..."
-    error.details["hint"] = f"{error.details['hint']} {similar}".strip()
-    raise error
+        message = f"{command} does not take {quoted(words[0])}."
+        error = error or SearchError("invalid_input", message, hint)
+        similar = nearest(first, commands, "command")
+        if first in commands:
+            similar = f"The command comes first: {script['name']} {first} ..."
+        error.details["hint"] = f"{error.details['hint']} {similar}".strip()
+        raise error
 
 
 def refuse_mistyped(word: str, names: list[str]) -> None:

@@ -63,6 +63,8 @@ class Parameters(unittest.TestCase):
             ({"since": "2024-02-29to2024-03-01"}, {"since": "2024-02-29..2024-03-01"}),
             ({"timeout": "1.5", "max_chars": "0"}, {"timeout": 1.5, "max_chars": 0}),
             ({"color": None}, {}),
+            ({"site": ["a.b", "", None]}, {"site": ["a.b"]}),
+            ({"site": [""], "rules": [None, ""]}, {}),
         ):
             with self.subTest(given):
                 self.assertEqual(checked(**given), expected)
@@ -131,6 +133,76 @@ class Texts(unittest.TestCase):
         ):
             with self.subTest(text):
                 self.assertEqual(common.clean_text(text), expected)
+
+    def test_nothing_that_shows_nothing_stays_unless_its_neighbours_need_it(self) -> None:
+        smuggled = "".join(
+            chr(0xFE00 + byte % 16) + chr(0xE0100 + byte % 240) for byte in range(256)
+        )
+        for hidden in (
+            smuggled, "\u2061\u2062\u2063\u2064", "\u206a\u206f", "\u115f\u1160\u3164\uffa0",
+            "\u00ad\u034f\u061c\u180e\u200e\u200f", "\u200c\u200d\u200c",
+            "\u2060\u200d\u2060\u200d", "\ufe0f\u200d\ufe0f\u200d", "\U0001bca0\U0001d173",
+        ):  # fmt: skip
+            for before, after in (("a", "b"), ("я", "ж"), ("中", "文")):
+                with self.subTest(hidden, before=before):
+                    text = common.clean_text(before + hidden + after)
+                    left = len(text) - len(before + after)
+                    self.assertLessEqual(left, 1)  # a variation selector, or a joiner
+        for text in (
+            "❤\ufe0f",
+            "1\ufe0f\u20e3",
+            "🏳\ufe0f\u200d🌈",
+            "👩🏽\u200d⚕\ufe0f",
+            "क्\u200dष",
+            "葛\ufe00",
+        ):
+            self.assertEqual(common.clean_text(text), text)
+
+    def test_rows_of_combining_marks_are_cut_to_30_and_accents_stay(self) -> None:
+        marks = "\u0301\u0323" * 30_000
+        text = common.clean_text("a" + marks + "b" + "\u2060".join(marks[:100]) + "c")
+        self.assertEqual(len(text), 3 + 2 * 30)
+        for text in ("e\u0301te\u0301", "Tiê\u0323ng Việ\u0323t", "שָׁלוֹם", "…—“”" * 30):
+            self.assertEqual(common.clean_text(text), text)
+
+    def test_a_strangers_markdown_and_html_is_not_live(self) -> None:
+        for text, expected in (
+            ("see ![x](http://evil/?d=1) here", "see x here"),
+            ('[text](https://e.org "title")', "text"),
+            ("[text](<javascript:alert(1)>)", "[text] (<javascript:alert(1)>)"),
+            ("[a[b]](//evil/x)", "[a[b]] (//evil/x)"),
+            ("![x][ref]\n[ref]: http://evil", "![x] [ref]\n[ref] : http://evil"),
+            ('a <img src="http://evil/?d=1"> b', "a   b"),
+            ("a <im<img>g src=x> b", "a <im g src=x> b"),
+            ("a <!-- hidden --> b <!-- open", "a   b  "),
+            ("<script>x</script>", " x "),
+            ("vector<int> a; x < y; rows[i](j)", "vector<int> a; x < y; rows[i] (j)"),
+            ("plain text, 5 > 3", "plain text, 5 > 3"),
+        ):
+            with self.subTest(text):
+                self.assertEqual(common.make_harmless(text), expected)
+
+    def test_long_texts_are_cleaned_in_time_in_proportion(self) -> None:
+        pieces = (
+            "[a](http:",
+            "![",
+            "<!--",
+            "<img ",
+            "[a]: ",
+            "\u200d",
+            "\u0301",
+            "❤\ufe0f",
+            "](",
+            "<a",
+        )
+        for piece in pieces:
+            seconds = []
+            for times in (20_000, 80_000):
+                started = time.process_time()
+                common.make_harmless(common.clean_text(piece * times))
+                seconds.append(time.process_time() - started)
+            with self.subTest(piece):
+                self.assertLess(seconds[1], 12 * max(seconds[0], 0.01))
 
     def test_a_models_answer_loses_only_controls(self) -> None:
         self.assertEqual(

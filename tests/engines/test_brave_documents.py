@@ -510,6 +510,28 @@ class WebDocumentTest(DocumentCase):
         whole = call_main(brave, "tea", "--max-chars", "0").document
         self.assertEqual(len(whole["web_results"]), 20)
         self.assertNotIn("truncated", whole)
+        for document in (brave.run_web_search({"query": "tea"}), whole):
+            self.assertEqual(len(document["web_results"][0]["extra_snippets"]), 5)
+
+    def test_side_sections_go_first_then_further_excerpts_then_results(self) -> None:
+        counts = {"web": 10, "news": 5, "videos": 6, "discussions": 3}
+        answer = copy_json(WEB)
+        for section, count in counts.items():
+            result = {**WEB[section]["results"][0], "description": "tea and leaves " * 14}
+            more = ["tea " * 60] * 5 if section == "web" else []
+            answer[section]["results"] = [{**result, "extra_snippets": more}] * count
+        self.server.body = answer
+        document = call_main(brave, "tea").document
+        self.assertEqual(len(document["web_results"]), 10)
+        left_out = document["truncated"]["left_out"]
+        self.assertIn("video_results", left_out)
+        self.assertNotIn("items_dropped", document["truncated"])
+        document = call_main(brave, "tea", "--max-chars", "3000").document
+        self.assertIn("extra_snippets", document["truncated"]["left_out"])
+        self.assertGreaterEqual(len(document["web_results"]), 3)
+        self.assertEqual(
+            document["web_results"][0]["description"], "tea and leaves " * 13 + "tea and leaves"
+        )
 
 
 PLACE_ITEM = {
@@ -910,6 +932,16 @@ class MarkdownTest(DocumentCase):
             for sign in ("{'", "['", "None", "True", "False"):
                 with self.subTest(command=command, sign=sign):
                     self.assertNotIn(sign, text)
+
+    def test_no_text_of_a_page_is_live_markdown_or_html(self) -> None:
+        live = "x ![i](http://evil/?d=1) <img src=http://evil> <!-- c -->"
+        result = {"title": live, "url": TEA, "description": live, "age": f"2 days\n\n# ago {live}"}
+        document = {"ok": True, "web_results": [{**result, "extra_snippets": [live]}]}
+        document |= {"followups": [live], "results": [{"name": "n", "snippets": [live]}]}
+        text = brave.to_markdown(document)
+        self.assertNotRegex(text, r"(?<!\\)\]\(http://evil")
+        self.assertNotRegex(text.replace("\\<", ""), "<img|<!--")
+        self.assertNotIn("\n# ago", text)
 
     def test_brackets_parentheses_and_line_breaks_do_not_break_a_link(self) -> None:
         result = {"url": "https://a.example/w(1) x", "title": "a](http://evil) [b]\nc"}

@@ -64,6 +64,15 @@ class ErrorAnswers(GeminiCase):
             error = judged(429, "RESOURCE_EXHAUSTED", detail)
             self.assertEqual(error.retry_after, seconds)
 
+    def test_the_wait_is_named_in_markdown_and_sentences_end_with_a_full_stop(self) -> None:
+        error = judged(429, "RESOURCE_EXHAUSTED", {"@type": RPC + "RetryInfo", "retryDelay": "34s"})
+        text = gemini.to_markdown(gemini.error_document(error))
+        self.assertIn("Try again in 34 s.", text)
+        credential = {"provider": "gemini", "name": "GEMINI_API_KEY"}
+        body = b'{"error": {"code": 403, "message": "Permission denied"}}'
+        error = gemini.api_error(gemini.Response(403, {}, body), credential, "gemini-x")
+        self.assertIn("Permission denied. Check GEMINI_API_KEY", error.message)
+
     def test_are_read_in_any_wrapping(self) -> None:
         credential = {"provider": "gemini", "name": "GEMINI_API_KEY"}
         for status, body, kind in (

@@ -11,7 +11,7 @@ import unittest
 
 from tests.engines.gemini_support import GeminiCase, gemini
 from tests.fake_server.gemini_requests import MODELS
-from tests.support import CANARY, call_main
+from tests.support import CANARY, ROOT, call_main, load_script
 
 SCRIPT = "gemini_search.py"
 EVERY_COMMAND: tuple[tuple[str, ...], ...] = (
@@ -224,6 +224,14 @@ class Thinking(GeminiCase):
         self.assertEqual(gemini.run_search(params)["details"]["kind"], "invalid_input")
         asked = [one for one in self.server.requests if one.method == "POST"]
         self.assertEqual(len(asked), 1)
+
+    def test_the_default_level_is_documented(self) -> None:
+        reference = (ROOT / "references/gemini_grounding.md").read_text(encoding="utf-8")
+        (row,) = re.findall(r"(?m)^\| `thinking`.*$", reference)
+        self.assertIn("| low |", row)
+        tools = load_script("websearch.servers.mcp_tools").tool_definitions()
+        (tool,) = [tool for tool in tools if tool["name"] == "grounded_search"]
+        self.assertEqual(tool["inputSchema"]["properties"]["thinking_level"]["default"], "low")
 
     def test_thoughts_have_a_field_of_their_own_and_never_reach_the_text(self) -> None:
         document = gemini.run_search({"query": "sourdough", "include_thoughts": True})

