@@ -184,7 +184,7 @@ def check_sqlite() -> list[Check]:
     with closing(sqlite3.connect(":memory:")) as database:
         fts5 = has_full_text(database)
     if not fts5:
-        message = f"{sqlite3.sqlite_version}, without FTS5: recall is slower and ranks less well."
+        message = f"{sqlite3.sqlite_version}, without FTS5: nothing is kept."
         return [check("sqlite", "warning", message, "Use another Python, such as uv's.")]
     return [check("sqlite", "ok", f"{sqlite3.sqlite_version} with FTS5")]
 

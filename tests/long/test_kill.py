@@ -104,7 +104,7 @@ class SearchesKilled(KillCase):
         self.assertNotIn("warnings", run.document)
         for item in run.document["results"]:
             self.assertTrue(item.get("text") or item.get("error"), item)
-        # A killed process's claim to the question holds nobody up.
+        # A killed process holds nobody up.
         self.assertLess(time.monotonic() - started, 2 + SLACK)
         self.assertTrue(self.run_script("web_search.py", query).document["from_cache"])
 
@@ -327,7 +327,7 @@ class ServersKilled(KillCase):
             )
             time.sleep(self.source.uniform(0, 0.3))
             client.process.kill()
-            client.process.wait()  # as long as it is a zombie, its claim to a question counts
+            client.process.wait()
             with self.subTest(number, seed=SEED):
                 with self.assertRaises(EOFError):  # after at most its answer
                     for _ in range(3):

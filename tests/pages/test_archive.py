@@ -58,7 +58,7 @@ class Reading(ArchiveCase):
 
         def replace(error: Any, *_: Any) -> Any:
             waited.append(good_is_read.wait(5))
-            return archive.error_of(error)
+            return archive.gone_error(error)
 
         def report(url: str, *_: int) -> None:
             if url == good:

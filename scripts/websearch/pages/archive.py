@@ -20,7 +20,7 @@ from websearch.pages.fetch import (
     is_excepted,
 )
 
-TYPE_CHECKING = False  # typing.TYPE_CHECKING without its import, which costs 5 ms
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from websearch.http_client import Response
 
@@ -39,29 +39,29 @@ def replace_gone(
     Without reads_copy, the error only names the copy, in details.archived. The archive is not asked
     about addresses in private networks. Never raises SearchError.
     """
-    error = error_of(gone)
+    error = gone_error(gone)
     if error.kind == "blocked" or is_private(url):
         return error
     seconds = READING_SECONDS if reads_copy else NAMING_SECONDS
     limit = min(deadline, time.monotonic() + seconds)
     try:
-        found = newest_copy(url, limit)
-        if found and reads_copy:
-            return fetch_copy(url, found, limit)
+        timestamp = newest_copy(url, limit)
+        if timestamp and reads_copy:
+            return fetch_copy(url, timestamp, limit)
     except SearchError as failure:
         error.retryable = reads_copy
         error.details["hint"] += f" {TITLE} could not be asked: {failure}"
         return error
-    if found:
-        date = date_of(found)
-        error.details["archived"] = {"date": date, "url": copy_address(url, found)}
+    if timestamp:
+        date = date_of(timestamp)
+        error.details["archived"] = {"date": date, "url": copy_address(url, timestamp)}
         error.details["hint"] = f"{TITLE} has a copy of {date}: give archived to read it."
     else:
         error.details["hint"] += f" {TITLE} has no copy."
     return error
 
 
-def error_of(gone: Fetched | SearchError) -> SearchError:
+def gone_error(gone: Fetched | SearchError) -> SearchError:
     """Return the error that an answer is."""
     if isinstance(gone, SearchError):
         return gone
@@ -138,5 +138,5 @@ def date_of(timestamp: str) -> str:
 def archived_fields(address: str) -> dict[str, str]:
     """Return the day of a copy at an address of the archive as archived; {} for other addresses."""
     start = f"{engine_address(NAME)}/web/"
-    found = re.match(re.escape(start) + r"(\d{14})(?:[a-z]{2}_)?/", address)
-    return {"archived": date_of(found[1])} if found else {}
+    copy = re.match(re.escape(start) + r"(\d{14})(?:[a-z]{2}_)?/", address)
+    return {"archived": date_of(copy[1])} if copy else {}

@@ -7,11 +7,11 @@ import re
 from websearch.common import DEFAULT_MAX_CHARS
 from websearch.engines.pacing import PAGES, PacedEngine
 from websearch.http_client import send_within
-from websearch.pages.fetch import SharedAnswers, guarded
+from websearch.pages.fetch import SharedAnswers, guarded_request
 from websearch.pages.markdown import MarkdownWriter
 from websearch.pages.page_tree import Page
 
-TYPE_CHECKING = False  # typing.TYPE_CHECKING without its import, which costs 5 ms
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
@@ -52,7 +52,7 @@ class SiteApi(PacedEngine):
         try:
             if self.robots:
                 self.robots.check(request.url, self.deadline)
-            return send_within(guarded(request.for_http()), self.deadline)
+            return send_within(guarded_request(request.for_http()), self.deadline)
         finally:
             self.end_turn()
 

@@ -392,8 +392,6 @@ def serve_until_signal(server: ApiServer) -> Document:
     """Serve until SIGTERM or SIGINT, then finish what runs; return what was done."""
     import signal
 
-    from websearch.store_file import MAX_KEPT, kept
-
     address = url_of(server.server_address)
     numbers = (signal.SIGTERM, signal.SIGINT)
     before = [signal.signal(number, server.stop) for number in numbers]
@@ -401,13 +399,10 @@ def serve_until_signal(server: ApiServer) -> Document:
     try:
         sys.stderr.write(f"listening on {address}\n")
         sys.stderr.flush()
-        kept.room = MAX_KEPT
         sys.setswitchinterval(SWITCH_SECONDS)
         server.serve()
     finally:
         server.server_close()
-        kept.room = 0
-        kept.close()
         sys.setswitchinterval(interval)
         for number, handler in zip(numbers, before, strict=True):
             signal.signal(number, handler)
