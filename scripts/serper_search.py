@@ -1183,6 +1183,8 @@ def check_value(parameter: Fields, value: Any) -> Any:
         return value
     if kind in ("list", "csv"):
         items = value if isinstance(value, list) else [value]
+        if len(items) > 1:  # an empty one among others counts as not given
+            items = [item for item in items if item is not None and str(item).strip()]
         if kind == "csv":
             items = [word for item in items for word in str(item).split(",") if word.strip()]
         if not items:

@@ -1,4 +1,4 @@
-"""The store: answers by key, pages by URL, and the searches in flight, in one SQLite file.
+"""The store: answers by key and pages by URL, in one SQLite file.
 
 It knows no engine. It never raises for the state of its file: a store that is locked, full or
 read-only is a miss and a sentence in warnings, and the caller goes on without it; one that is
@@ -44,11 +44,8 @@ KEEP_SECONDS = 30 * 86_400.0  # older answers and pages are removed: too old eve
 MAX_TEXT_CHARS = 500_000  # of one page: a long book
 MAX_TITLE_CHARS = 1_000  # a longer title is text, which would weigh five times in the index
 MAX_PUBLISHED_CHARS = 100  # a longer one is no date
-OUTCOME_SECONDS = 10.0  # what a claim ended with is kept so long for those who have waited
-MAX_CLAIM_SECONDS = 3_600.0  # a claim that ends later was made by a clock that was wrong
 MAX_EXPIRED = 200  # pages that one write removes because of their age: some 0.2 s
 NEVER = float("inf")  # a moment that does not come
-ENDED = ""  # owner of a claim that has ended
 
 _EPOCH = "(julianday(updated_at) - 2440587.5) * 86400.0"  # GLSI's times are text, in UTC
 _TIMESTAMP = "strftime('%Y-%m-%d %H:%M:%f', ?, 'unixepoch')"
@@ -72,11 +69,6 @@ class PageStore(StoreFile):
     def __init__(self, path: str = "", max_bytes: int = MAX_STORE_BYTES) -> None:
         super().__init__(path)
         self._max_bytes = max_bytes
-
-    @functools.cached_property
-    def _owner(self) -> str:
-        """The owner of this store's claims."""
-        return f"{host_name()} {os.getpid()} {os.urandom(4).hex()}"
 
     # ----- answers
 
@@ -161,62 +153,6 @@ class PageStore(StoreFile):
             return [db.execute(f"{_PAGES} WHERE id = ?", (page_id,)).fetchone() for page_id in ids]
 
         return [page_of(row) for row in self.use(read, [])]
-
-    # ----- searches in flight
-
-    def claim(self, key: str, seconds: float, since: float = NEVER) -> bool:
-        """Return whether this process shall do the work of a key, for at most these seconds.
-
-        False: another live process does it, or has ended it since a moment (seconds since 1970)
-        with an outcome, which outcome() returns. True also if the store cannot be used.
-        """
-        now = time.time()
-        seconds = min(max(0.0, seconds), MAX_CLAIM_SECONDS)
-
-        def write(db: sqlite3.Connection) -> bool:
-            query = "SELECT owner, expires FROM searches WHERE key = ?"
-            row = db.execute(query, (key,)).fetchone()
-            owner, expires = row or (self._owner, now)
-            taken = owner not in (self._owner, ENDED) and 0 < expires - now <= MAX_CLAIM_SECONDS
-            ended_since = owner == ENDED and expires >= since + OUTCOME_SECONDS
-            if ended_since or (taken and may_live(owner)):
-                return False
-            values = (key, self._owner, now + seconds)
-            db.execute("INSERT OR REPLACE INTO searches VALUES (?, ?, ?, NULL)", values)
-            return True
-
-        return bool(self.use(write, True, writing=True))
-
-    def release(self, key: str, outcome: dict[str, Any] | None = None) -> None:
-        """End this store's own claim, if it still stands.
-
-        outcome: what must not be kept, but may serve those who have waited for it.
-        """
-        text = storable(json.dumps(outcome, ensure_ascii=False)) if outcome else None
-
-        def write(db: sqlite3.Connection) -> None:
-            if text:
-                statement = (
-                    "UPDATE searches SET owner = ?, expires = ?, outcome = ? "
-                    "WHERE key = ? AND owner = ?"
-                )
-                ends = time.time() + OUTCOME_SECONDS
-                db.execute(statement, (ENDED, ends, text, key, self._owner))
-            else:
-                statement = "DELETE FROM searches WHERE key = ? AND owner = ?"
-                db.execute(statement, (key, self._owner))
-
-        self.use(write, None, writing=True)
-
-    def outcome(self, key: str, since: float) -> dict[str, Any] | None:
-        """Return what a claim ended with since a moment (seconds since 1970), or None."""
-
-        def read(db: sqlite3.Connection) -> Any:
-            query = "SELECT outcome FROM searches WHERE key = ? AND owner = ? AND expires >= ?"
-            return db.execute(query, (key, ENDED, since + OUTCOME_SECONDS)).fetchone()
-
-        row = self.use(read, None)
-        return json_object(row[0]) if row else None
 
     # ----- requests that cost money
 
@@ -410,14 +346,13 @@ def remove_pages(db: sqlite3.Connection, ids: Iterable[int]) -> None:
 
 
 def remove_expired(db: sqlite3.Connection) -> None:
-    """Remove answers, pages and claims that are too old; of the pages only some at a time."""
+    """Remove answers and pages that are too old; of the pages only some at a time."""
     now = time.time()
     statement = f"DELETE FROM cache WHERE updated_at < {_TIMESTAMP}"  # noqa: S608
     db.execute(statement, (now - KEEP_SECONDS,))
     query = "SELECT id FROM pages WHERE fetched_at < ? LIMIT ?"
     expired = db.execute(query, (now - KEEP_SECONDS, MAX_EXPIRED)).fetchall()
     remove_pages(db, [row[0] for row in expired])
-    db.execute("DELETE FROM searches WHERE expires < ?", (now,))
     db.execute("DELETE FROM history WHERE moment < ?", (now - KEEP_SECONDS,))
 
 
@@ -457,30 +392,3 @@ def answers_to(db: sqlite3.Connection, query: str) -> tuple[list[str], list[str]
             keys.append(key)
             urls += [storable(url) for url in content.get("urls") or [] if isinstance(url, str)]
     return keys, list(dict.fromkeys(urls))
-
-
-# ===== the owner of a claim =======================================================================
-
-
-def host_name() -> str:
-    """Return this machine's name, without spaces."""
-    name = os.uname().nodename if hasattr(os, "uname") else os.environ.get("COMPUTERNAME", "")
-    return name.replace(" ", "-")
-
-
-def may_live(owner: str) -> bool:
-    """Return whether the process that made a claim may still be there.
-
-    Only processes of this machine can be looked for, and not on Windows, where os.kill ends them.
-    """
-    host, _, rest = owner.partition(" ")
-    number = rest.partition(" ")[0]
-    if os.name == "nt" or host != host_name() or not number.isdigit():
-        return True
-    try:
-        os.kill(int(number), 0)
-    except ProcessLookupError:
-        return False
-    except (OSError, OverflowError):  # it is another user's
-        return True
-    return True

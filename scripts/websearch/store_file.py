@@ -40,7 +40,6 @@ CREATE TABLE IF NOT EXISTS history (
     params TEXT, ok INTEGER);
 CREATE TABLE IF NOT EXISTS spending (
     month TEXT, engine TEXT, requests INTEGER, PRIMARY KEY (month, engine));
-CREATE TABLE IF NOT EXISTS searches (key TEXT PRIMARY KEY, owner TEXT, expires REAL, outcome TEXT)
 """
 
 

@@ -294,6 +294,12 @@ class Ways(BriefCase):
         self.four_topics()
         self.expected = self.brief(OTTER, HERON, NEWT)["sources"]
 
+    def test_an_empty_question_among_others_counts_as_not_given(self) -> None:
+        self.four_topics()
+        params = json.dumps({"queries": [OTTER, "", None, " ", HERON], "engine": ["serper", ""]})
+        document = self.brief("--params-json", params)
+        self.assertEqual([one["query"] for one in document["queries"]], [OTTER, HERON])
+
     def test_questions_as_json_a_file_and_standard_input(self) -> None:
         lines = f"{OTTER}\n\n{HERON}\n{NEWT}\n"
         path = self.folder / "questions.txt"

@@ -1,4 +1,4 @@
-"""The store: answers, pages, full text, claims; and what happens when its file is not usable."""
+"""The store: answers, pages, full text; and what happens when its file is not usable."""
 
 from __future__ import annotations
 
@@ -316,73 +316,6 @@ class Published(StoreCase):
         self.assertEqual(store.warnings, [])
 
 
-class Claims(StoreCase):
-    def test_one_works_and_the_others_wait_until_it_ends(self) -> None:
-        first, second = self.open(), self.open()
-        self.assertTrue(first.claim("key", 60.0))
-        self.assertTrue(first.claim("key", 60.0))
-        self.assertFalse(second.claim("key", 60.0))
-        self.assertTrue(second.claim("other", 60.0))
-        second.release("key")  # it is not its own
-        self.assertFalse(second.claim("key", 60.0))
-        first.release("key")
-        self.assertTrue(second.claim("key", 60.0))
-
-    def test_what_one_ends_with_serves_those_who_waited_and_stops_nobody(self) -> None:
-        begin = time.time()
-        first, second = self.open(), self.open()
-        first.claim("key", 60.0)
-        self.assertIsNone(second.outcome("key", begin))
-        first.release("key", {"text": "ab\ud800"})
-        self.assertEqual(second.outcome("key", begin), {"text": "ab\ufffd"})
-        self.assertIsNone(second.outcome("key", time.time() + 1))  # it came before
-        self.assertIsNone(second.outcome("other", begin))
-        self.assertFalse(second.claim("key", 60.0, since=begin))  # the outcome is to be taken
-        self.assertTrue(second.claim("key", 60.0))
-        self.assertIsNone(first.outcome("key", begin))
-        first.release("key", {"text": "not its own any more"})
-        self.assertIsNone(first.outcome("key", begin))
-
-    def test_end_by_themselves(self) -> None:
-        first, second = self.open(), self.open()
-        self.assertTrue(first.claim("key", 0.2))
-        self.assertFalse(second.claim("key", 60.0))
-        time.sleep(0.25)
-        self.assertTrue(second.claim("key", 60.0))
-
-    def test_of_a_process_that_was_killed_stand_in_nobodys_way(self) -> None:
-        code = (
-            f"import sys, os; sys.path.insert(0, {str(SCRIPTS)!r}); "
-            "from websearch import store as page_store; "
-            f"print(page_store.PageStore({str(self.path)!r}).claim('key', 600.0), flush=True); "
-            "sys.stdin.read()"
-        )
-        process = subprocess.Popen(
-            [sys.executable, "-c", code],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            env=clean_environment(),
-        )
-        with process:
-            assert process.stdout
-            self.assertEqual(process.stdout.readline().strip(), b"True")
-            store = self.open()
-            self.assertFalse(store.claim("key", 60.0))
-            process.kill()
-        self.assertTrue(store.claim("key", 60.0))
-
-    def test_of_another_machine_stand_until_they_end(self) -> None:
-        store = self.open()
-        store.claim("key", 60.0)
-        self.execute("UPDATE searches SET owner = 'elsewhere 999999999 x'")
-        self.assertFalse(self.open().claim("key", 60.0))
-        self.execute("UPDATE searches SET expires = expires + 1e9")  # its clock was wrong
-        self.assertTrue(self.open().claim("key", 60.0))
-
-    def test_are_granted_where_the_store_cannot_be_used(self) -> None:
-        self.assertTrue(self.open("/dev/null/x.db").claim("key", 60.0))
-
-
 class Clear(StoreCase):
     def filled(self) -> Any:
         store = self.open()
@@ -615,15 +548,13 @@ class Unusable(StoreCase):
             store.get_answer("new", None),
             store.get_pages(["https://new.test/"], None),
             store.recall("heron", 5),
-            store.claim("key", 60.0),
-            store.release("key"),
             store.clear("q"),
             store.clear(),
             store.stats()["answers"],
         ]
 
     nothing = ({"answers": 0, "pages": 0},) * 2
-    missed = [None, {}, [], True, None, *nothing, 0]  # noqa: RUF012
+    missed = [None, {}, [], *nothing, 0]  # noqa: RUF012
 
     def filled(self) -> None:
         store = self.open()
@@ -796,7 +727,6 @@ class Unusable(StoreCase):
             store = self.open()
             started = time.monotonic()
             store.put_answer("new", {"query": "q", "urls": []})
-            self.assertTrue(store.claim("key", 60.0))
             self.assertTrue(store.get_answer("key", None))  # reading goes on
             self.assertLess(time.monotonic() - started, store_file.LOCK_SECONDS + SLACK)
             self.assertEqual(len(store.warnings), 1)
@@ -810,19 +740,18 @@ class Unusable(StoreCase):
             os.chmod(self.path.parent, folder_mode)
             with self.subTest(file=oct(mode), folder=oct(folder_mode)):
                 found = unprivileged(self.read_and_write)
-                self.assertEqual(found[:3], ["kept", ["https://a.test/"], True], found)
-                self.assertEqual(len(found[3]), 1)
-                self.assertRegex(found[3][0], r"cannot be written: .*writable")
+                self.assertEqual(found[:2], ["kept", ["https://a.test/"]], found)
+                self.assertEqual(len(found[2]), 1)
+                self.assertRegex(found[2][0], r"cannot be written: .*writable")
         os.chmod(self.path.parent, 0o700)
 
     def read_and_write(self) -> list[Any]:
         store = PageStore(str(self.path))
         content = store.get_answer("key", None)["content"]
         urls = self.urls(store, "walrus")
-        claimed = store.claim("key", 60.0)
         store.put_answer("new", {"query": "q", "urls": []})
         store.close()
-        return [content["query"], urls, claimed, store.warnings]
+        return [content["query"], urls, store.warnings]
 
     def test_a_file_system_that_cannot_do_wal_gets_the_older_journal(self) -> None:
         class WithoutWal(PageStore):  # type: ignore[misc,valid-type]
@@ -898,7 +827,7 @@ assert not heavy & (set(sys.modules) - before)
 store = page_store.PageStore({str(self.path)!r})
 store.put_answer("key", {{"query": "q", "urls": []}})
 store.put_pages([{{"url": "https://a.test/", "text": "\\u6771\\u4eac heron"}}])
-assert store.get_answer("key", 60.0) and store.recall("heron", 5) and store.claim("key", 5.0)
+assert store.get_answer("key", 60.0) and store.recall("heron", 5)
 store.clear("q")
 store.close()
 store.close()

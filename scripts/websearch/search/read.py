@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 FURTHER_ROUNDS = 2  # of reading: they replace pages that failed or hold the text of another one
 LEAST_SECONDS = 1.0  # that must be left to begin a further round
+STORING_SECONDS = 1.0  # after the deadline, in which pages are still stored
 MIN_TIMEOUT = 0.1  # seconds: the shortest timeout that the commands accept
 SHINGLE_WORDS = 5  # words in a row that are compared: a shorter run stands in unrelated texts
 SAME_TEXT = 0.8  # share of the shingles of two texts that stand in both if the texts are the same
@@ -101,6 +102,7 @@ def read_pages(sources: list[Source], reader: PageReader) -> None:
         url = source.result["url"]
         page: dict[str, Any] = pages.get(url) or fetched.get(url) or {}
         source.text = str(source.result.pop("text", "") or page.get("text") or "")
+        source.is_cut = bool(page.get("truncated"))
         source.shingles = shingles(source.text)
         source.error = str(page.get("error", ""))
         source.is_fetched = url in fetched
@@ -131,14 +133,15 @@ def fetch_pages(
     }
     document = run_read(params, report_page)
     pages = document.get("pages") or [{"url": url, **document} for url in urls]
-    names = ("url", "final_url", "title", "published", "text")
+    names = ("url", "final_url", "title", "published", "truncated", "text")
     now = time.time()
     reader.store.put_pages(
         [
             {"title": "", **{name: page[name] for name in names if name in page}, "fetched_at": now}
             for page in pages
             if page["ok"]
-        ]
+        ],
+        reader.deadline + STORING_SECONDS,
     )
     return {page["url"]: page for page in pages}, document.get("warnings", [])
 

@@ -239,18 +239,20 @@ def fill_texts_in(
         index = last_to_spare(shown)
         del items[index], shown[index]
         cut["items_dropped"] = {name: len(sources) - len(shown)}
-    texts = [source.text for source in shown if source.text]
-    holders = [item for item, source in zip(items, shown, strict=True) if source.text]
+    read = [pair for pair in zip(items, shown, strict=True) if pair[1].text]
+    holders = [item for item, _ in read]
+    texts = [source.text for _, source in read]
     asked = [
-        "\n".join(queries[number - 1] for number in sorted(source.questions))
-        for source in shown
-        if source.text
+        "\n".join(queries[number - 1] for number in sorted(source.questions)) for _, source in read
     ]
     rank_until = limits.deadline + MAX_LATENESS
     # With less than MIN_ROOM, one item is left, and what stands beside it takes the room.
-    is_cut = bool(texts) and (
+    is_cut = bool(read) and (
         room() < MIN_ROOM or fill_texts(holders, texts, asked, room(), rank_until)
     )
+    for item, source in read:
+        if source.is_cut:
+            item["truncated"] = is_cut = True
     if not is_cut and len(cut) == 1:
         del document["truncated"]
 
