@@ -235,6 +235,39 @@ class Deadline(CannedPage):
         self.assertEqual(document["pages"][0]["details"]["kind"], "timeout")
         self.assertEqual(document["pages"][0]["details"]["hint"], "Raise timeout.")
 
+    def test_a_long_query_does_not_outlive_the_deadline_and_what_was_not_searched_is_said(
+        self,
+    ) -> None:
+        text = repeated("The ferry leaves the harbour at noon. Nobody waits there.\n\n", 2_000_000)
+        headers = {"Content-Type": "text/plain"}
+        questions = [f"when does ferry number {number} leave" for number in range(600)]
+        for query, said in (
+            ("\n".join(questions), "The query is too long"),
+            ("\n".join(questions[:12]), "No time was left"),
+        ):
+            with self.subTest(said):
+                started = time.monotonic()
+                timeout = 3 if "long" in said else 0.4
+                page = self.page(text, query=query, timeout=timeout, headers=headers)
+                self.assertLess(time.monotonic() - started, timeout + read.MAX_LATENESS + SLACK)
+                self.assertIn(said, page["note"])
+                self.assertTrue(page["truncated"])
+                self.assertTrue(page.get("text") or page["passages"])
+
+    def test_only_some_pages_wait_to_be_read_and_no_thread_waits_after_the_deadline(self) -> None:
+        self.server.body, self.server.headers = b"words", {"Content-Type": "text/plain"}
+        urls = [f"{self.server.url}/{number}" for number in range(40)]
+        params = {"urls": urls, "page_timeout": 20.0, "raw_html": True}
+        reading = read.PageReading(urls, params, time.monotonic() + 3)
+        threads = [threading.Thread(target=reading.fetch_pages, daemon=True) for _ in range(8)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join(3 + SLACK)
+            self.assertFalse(thread.is_alive())
+        self.assertEqual(reading.fetched.qsize(), read.MAX_UNREAD)
+        self.assertLessEqual(40 - len(reading.schedule.waiting), read.MAX_UNREAD + len(threads))
+
 
 class Strangers(CannedPage):
     """What strangers write stays data: cleaned, on one line, short, and in Markdown fenced."""

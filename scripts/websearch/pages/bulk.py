@@ -11,7 +11,14 @@ import time
 from collections import deque
 
 from websearch.batch import LineWriter, done_inputs, input_lines, wants_lines
-from websearch.common import SearchError, check_params, deadline_of, fit_document, log_operation
+from websearch.common import (
+    SearchError,
+    check_params,
+    deadline_of,
+    error_document,
+    fit_document,
+    log_operation,
+)
 from websearch.http_client import retry_after, warn_once
 from websearch.pages.fetch import (
     Fetched,
@@ -21,7 +28,7 @@ from websearch.pages.fetch import (
     is_gone,
     normal_url,
 )
-from websearch.pages.page_document import page_document, result_or_error
+from websearch.pages.page_document import in_time, page_document, result_or_error
 from websearch.pages.read import COMMANDS as READ_COMMANDS
 from websearch.pages.read import MAX_HOST_CONNECTIONS, pages_document, run_read
 
@@ -298,8 +305,11 @@ def run_list(params: dict[str, Any], options: dict[str, Any]) -> Document:
 def line_document(line: str, answer: Fetched | SearchError, params: dict[str, Any]) -> Document:
     """Return the document of one page: {ok, url, final_url, title, ..., text}, or the error."""
     deadline = deadline_of(params)
-    page = {"url": line, **page_document(answer, params, deadline)}
-    document = pages_document([page], params, deadline)
+    page = in_time(lambda: page_document(answer, params, deadline), deadline)
+    if page is None:
+        message = "The page was fetched, but not read before its time was over."
+        page = error_document(SearchError("timeout", message, "Raise timeout."))
+    document = pages_document([{"url": line, **page}], params, deadline)
     item = {"url": line, **(document["pages"][0] if document["ok"] else document)}
     for warning in document.get("warnings", []):
         warn_once(warning)

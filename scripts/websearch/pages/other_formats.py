@@ -17,6 +17,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from websearch.common import Document
 
+MAX_START = 2_000  # characters of a text that tell what it is
 MAX_MEDIA_TYPE = 100  # characters of a Content-Type that a message names
 MAX_JSON = 50_000  # characters; longer data is shown as it stands
 MAX_INDENTED = 200_000  # characters of indented JSON; deep data grows a thousandfold
@@ -123,9 +124,9 @@ def charset_codec(label: str) -> str:
 
 def sniff_kind(text: str, content_type: str, url: str) -> str:
     """Return what a text is: html, json, feed, xml or text (Markdown is text)."""
-    start = text[:2000].lstrip("\ufeff \t\r\n").lower()
+    start = text[:MAX_START].lstrip("\ufeff \t\r\n").lower()
     media = content_type.partition(";")[0].strip().lower()
-    bare = re.sub(r"(?s)<!--.*?-->|<\?xml[^>]*>", "", start).lstrip()
+    bare = re.sub(r"(?s)<!--.*?-->|<\?xml[^>]*>", "", start[:MAX_START]).lstrip()
     if bare.startswith(("<!doctype html", "<html")):
         return "html"
     if (

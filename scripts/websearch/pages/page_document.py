@@ -92,6 +92,22 @@ def result_or_error(work: Callable[..., Any], *arguments: Any) -> Any:
         return SearchError("internal", message, "Report the address; other pages are unaffected.")
 
 
+def in_time(work: Callable[[], Any], deadline: float) -> Any:
+    """Return what work returns, None if it takes longer than until the deadline.
+
+    Then its thread is left behind: nothing can stop it, but it does not keep the process alive.
+    """
+    import threading
+
+    results: list[Any] = []
+    thread = threading.Thread(target=lambda: results.append(result_or_error(work)), daemon=True)
+    thread.start()
+    thread.join(max(0.0, min(deadline - time.monotonic(), threading.TIMEOUT_MAX)))
+    if results and isinstance(results[0], SearchError):
+        raise results[0]
+    return results[0] if results else None
+
+
 def read_answer(answer: Fetched | Document, params: dict[str, Any], deadline: float) -> Document:
     """Return what a page says: final_url, title, author, published, license, language, text.
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import re
 import time
 
 from websearch.common import (
@@ -30,7 +32,12 @@ from websearch.pages.fetch import (
     page_headers,
     proxy_for,
 )
-from websearch.pages.page_document import MAX_DROPPED, page_document, result_or_error
+from websearch.pages.page_document import (
+    MAX_DROPPED,
+    in_time,
+    page_document,
+    result_or_error,
+)
 from websearch.pages.passages import PARAGRAPH_GAP, join_best
 from websearch.pages.ranking import rank_windows
 from websearch.pages.sites import read_through_api
@@ -47,13 +54,16 @@ if TYPE_CHECKING:
 MAX_URLS = 50  # of one call
 MAX_CONNECTIONS = 8  # at once
 MAX_HOST_CONNECTIONS = 2  # at once to one host and port
+MAX_UNREAD = 8  # pages that are fetched and not read yet; one can have 5 MB, a PDF file more
 PAGE_TIMEOUT = 3.0  # seconds for one page, redirects included
 # Characters of JSON that are kept free when max_chars is shared out: in each page for truncated,
 # next_offset and a note, and in the document for everything outside of its pages.
 PAGE_FIELDS_CHARS, DOCUMENT_FIELDS_CHARS = 70, 120
 SEARCH_SPEED = 500_000  # characters a second that are searched for passages on a slow machine
 ALWAYS_SEARCHED = 500_000  # characters of a page that are searched even at the deadline
-MAX_LATENESS = 1.0  # seconds after the deadline in which a search for passages may begin
+MAX_LATENESS = 1.0  # seconds after the deadline in which passages may be searched for
+# Of a query that pages are searched for: a longer one is a text, and each word takes time.
+MAX_QUERY_CHARS, MAX_QUERY_WORDS = 2_000, 100
 BROWSER_NOTE = "The text is what a browser showed after it had run the scripts of the page."
 ALTERNATE_NOTE = "The page itself has next to no text; this is the version that it names."
 PROXY_NOTE = (
@@ -253,7 +263,7 @@ def read_at_once(
     reading.start()
     try:
         for _ in urls:
-            yield reading.done.get(timeout=max(0.0, deadline - time.monotonic()))
+            yield reading.done.get(timeout=reading.seconds_left())
     except queue.Empty:
         return
     finally:
@@ -278,7 +288,7 @@ class PageReading:
         self.schedule = Schedule(urls)
         self.robots = RobotsCache() if params.get("robots") else None
         self.shared = SharedAnswers()
-        self.fetched: queue.PriorityQueue[tuple[int, int, Any]] = queue.PriorityQueue()
+        self.fetched: queue.PriorityQueue[tuple[int, int, Any]] = queue.PriorityQueue(MAX_UNREAD)
         self.done: queue.Queue[tuple[int, Document]] = queue.Queue()
         self.seats = threading.Semaphore(MAX_HOST_CONNECTIONS)  # for pages that are read otherwise
         self.browsers: set[Browser] = set()  # that run
@@ -295,7 +305,9 @@ class PageReading:
             browser.close()
 
     def fetch_pages(self) -> None:
-        """Fetch pages until there are no more."""
+        """Fetch pages until there are no more, or the time is over."""
+        import queue
+
         while (taken := self.schedule.take()) is not None:
             index, url = taken
             answer = self.fetch(url)
@@ -306,7 +318,14 @@ class PageReading:
                 reads_copy = bool(self.params.get("archived"))
                 answer = result_or_error(replace_gone, answer, url, self.deadline, reads_copy)
             size = len(answer.response.body) if isinstance(answer, Fetched) else 0
-            self.fetched.put((size, index, answer))
+            try:
+                self.fetched.put((size, index, answer), timeout=self.seconds_left())
+            except queue.Full:
+                return
+
+    def seconds_left(self) -> float:
+        """Return the seconds until the deadline."""
+        return max(0.0, self.deadline - time.monotonic())
 
     def fetch(self, url: str) -> Fetched | Document | SearchError:
         """Fetch one page within its time, or return what failed."""
@@ -325,10 +344,15 @@ class PageReading:
 
     def read_what_comes(self) -> None:
         """Read each page that was fetched; a thin one is left to a thread of its own."""
+        import queue
+
         for _ in self.urls:
-            _, index, answer = self.fetched.get()
-            if time.monotonic() >= self.deadline:
-                continue
+            try:
+                _, index, answer = self.fetched.get(timeout=self.seconds_left())
+            except queue.Empty:
+                return
+            if not self.seconds_left():
+                return
             page = self.read(answer)
             if isinstance(answer, Fetched) and answer.is_thin:
                 start_thread(self.read_thin, index, answer, page)
@@ -395,7 +419,7 @@ def pages_document(pages: list[Document], params: dict[str, Any], deadline: floa
         document = {name: pages[0][name] for name in ("ok", "error", "details")}
         return {**document, "pages": pages} if len(pages) > 1 else document
     if "query" in params:
-        document["query"] = params["query"]
+        document["query"] = searched_query(params["query"])
     if any(proxy_for(page["final_url"]) for page in good):
         document["warnings"] = [PROXY_NOTE]
     limit = params.get("max_chars", DEFAULT_MAX_CHARS)
@@ -421,17 +445,21 @@ def fill_page(
     cut = page.pop("cut", None)
     notes = [page.pop("note", "")]
     if "query" in params:
-        passages = fitting_passages(text, params["query"], room, deadline)
+        query = searched_query(params["query"])
+        if query != params["query"]:
+            notes.append("The query is too long; only its beginning was searched for.")
+        limit = deadline + MAX_LATENESS
+        passages = in_time(lambda: fitting_passages(text, query, room, deadline), limit)
         if passages:
             page["passages"] = passages
             # Headings and the space between passages are not text that was left out.
-            if sum(len(passage["text"]) for passage in passages) < len(text) * 9 // 10:
+            if cut or sum(len(passage["text"]) for passage in passages) < len(text) * 9 // 10:
                 page["truncated"] = True
-            page |= drop_empty({"note": notes[0]})
+            page |= drop_empty({"note": " ".join(filter(None, notes))})
             return
-        why = "No passage holds a word of the query"
-        if time.monotonic() > deadline + MAX_LATENESS:
-            why = "No time was left for the query"
+        why = "No time was left for the query"
+        if passages is not None:
+            why = "No passage holds a word of the query"
         notes.append(f"{why}; this is the beginning of the page.")
     start = params["offset"]
     if start and start >= len(text):
@@ -446,14 +474,19 @@ def fill_page(
     page |= drop_empty({"note": " ".join(filter(None, notes))})
 
 
+def searched_query(query: str) -> str:
+    """Return the beginning of a query that pages are searched for, its lines as they are."""
+    words = list(itertools.islice(re.finditer(r"\S+", query[:MAX_QUERY_CHARS]), MAX_QUERY_WORDS))
+    end = words[-1].end() if words else 0
+    return query[:end] if query[end:].strip() else query
+
+
 def fitting_passages(text: str, query: str, room: int, deadline: float) -> list[dict[str, str]]:
     """Return the passages of a text that answer a query within room characters of JSON.
 
     If the time that is left is too short for the whole text, its beginning is searched.
     """
     left = deadline - time.monotonic()
-    if left < -MAX_LATENESS:
-        return []
     searched = text[: max(ALWAYS_SEARCHED, int(left * SEARCH_SPEED))]
     windows = rank_windows(searched, query)
     if not room:
