@@ -155,7 +155,8 @@ def name_words(names: str) -> frozenset[str]:
     """Return the words of a class and id: "relatedPosts__list" -> related, posts, list."""
     found: set[str] = set()
     for part in names.split():
-        if not part.startswith(MODIFIERS):
+        # "print:hidden" says what Tailwind does with an element under a condition.
+        if not part.startswith(MODIFIERS) and not re.search(r"[:[]", part):
             words = {word.lower() for word in re.findall(_NAME_WORD, part)}
             if words.isdisjoint(LAYOUT_WORDS) or words.isdisjoint(NAME_RULES["sidebar"]):
                 found |= words
@@ -281,7 +282,8 @@ def role_words(node: Node, page: Page) -> frozenset[str]:
         said = {word.lower() for word in re.findall(_NAME_WORD, text)}
         if not page.is_documentation and heading is not node:
             said -= NAME_RULES["comments"]  # the heading over them says it, too
-        words = name_words(node.attributes.get("class", "")[:MAX_NAMES]) | (words - said)
+        if heading is node or not page.is_article:
+            words = name_words(node.attributes.get("class", "")[:MAX_NAMES]) | (words - said)
     if page.is_documentation:
         if not words.isdisjoint(NOTE_WORDS):
             return NO_WORDS

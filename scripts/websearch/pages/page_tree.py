@@ -43,7 +43,7 @@ class Page:
 
     is_article, is_thread (of a forum), is_question (with answers): it says so itself.
     is_documentation: its generator or its headings and code say so; then it is no article.
-    keeps_comments: they are its content, as in a forum.
+    keeps_comments: they are its content, as in a forum. has_readers_comments: as a blog has them.
     leniency: how many of the rules are not applied (IGNORED_RULES).
     """
 
@@ -60,7 +60,7 @@ class Page:
             or (not re.search(_IS_POSTING, signs) and self.looks_like_documentation())
         )
         self.is_article = says_article and not (self.is_thread or self.is_documentation)
-        self.keeps_comments = False
+        self.keeps_comments = self.has_readers_comments = False
         self.comments: set[Node] = set()  # what is in comments, if they are the content
         self.leniency = 0
         self.min_prose = MIN_ARTICLE_PROSE if self.is_article else MIN_PROSE
