@@ -57,7 +57,7 @@ INNER_SHARE = 0.6  # the same of the prose of an article element around it
 TWIN_SHARE = 0.3  # prose of its twins that makes a named element a part of the text
 AROUND_SHARE = 0.3  # share of the prose in a core whose surroundings no name drops
 FORUM_SHARE = 0.5  # share of the prose in comments that makes them the content
-# A class or id, whole, that blog software gives to the comments of readers: WordPress, Movable Type,
+# A class or id, whole, that blog software gives to comments of readers: WordPress, Movable Type,
 # Blogger, Drupal. As a class, "comments" alone is found in discussions, too.
 _READERS_COMMENTS = (
     r"(?i)(?:^|\s)(?:comment-?list|comments?-area|comments-list|comment-respond|respond|commentform"
@@ -95,7 +95,8 @@ def comments_are_content(page: Page) -> bool:
         elif not node.dropped and not words_of(node).isdisjoint(NAME_RULES["comments"]):
             inside.add(node)
             prose += node.prose
-            are_readers = are_readers or bool(re.search(_READERS_COMMENTS, names_of(node)))
+            is_blog = bool(node.prose and re.search(_READERS_COMMENTS, names_of(node)))
+            are_readers = are_readers or is_blog
     if page.is_thread:
         return True
     if are_readers and not page.is_question and page.root.prose - prose >= MIN_POST:

@@ -25,7 +25,7 @@ _SAYS_ARTICLE = _IS_POSTING + r'|itemprop=["\']articleBody'  # themes of documen
 _DOCUMENTATION_GENERATOR = (
     r"(?i)^(?:docutils|sphinx|mkdocs|zensical|docusaurus|vitepress|vuepress|mdbook|javadoc|rustdoc"
     r"|doxygen|asciidoc|docbook|makeinfo|texi2|gitbook|bookdown|antora|pdoc|typedoc|starlight"
-    r"|nextra|docfx|mediawiki|dokuwiki|yard|exdoc|jsdoc|scaladoc|dokka|haddock|ocamldoc|odoc)"
+    r"|nextra|docfx|yard|exdoc|jsdoc|scaladoc|dokka|haddock|ocamldoc|odoc)"
 )
 MAX_HEADING_CHARS = 200  # of a heading and its id that are compared
 MIN_ANCHORS = 2  # headings that can be linked to
