@@ -57,12 +57,20 @@ INNER_SHARE = 0.6  # the same of the prose of an article element around it
 TWIN_SHARE = 0.3  # prose of its twins that makes a named element a part of the text
 AROUND_SHARE = 0.3  # share of the prose in a core whose surroundings no name drops
 FORUM_SHARE = 0.5  # share of the prose in comments that makes them the content
+# A class or id, whole, that blog software gives to comments of readers: WordPress, Movable Type,
+# Blogger, Drupal. As a class, "comments" alone is found in discussions, too.
+_READERS_COMMENTS = (
+    r"(?i)(?:^|\s)(?:comment-?list|comments?-area|comments-list|comment-respond|respond|commentform"
+    r"|comments-content|comments-block|thread-(?:even|odd)|comment-wrapper)(?:\s|$)|\scomments$"
+)
+MIN_POST = 150  # characters of prose of a post that has comments
 # A class or id, whole, of the element with the page's text: "entry-content", "td-post-content".
 _TEXT_NAME = (
     r"(?i)(?:^|\s|__)(?:(?:td-)?(?:article|entry|post|story|news|blog|text|page|content|single|main"
     r"|node|recipe)[-_]?(?:single)?[-_]?(?:body|content|text|copy|fulltext|entry)|body-?(?:copy|text))"
     r"(?:\s|$)"
 )
+MIN_PART_TEXT = 60  # characters outside of links in a part of documentation
 MIN_LEAD = 40  # characters
 MIN_UNNAMED_LEAD = 120  # the same where no name says that it is one; subheadings are shorter
 _SENTENCE_END = r"[.!?\u2026\u3002][\"\u201d\u00bb\u2019)]?$"
@@ -75,18 +83,25 @@ CONTENT_SHARE = 0.65  # share of the main element's text that the content must h
 def comments_are_content(page: Page) -> bool:
     """Return whether most of the prose is in comments and the page is no article of its own.
 
-    Forums, question pages and discussions are made of what other pages carry below the text.
+    Forums, question pages and discussions are made of what other pages carry below the text. What
+    blogs name as comments of readers is no content, however long it is and however short the post.
     """
     inside = page.comments
     prose = 0
-    for node in page.nodes:
+    are_readers = False
+    for node in page.nodes[1:]:  # a class of the body says whether the page has comments
         if node.parent in inside:
             inside.add(node)
         elif not node.dropped and not words_of(node).isdisjoint(NAME_RULES["comments"]):
             inside.add(node)
             prose += node.prose
+            is_blog = bool(node.prose and re.search(_READERS_COMMENTS, names_of(node)))
+            are_readers = are_readers or is_blog
     if page.is_thread:
         return True
+    if are_readers and not page.is_question and page.root.prose - prose >= MIN_POST:
+        page.has_readers_comments = True
+        return False
     if page.is_article and find_core(page, inside)[1] >= MIN_CORE:
         return False
     return prose > FORUM_SHARE * page.root.prose
@@ -118,10 +133,12 @@ def drop_boilerplate(page: Page) -> None:
         rule = element_rule(node, page)
         if rule in NAME_RULES and (node in around or (node in code and rule != "gutter")):
             continue  # in code, names tell the kind of a word: "comment", "tag"
-        if not rule or rule in IGNORED_RULES[page.leniency]:
+        is_sure = rule == "comments" and page.has_readers_comments
+        if not rule or (rule in IGNORED_RULES[page.leniency] and not is_sure):
             continue
         if is_plausible(node, rule, page):
             node.dropped = rule
+            page.text_chars -= node.chars if is_sure and not page.leniency else 0
     page.measure()
 
 
@@ -204,10 +221,15 @@ def choose_content(page: Page) -> Node:
             or best.prose < STEP_DOWN * node.prose
             or best.tag in TEXT_BLOCKS
             or (page.keeps_comments and best in page.comments)  # the post stands beside them
-            or any(child in with_text for child in below if child is not best)
+            or any(is_part(child) for child in below if child in with_text and child is not best)
         ):
             return node
         node = best
+
+
+def is_part(node: Node) -> bool:
+    """Return whether an element with text is a part of documentation, not a box beside it."""
+    return node.tag in TEXT_SIGNS or node.chars - node.link >= MIN_PART_TEXT
 
 
 def elements_with_text(page: Page) -> set[Node]:

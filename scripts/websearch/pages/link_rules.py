@@ -56,6 +56,8 @@ _NEIGHBOUR_LINK = (
     r"(?i)[\W_]*(?:prev|previous|next|up|home|top|contents|index)(?: page| chapter)?[\W_]*"
 )
 MAX_NEIGHBOURS = 300  # characters
+MIN_CONTENTS = 3  # headings that the contents of a page name
+CONTENTS_SHARE = 0.6  # share of the links and of the headings that are the same
 MIN_DATA_ROWS = 3
 MOST_CELL_LINKS = 1.5  # links in a cell of a data table, on average
 TOC_WORDS = name_set("toc contents localtoc")  # in class or id of the page's own contents
@@ -132,31 +134,43 @@ def lists_around_text(page: Page, lists: list[Node]) -> list[Node]:
         elif node.chars and node.tag in TEXT_SIGNS:
             places.append(number)
     first, last = (places[0], places[-1]) if places else (0, 0)
+    headings = {text_of(node) for node in page.nodes if node.tag in HEADINGS and not node.dropped}
     return [
         node
         for node in lists
         if leads_around(node)
         or not words_of(node).isdisjoint(TOC_WORDS)
+        or names_headings(node, headings)
         or order[node] < first
         or (order[node] > last and page.nodes[last].tag not in HEADINGS)
     ]
+
+
+def names_headings(node: Node, headings: set[str]) -> bool:
+    """Return whether a list is the contents of its page: its links are most of the headings."""
+    links = {text_of(link) for link in links_in(node)}
+    both = len(links & headings)
+    return both >= MIN_CONTENTS and both >= CONTENTS_SHARE * max(len(links), len(headings))
+
+
+def links_in(node: Node) -> list[Node]:
+    """Return the links below an element that are not dropped."""
+    found: list[Node] = []
+    waiting = [node]
+    while waiting:
+        inner = waiting.pop()
+        if inner.tag == "a":
+            found.append(inner)
+        waiting += [one for one in inner.children if isinstance(one, Node) and not one.dropped]
+    return found
 
 
 def leads_around(node: Node) -> bool:
     """Return whether a box has little but links to the pages before, after and above."""
     if node.chars > MAX_NEIGHBOURS:
         return False
-    waiting: list[Node | str] = [node]
-    neighbours = 0
-    while waiting:
-        inner = waiting.pop()
-        if isinstance(inner, str) or inner.dropped:
-            continue
-        if inner.tag == "a":
-            is_neighbour = inner.attributes.get("rel") in ("prev", "next", "up")
-            neighbours += is_neighbour or bool(re.fullmatch(_NEIGHBOUR_LINK, text_of(inner)))
-        waiting += inner.children
-    if neighbours > 1:
+    neighbours = [link for link in links_in(node) if is_neighbour(link)]
+    if len(neighbours) > 1:
         return True
     if node.link * 2 < node.chars:
         return False
@@ -238,3 +252,10 @@ def drop_promotions(page: Page) -> None:
         if 0 < node.own < MAX_PROMOTION and re.match(_PROMOTION, text_of(node)):
             node.dropped = "promotion"
     page.spread()
+
+
+def is_neighbour(link: Node) -> bool:
+    """Return whether a link says that it leads to the page before, after or above this one."""
+    if link.attributes.get("rel") in ("prev", "next", "up"):
+        return True
+    return bool(re.fullmatch(_NEIGHBOUR_LINK, text_of(link)))

@@ -68,7 +68,8 @@ NAME_RULES = {
         "timestamp rating ratings"
     ),
     "overlay": name_set(
-        "modal popup overlay tooltip dropdown btn print toast lightbox search searchform searchbox"
+        "modal popup overlay tooltip dropdown btn print noprint toast lightbox search searchform "
+        "searchbox"
     ),
 }
 # Text of documentation: names tell its meaning there ("span.author", a row's id), not its role.
@@ -104,7 +105,7 @@ MAX_NAMES = 600  # characters of a class and id that are looked at
 # Class names, whole, of elements that a browser does not show.
 HIDDEN_CLASSES = name_set(
     "hidden hide is-hidden visually-hidden visuallyhidden sr-only screen-reader-text screen-reader "
-    "d-none invisible noprint no-print print-only element-invisible offscreen"
+    "d-none invisible print-only element-invisible offscreen"
 )
 # Elements that a click unfolds are content, though a browser does not show them at first.
 PANEL_WORDS = name_set(
@@ -155,7 +156,9 @@ def name_words(names: str) -> frozenset[str]:
     """Return the words of a class and id: "relatedPosts__list" -> related, posts, list."""
     found: set[str] = set()
     for part in names.split():
-        if not part.startswith(MODIFIERS):
+        # "links:underline" says how Tailwind shows an element under a condition.
+        is_style = re.search(r"[:[]", part) and part != "print:hidden"
+        if not part.startswith(MODIFIERS) and not is_style:
             words = {word.lower() for word in re.findall(_NAME_WORD, part)}
             if words.isdisjoint(LAYOUT_WORDS) or words.isdisjoint(NAME_RULES["sidebar"]):
                 found |= words
@@ -269,7 +272,8 @@ def role_words(node: Node, page: Page) -> frozenset[str]:
     """Return the words of a class and id that may tell what an element is for.
 
     Those of a heading name its subject, except on articles, where headings stand over boxes of
-    related texts. An id that is made from a heading says no more than the heading.
+    related texts. An id that is made from a heading says no more than the heading; outside of
+    documentation a box with such an id and heading can be what they say: "trending", "comments".
     """
     words = words_of(node)
     if words.isdisjoint(RULE_WORDS):
@@ -279,9 +283,8 @@ def role_words(node: Node, page: Page) -> frozenset[str]:
     if "id" in node.attributes and (heading := own_heading(node)):
         text = text_beginning(heading, MAX_NAMES)
         said = {word.lower() for word in re.findall(_NAME_WORD, text)}
-        if not page.is_documentation and heading is not node:
-            said -= NAME_RULES["comments"]  # the heading over them says it, too
-        words = name_words(node.attributes.get("class", "")[:MAX_NAMES]) | (words - said)
+        if heading is node or page.is_documentation:
+            words = name_words(node.attributes.get("class", "")[:MAX_NAMES]) | (words - said)
     if page.is_documentation:
         if not words.isdisjoint(NOTE_WORDS):
             return NO_WORDS

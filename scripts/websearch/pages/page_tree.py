@@ -25,7 +25,7 @@ _SAYS_ARTICLE = _IS_POSTING + r'|itemprop=["\']articleBody'  # themes of documen
 _DOCUMENTATION_GENERATOR = (
     r"(?i)^(?:docutils|sphinx|mkdocs|zensical|docusaurus|vitepress|vuepress|mdbook|javadoc|rustdoc"
     r"|doxygen|asciidoc|docbook|makeinfo|texi2|gitbook|bookdown|antora|pdoc|typedoc|starlight"
-    r"|nextra|docfx|mediawiki|dokuwiki|yard|exdoc|jsdoc|scaladoc|dokka|haddock|ocamldoc|odoc)"
+    r"|nextra|docfx|yard|exdoc|jsdoc|scaladoc|dokka|haddock|ocamldoc|odoc)"
 )
 MAX_HEADING_CHARS = 200  # of a heading and its id that are compared
 MIN_ANCHORS = 2  # headings that can be linked to
@@ -43,7 +43,7 @@ class Page:
 
     is_article, is_thread (of a forum), is_question (with answers): it says so itself.
     is_documentation: its generator or its headings and code say so; then it is no article.
-    keeps_comments: they are its content, as in a forum.
+    keeps_comments: they are its content, as in a forum. has_readers_comments: as a blog has them.
     leniency: how many of the rules are not applied (IGNORED_RULES).
     """
 
@@ -60,7 +60,7 @@ class Page:
             or (not re.search(_IS_POSTING, signs) and self.looks_like_documentation())
         )
         self.is_article = says_article and not (self.is_thread or self.is_documentation)
-        self.keeps_comments = False
+        self.keeps_comments = self.has_readers_comments = False
         self.comments: set[Node] = set()  # what is in comments, if they are the content
         self.leniency = 0
         self.min_prose = MIN_ARTICLE_PROSE if self.is_article else MIN_PROSE
