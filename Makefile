@@ -64,7 +64,7 @@ nightly: ## what a night runs beside ci: long tests, other CPythons, agents, bro
 sync: ## copy the shared code and the parameter tables to where they are needed
 	@$(PYTHON) tests/tools/sync.py
 
-bench: ## time everything against its bar and its peers, count characters; prints a table
+bench: ## time everything against its bar, count characters; prints a table
 	@$(PYTHON) tests/bench/bench.py
 
 bench-extract: ## measure page extraction against libraries (BENCH_DATA= the folder with pages)

@@ -74,7 +74,6 @@ class World:
         self.quick = quick
         self.python = python  # a version manager's shim would add 100 ms
         self.uv = uv_command(python)
-        self.ends = contextlib.ExitStack()  # what is to be done at the end
         self._kept: dict[str, Any] = {}
         # The pause between requests to one engine is kept in a file even where it is short.
         environment = clean_environment(
@@ -138,8 +137,7 @@ def world(pairs: int = LEAST_PAIRS, quick: bool = False, python: str = "") -> It
             address = server.stdout.readline().decode().strip()
             with tempfile.TemporaryDirectory(prefix="web-search-bench-") as folder:
                 where = World(address, Path(folder), pairs, quick, python)
-                with where.ends:
-                    yield where
+                yield where
         finally:
             server.terminate()
 
