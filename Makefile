@@ -11,7 +11,7 @@ SKILL_LINTERS := $(TOOLS)/venv/bin/agnix
 # Every CPython from 3.10 on that is here, the oldest first.
 PYTHONS = $(shell for minor in 10 11 12 13 14; do for python in python3.$$minor $(HOME)/.pyenv/versions/3.$$minor.*/bin/python3; do \
 	if $$python -c '' >/dev/null 2>&1; then echo $$python; break; fi; done; done)
-# A step of ci or nightly: its name and its seconds stand before and after its output.
+# A step of ci: its name and its seconds stand before and after its output.
 STEP = @step() { began=$$(date +%s); echo "=== $$*" >&2; "$$@" && echo "=== $$(($$(date +%s) - began)) s: $$*" >&2; }; step
 .PHONY: help demo picture test test-long lint sync ci nightly bench bench-extract bench-pdf faults secrets sdk-parity pythons \
 	portability e2e-opencode e2e-mcp e2e-agents e2e-browser e2e-scale install uninstall package install-opencode \
@@ -49,22 +49,15 @@ ci: ## what a push runs, at most ten minutes on two cores: .ci/run calls it on a
 	$(STEP) env FUZZ_SECONDS=36 ATTACK_SECONDS=12 ATTACK_SEED=1 $(PYTHON) tests/run.py --long fuzz attack
 	$(STEP) $(PYTHON) tests/tools/faults.py --sample
 	$(STEP) $(MAKE) --no-print-directory e2e-mcp
-	$(STEP) $(MAKE) --no-print-directory secrets PYTHON=$(firstword $(PYTHONS))
+	$(STEP) $(MAKE) --no-print-directory secrets PYTHON=$(or $(firstword $(PYTHONS)),$(PYTHON))
 
-nightly: ## what a night runs beside ci: long tests, other CPythons, agents, browser, scale, portability
-	$(STEP) $(MAKE) --no-print-directory test-long
-	$(STEP) $(MAKE) --no-print-directory e2e-opencode
-	$(STEP) $(MAKE) --no-print-directory e2e-agents
-	$(STEP) $(MAKE) --no-print-directory e2e-browser
-	$(STEP) $(MAKE) --no-print-directory e2e-scale
-	$(STEP) $(MAKE) --no-print-directory portability
-	$(STEP) $(MAKE) --no-print-directory sdk-parity
-	$(STEP) $(MAKE) --no-print-directory pythons
+# make -k goes on after a part that fails; .ci/run nightly does.
+nightly: test-long e2e-opencode e2e-agents e2e-browser e2e-scale portability sdk-parity pythons ## what a night runs beside ci
 
 sync: ## copy the shared code and the parameter tables to where they are needed
 	@$(PYTHON) tests/tools/sync.py
 
-bench: ## time everything against its bar and its peers, count characters; prints a table
+bench: ## time everything against its bar, count characters; prints a table
 	@$(PYTHON) tests/bench/bench.py
 
 bench-extract: ## measure page extraction against libraries (BENCH_DATA= the folder with pages)

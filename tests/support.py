@@ -243,7 +243,43 @@ class SmallWebCase(FakeServerCase):
         return super().run_script(script, *arguments, key=key, **variables)
 
 
-class CannedServer:
+class HandlerServer:
+    """A server on loopback whose handler is given; a thread for each connection.
+
+    certificate: a file with a certificate and its key, for a server that speaks TLS.
+    """
+
+    def __init__(
+        self, handler: type[http.server.BaseHTTPRequestHandler], certificate: str = ""
+    ) -> None:
+        class Server(http.server.ThreadingHTTPServer):
+            def handle_error(self, *_: Any) -> None:
+                """Keep stderr quiet: a client that leaves early is what some tests are about."""
+
+        self._server = Server(("127.0.0.1", 0), handler)
+        self._server.daemon_threads = True
+        if certificate:
+            context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+            context.load_cert_chain(certificate)
+            # The handshake is left to the thread of each connection: one that fails there, as a
+            # client does that refuses the certificate, must not end the server.
+            self._server.socket = context.wrap_socket(
+                self._server.socket, server_side=True, do_handshake_on_connect=False
+            )
+        self.url = f"http://127.0.0.1:{self._server.server_address[1]}"
+        self._thread = threading.Thread(
+            target=self._server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True
+        )
+        self._thread.start()
+
+    def close(self) -> None:
+        """Stop serving."""
+        self._server.shutdown()
+        self._thread.join()
+        self._server.server_close()
+
+
+class CannedServer(HandlerServer):
     """A server on loopback that answers every request with what the test says.
 
     answer: status, headers and body (bytes, or data that becomes JSON) of the next answers.
@@ -279,31 +315,7 @@ class CannedServer:
                 super().setup()
                 self.connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
 
-        class Server(http.server.ThreadingHTTPServer):
-            def handle_error(self, *_: Any) -> None:
-                """Keep stderr quiet: a client that leaves early is what some tests are about."""
-
-        self._server = Server(("127.0.0.1", 0), Handler)
-        self._server.daemon_threads = True
-        if certificate:
-            context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-            context.load_cert_chain(certificate)
-            # The handshake is left to the thread of each connection: one that fails there, as a
-            # client does that refuses the certificate, must not end the server.
-            self._server.socket = context.wrap_socket(
-                self._server.socket, server_side=True, do_handshake_on_connect=False
-            )
-        self.url = f"http://127.0.0.1:{self._server.server_address[1]}"
-        self._thread = threading.Thread(
-            target=self._server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True
-        )
-        self._thread.start()
-
-    def close(self) -> None:
-        """Stop serving."""
-        self._server.shutdown()
-        self._thread.join()
-        self._server.server_close()
+        super().__init__(Handler, certificate)
 
 
 class CannedCase(EnvironmentCase):

@@ -6,8 +6,7 @@ Each row compares what stands in it in one run, in interleaved pairs, so that a 
 slower or busier moves both sides; medians of 9 pairs at least. The scripts ask the fake server, a
 process of its own on loopback. A row that cannot be taken says why, and the others go on.
 
-BENCH_PEERS=1 installs the libraries and the server of others that are measured beside ours,
-BENCH_SAMPLES names a folder with recorded answers, BENCH_PYTHON an interpreter with trafilatura.
+BENCH_SAMPLES names a folder with recorded answers.
 Extraction by what it keeps of real pages: bench_extract.py; of PDF files: bench_pdf.py.
 """
 
@@ -22,21 +21,17 @@ if __name__ == "__main__":  # run by its path: the packages beside it can be fou
 from tests.bench import (
     bench_brief,
     bench_parallel,
-    bench_peers,
     bench_process,
     bench_room,
     bench_servers,
-    bench_store,
     bench_tokens,
 )
 from tests.bench.harness import main
 
 MEASURES = [
     *bench_process.MEASURES,
-    *bench_peers.MEASURES,
     *bench_brief.MEASURES,
     *bench_parallel.MEASURES,
-    *bench_store.MEASURES,
     *bench_servers.MEASURES,
     *bench_tokens.MEASURES,
     *bench_room.MEASURES,

@@ -1,29 +1,27 @@
-"""What is done at once: batches of queries, pages, and the extraction that each page costs.
+"""What is done at once: batches of queries, and pages.
 
 usage: bench_parallel.py [--only WORD] [--pairs N] [--python PATH] [--quick]
 
 A batch is 100 queries that the server answers after 0.2 s each. Of 8 at once the ideal is 2.5 s
 (2.6 s in whole rounds); the bar is 90 % of it, for the whole process. serper_search.py sends all
 in one request. Of 20 pages on ten servers one comes 0.6 s late: they are compared with that one
-alone. BENCH_PYTHON names an interpreter that has trafilatura.
+alone.
 """
 
 from __future__ import annotations
 
 import contextlib
 import functools
-import gzip
 import json
 import statistics
 import subprocess
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if __name__ == "__main__":  # run by its path: the packages beside it can be found
     sys.path[0] = str(Path(__file__).resolve().parents[2])
 
-from tests.bench import bench_extract
 from tests.bench.harness import (
     ROOT,
     Measure,
@@ -34,7 +32,7 @@ from tests.bench.harness import (
     output_of,
     process_time,
 )
-from tests.fake_server import small_web, website
+from tests.fake_server import small_web
 from tests.fake_server.faults import SLOW_SECONDS
 
 if TYPE_CHECKING:
@@ -113,44 +111,12 @@ def pages_at_once(where: World) -> Result:
         )
 
 
-def extraction_pages(where: World) -> list[dict[str, Any]]:
-    """Return the pages of the fake web and of the fake site as files for bench_extract."""
-    texts = {document.url: small_web.page_of(document) for document in small_web.DOCUMENTS.values()}
-    for path, (name, content_type) in website.FILES.items():
-        if content_type == website.HTML:
-            texts[f"https://kettle.example.org/{path}"] = (website.PAGES / name).read_text("utf-8")
-    pages = []
-    for number, (url, text) in enumerate(texts.items()):
-        file = where.folder / f"page-{number}.html.gz"
-        file.write_bytes(gzip.compress(text.encode(), compresslevel=1))
-        pages.append({"path": str(file), "url": url})
-    return pages
-
-
-def extraction(where: World) -> Result:
-    """Compare pages a second with those of trafilatura, where it is installed."""
-    pages = extraction_pages(where)[: where.amount(0, 10) or None]
-    rates: dict[str, list[float]] = {"read_page": [], "trafilatura": []}
-    for _ in range(where.pairs):
-        for name, found in rates.items():
-            measured = bench_extract.measure(name, pages)
-            if measured is not None:
-                found.append(len(pages) / sum(page["seconds"] for page in measured))
-    ours, theirs = rates["read_page"], rates["trafilatura"]
-    text = f"{statistics.median(ours):.0f} pages/s ({len(pages)} pages)"
-    if not theirs:
-        return Result(text, "trafilatura is not installed")
-    ratio = statistics.median(mine / other for mine, other in zip(ours, theirs, strict=True))
-    return Result(text, f"trafilatura {statistics.median(theirs):.0f} pages/s", ratio)
-
-
 MEASURES = [
     *(
         Measure(f"{name}: batch of 100 queries, 0.2 s each", functools.partial(batch, name=name))
         for name in BATCHES
     ),
     Measure("read_page.py: 20 pages at once, against the slowest alone", pages_at_once),
-    Measure("read_page: extraction", extraction),
 ]
 
 if __name__ == "__main__":

@@ -1,10 +1,10 @@
-"""Each script as a whole process: one search, its help, a cached answer, and its memory.
+"""Each script as a whole process: one search, its version, a cached answer, and its memory.
 
 usage: bench_process.py [--only WORD] [--pairs N] [--python PATH] [--quick]
 
-A search is compared with ten lines of urllib that send the very request that the script sent. The
-bar is 1.3 times that script, or 12 ms more; for a cached answer 1.5 times an interpreter that
-imports what it needs.
+A search is compared with ten lines of urllib that send the very request that the script sent; the
+bar is 1.6 times that script for the single files. --version of the others is compared with an empty
+interpreter; the bar is 1.5 times.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ if TYPE_CHECKING:
 
     from tests.bench.harness import World
 
-BAR_RATIO, BAR_MILLISECONDS = 1.3, 12.0
-HIT_BAR = 1.5
+SEARCH_BAR, VERSION_BAR = 1.6, 1.5
+SINGLE_FILES = ("brave_search.py", "serper_search.py", "gemini_search.py")
 MEMORY_RUNS = 3  # the peak hardly changes from run to run
 BARE_SCRIPT = """\
 import json
@@ -51,8 +51,6 @@ with urllib.request.urlopen(request, timeout=30) as response:
     body = response.read().decode()
 print(json.dumps({expression}))
 """
-HELP_IMPORTS = "import json, os, re, sys, argparse"
-HIT_IMPORTS = "import json, os, re, sys, time, hashlib, sqlite3, functools"
 # A process inherits the peak of the one that started it: so a small one does.
 PEAK = """\
 import resource, subprocess, sys
@@ -90,9 +88,9 @@ SEARCHES = {
         ("sourdough", "--no-pages", "--engine", "duckduckgo", "--force"), HTML_LINKS
     ),
 }
-WITH_HELP = (
-    "brave_search.py", "serper_search.py", "gemini_search.py", "keyless_search.py",
-    "read_page.py", "web_search.py", "mcp_server.py", "http_server.py", "doctor.py",
+THIN_COMMANDS = (
+    "keyless_search.py", "read_page.py", "web_search.py", "mcp_server.py", "http_server.py",
+    "doctor.py",
 )  # fmt: skip
 
 
@@ -127,46 +125,36 @@ def bare_script(where: World, name: str) -> str:
 
 def one_search(where: World, name: str) -> Result:
     """Compare a search with the bare script."""
-    return compared(where, [where.python], name)
-
-
-def one_search_by_uv(where: World, name: str) -> Result:
-    """Compare the same where uv starts both."""
-    return compared(where, where.uv, name) if where.uv else Result("uv is not installed")
-
-
-def compared(where: World, launcher: list[str], name: str) -> Result:
-    """Compare a search with the bare script, both started by the launcher."""
-    found = interleaved(
-        process_time([*launcher, *command_of(where, name)], where.environment),
-        process_time([*launcher, bare_script(where, name)], where.environment),
+    times = interleaved(
+        process_time([where.python, *command_of(where, name)], where.environment),
+        process_time([where.python, bare_script(where, name)], where.environment),
         where.pairs,
     )
-    return against(found, BAR_RATIO, BAR_MILLISECONDS)
+    return against(times, SEARCH_BAR if name in SINGLE_FILES else 0.0)
 
 
-def show_help(where: World, name: str) -> Result:
-    """Compare --help with an interpreter that imports what argparse-like work needs."""
-    found = interleaved(
-        process_time(where.script(name, "--help"), where.environment),
-        process_time([where.python, "-c", HELP_IMPORTS], where.environment),
+def show_version(where: World, name: str) -> Result:
+    """Compare --version with an empty interpreter."""
+    times = interleaved(
+        process_time(where.script(name, "--version"), where.environment),
+        process_time([where.python, "-c", ""], where.environment),
         where.pairs,
     )
-    return against(found, BAR_RATIO, BAR_MILLISECONDS)
+    return against(times, VERSION_BAR)
 
 
 def cached_answer(where: World, more: tuple[str, ...]) -> Result:
-    """Compare an answer of five pages from the store with the bare interpreter."""
+    """Compare an answer of five pages from the store with an empty interpreter."""
     command = where.script("web_search.py", "how is a sourdough starter fed", *more)
     output_of(command, where.keyless)
     if not json.loads(output_of(command, where.keyless))["from_cache"]:
         raise RuntimeError("the answer is not from the cache")
-    found = interleaved(
+    times = interleaved(
         process_time(command, where.keyless),
-        process_time([where.python, "-c", HIT_IMPORTS], where.keyless),
+        process_time([where.python, "-c", ""], where.keyless),
         where.pairs,
     )
-    return against(found, HIT_BAR)
+    return against(times)
 
 
 def peak_kilobytes(where: World, command: list[str], stdin: bytes = b"") -> float:
@@ -190,7 +178,7 @@ def server_memory(where: World) -> Result:
     """Compare the memory of an MCP server that was started with that of a bare interpreter."""
     return megabytes(
         peak_kilobytes(where, where.script("mcp_server.py"), INITIALIZE),
-        peak_kilobytes(where, [where.python, "-c", HELP_IMPORTS]),
+        peak_kilobytes(where, [where.python, "-c", ""]),
     )
 
 
@@ -206,8 +194,7 @@ def rows(text: str, take: Callable[..., Result], names: Iterable[str]) -> list[M
 
 MEASURES = [
     *rows("one search", one_search, SEARCHES),
-    *rows("one search, uv run", one_search_by_uv, SEARCHES),
-    *rows("--help", show_help, WITH_HELP),
+    *rows("--version", show_version, THIN_COMMANDS),
     Measure("web_search.py: cache hit", functools.partial(cached_answer, more=())),
     Measure(
         "web_search.py: cache hit, --no-pages",

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import http.server
-import threading
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from tests.support import HandlerServer
+
 if TYPE_CHECKING:
-    from types import TracebackType
+    import http.server
 
 Model = TypeVar("Model", bound="ModelServer")
 
 FINAL_TEXT = "The model has seen every result."
 
 
-class ModelServer:
+class ModelServer(HandlerServer):
     """A fake model, listening once constructed. calls: (tool, arguments) each, played in order."""
 
     def __init__(
@@ -22,23 +22,13 @@ class ModelServer:
     ) -> None:
         self.calls = calls
         self.requests: list[dict[str, Any]] = []
-        self._server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
-        self._thread = threading.Thread(target=self._server.serve_forever, daemon=True)
-        self._thread.start()
-        self.url = f"http://127.0.0.1:{self._server.server_address[1]}"
+        super().__init__(handler)
 
     def __enter__(self: Model) -> Model:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        self._server.shutdown()
-        self._server.server_close()
-        self._thread.join()
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
     @property
     def turns(self) -> list[dict[str, Any]]:

@@ -33,6 +33,7 @@ from tests.support import (
     ROOT,
     SCRIPTS,
     EnvironmentCase,
+    HandlerServer,
     call_main,
     load_script,
     mutations,
@@ -188,7 +189,7 @@ def damaged(source: random.Random, data: bytes) -> bytes:
     return data
 
 
-class BreakingServer:
+class BreakingServer(HandlerServer):
     """Hands each request to a fake server, and its answer back as `change` leaves it."""
 
     def __init__(self, fake: FakeServer) -> None:
@@ -217,22 +218,7 @@ class BreakingServer:
             def log_message(self, *_: Any) -> None:
                 """Keep stderr quiet."""
 
-        class Server(http.server.ThreadingHTTPServer):
-            def handle_error(self, *_: Any) -> None:
-                """Keep stderr quiet: clients leave early."""
-
-        self._server = Server(("127.0.0.1", 0), Handler)
-        self._server.daemon_threads = True
-        self.url = f"http://127.0.0.1:{self._server.server_address[1]}"
-        self._thread = threading.Thread(
-            target=self._server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True
-        )
-        self._thread.start()
-
-    def close(self) -> None:
-        self._server.shutdown()
-        self._thread.join()
-        self._server.server_close()
+        super().__init__(Handler)
 
 
 def function_of(module: Any, name: str) -> Any:

@@ -5,26 +5,25 @@ from __future__ import annotations
 import ast
 import functools
 import json
+import os
 import re
 import shlex
-import subprocess
-import sys
 import tempfile
 import unittest
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import ClassVar
 
 from tests.fake_server.server import FakeServer
 from tests.support import (
     CANARY,
     ROOT,
-    clean_environment,
+    EnvironmentCase,
+    Run,
+    call_main,
     load_script,
     run_script,
     small_web_environment,
 )
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 SKILL = (ROOT / "SKILL.md").read_text(encoding="utf-8")
 DOCUMENTS = [ROOT / "SKILL.md", ROOT / "README.md", *sorted((ROOT / "references").glob("*.md"))]
@@ -162,11 +161,13 @@ def named_commands(text: str) -> list[tuple[str, str]]:
 @functools.cache
 def known_words(script: str) -> tuple[set[str], set[str]]:
     """Return the commands and the flags of a script."""
-    told = run_script(f"{script}.py", "--help").stdout.decode()
-    commands = set(re.findall(rf"{script}\.py ([a-z]+)", told))
     if script in WITHOUT_TABLE:
+        told = run_script(f"{script}.py", "--help").stdout.decode()
+        commands = set(re.findall(rf"{script}\.py ([a-z]+)", told))
         helps = [run_script(f"{script}.py", name, "--help").stdout.decode() for name in commands]
         return commands, set(re.findall(r"--?[a-z-]+", " ".join([told, *helps])))
+    told = call_main(load_script(script), "--help").stdout.decode()
+    commands = set(re.findall(rf"{script}\.py ([a-z]+)", told))
     common, table = load_script("websearch.common"), load_script(script).COMMANDS
     parameters = [*common.COMMON_PARAMS, *common.OUTPUT_PARAMS]
     parameters += [one for command in table.values() for one in command["params"]]
@@ -205,12 +206,12 @@ class CommandLines(unittest.TestCase):
                     self.assertEqual(set(flags) - known, set())
 
 
-class EveryCommand(unittest.TestCase):
+class EveryCommand(EnvironmentCase):
     """Each command of each document works as it stands, from any directory."""
 
     server: FakeServer
-    environment: dict[str, str]
     placeholders: dict[str, str]  # what an agent replaces by what it read before
+    started: ClassVar[set[str]] = set()  # scripts that have run as a process
 
     @classmethod
     def setUpClass(cls) -> None:
@@ -219,7 +220,7 @@ class EveryCommand(unittest.TestCase):
         cls.addClassCleanup(cls.server.close)
         variables = small_web_environment(cls.server.url)
         variables |= dict.fromkeys(KEYS, f"good-{CANARY}")
-        cls.environment = clean_environment(**variables)
+        cls.environment = variables
         live = run_script("brave_search.py", "weather", "--enable-rich-callback", env=variables)
         summary = run_script("brave_search.py", "python asyncio", "--summary", env=variables)
         key, example = summary.document["summarizer_key"], example_key()
@@ -234,33 +235,36 @@ class EveryCommand(unittest.TestCase):
             "https://kettle.example.org": f"{cls.server.url}/site",
         }
 
-    def filled(self, command: str) -> list[str]:
-        """Return a command's words as an agent would run it: the path and keys filled in."""
+    def run_words(self, script: str, words: list[str]) -> Run:
+        """Run a command: the first of a script as a process, further ones in this process."""
+        if script not in self.started or not hasattr(load_script(script), "COMMANDS"):
+            self.started.add(script)
+            return run_script(script, *words, env=self.environment)
+        return call_main(load_script(script), *words)
+
+    def filled(self, command: str) -> tuple[str, list[str]]:
+        """Return script and words as an agent would run them: the path and keys filled in."""
         words = shlex.split(command)
         for placeholder, value in self.placeholders.items():
             words = [word.replace(placeholder, value) for word in words]
-        script = words[2].replace(PLACE, f"{ROOT}/")
-        return [sys.executable, script, *words[3:]]
+        return words[2].removeprefix(f"{PLACE}scripts/"), words[3:]
 
     def test_it_ends_with_exit_code_0_and_a_document(self) -> None:
         seen = 0
-        with tempfile.TemporaryDirectory() as folder:
-            for path in DOCUMENTS:
-                for command in commands(path):
-                    if not command.startswith(f"uv run {PLACE}"):
-                        continue
-                    seen += 1
-                    run = subprocess.run(
-                        self.filled(command),
-                        capture_output=True,
-                        check=False,
-                        cwd=folder,
-                        env=self.environment,
-                    )
-                    with self.subTest(path.name, command=command):
-                        self.assertEqual(run.returncode, 0, run.stdout.decode())
-                        self.assertTrue(run.stdout.strip())
-                        self.assertEqual(run.stderr, b"")
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.addCleanup(os.chdir, Path.cwd())
+        os.chdir(folder.name)
+        for path in DOCUMENTS:
+            for command in commands(path):
+                if not command.startswith(f"uv run {PLACE}"):
+                    continue
+                seen += 1
+                run = self.run_words(*self.filled(command))
+                with self.subTest(path.name, command=command):
+                    self.assertEqual(run.code, 0, run.stdout.decode())
+                    self.assertTrue(run.stdout.strip())
+                    self.assertEqual(run.stderr, "")
         self.assertGreater(seen, 20)
 
     def test_each_command_of_the_skills_table_works_with_its_words_filled_in(self) -> None:
@@ -278,7 +282,7 @@ class EveryCommand(unittest.TestCase):
                 filled = re.sub(r"\b(URL|CID|FILE)\b", lambda word: words[word[1]], command)
                 script, *rest = shlex.split(filled)
                 with self.subTest(command):
-                    run = run_script(script, *rest, env=self.environment)
+                    run = self.run_words(script, rest)
                     self.assertIn(run.code, (0, 1), run.stdout)
 
 
