@@ -104,6 +104,38 @@ class Answers(unittest.TestCase):
         text = "# Spring\n\nThe gates open at nine.\n\n# Winter\n\nThe gates open at ten."
         self.assertIn("at ten", texts_of(text, "when do the gates open in winter", 50))
 
+    def test_an_answer_below_a_heading_that_asks_comes_before_text_with_the_same_words(
+        self,
+    ) -> None:
+        talk = (
+            "A sourdough starter is a mixture of flour and water. Bakers have often fed one for "
+            "years and carried it from town to town. Sourdough bread keeps for a week. "
+        ) * 5
+        text = (
+            f"# Sourdough\n\n{talk}\n\n## How often should a sourdough starter be fed?\n\n"
+            "Once a day at room temperature.\n\n## What does a starter smell of?\n\nApples."
+        )
+        for query in ("how often should a sourdough starter be fed", "sourdough starter often fed"):
+            self.assertIn("Once a day", texts_of(text, query, 150))
+
+    def test_words_that_only_ask_do_not_choose(self) -> None:
+        text = (
+            "What the town did was this: it did what it does when it is asked what to do.\n\n"
+            "The bridge was built in 1904.\n\nWas war das, und wie ist das? Das ist das.\n\n"
+        ) + "Some other words stand here. " * 20
+        for query in ("what is it that the bridge is", "wie und was ist das mit der Bridge"):
+            self.assertIn("1904", texts_of(text, query, 60))
+
+    def test_a_question_of_such_words_alone_is_answered_too(self) -> None:
+        self.assertIn("The Who", texts_of("Rain fell.\n\nThe Who played loud.", "the who", 60))
+
+    def test_the_sentence_after_the_one_that_answers_is_shown_with_it(self) -> None:
+        strategy = "Several strategies for catching the giant squid have been proposed by sailors."
+        answer = "One of them hangs lamps of many colours below the keel, and waits for the night."
+        other = "A squid was seen by sailors off the coast of the island, far from every giant. "
+        text = f"{other * 9}\n\n{strategy} {answer}\n\n{other * 9}"
+        self.assertIn(answer, texts_of(text, "strategies for catching giant squid", 400))
+
 
 class Shape(unittest.TestCase):
     """What passages look like: order, headings, gaps, room."""
@@ -126,7 +158,7 @@ class Shape(unittest.TestCase):
             for (question, _), limit in itertools.product(questions, (60, 150, 300, 600)):
                 found = texts_of(page, question, limit)
                 for piece in re.split(r"\s*\[…\]\s*|\n\n", found):
-                    self.assertIn(piece.removesuffix("…"), page)
+                    self.assertIn(piece.strip("… "), page)
 
     def test_they_stay_within_the_room_and_use_it(self) -> None:
         generator = random.Random(5)
@@ -142,8 +174,8 @@ class Shape(unittest.TestCase):
             used = sum(len(one["text"]) + len(one["heading"]) + 2 for one in found)
             self.assertTrue(0.8 * max_chars < used <= max_chars, (used, max_chars))
             for one, other in itertools.pairwise(found):
-                first = one["text"].split(GAP)[0].removesuffix("…").strip()[:40]
-                second = other["text"].split(GAP)[0].removesuffix("…").strip()[:40]
+                first = one["text"].split(GAP)[0].strip("… ")[:40]
+                second = other["text"].split(GAP)[0].strip("… ")[:40]
                 self.assertLess(text.find(first), text.rfind(second))
 
     def test_the_last_one_is_cut_to_the_room_that_is_left_and_no_fragment_is_shown(self) -> None:
@@ -152,6 +184,12 @@ class Shape(unittest.TestCase):
             for piece in texts_of(page, questions[0][0], limit).split(GAP):
                 self.assertLessEqual(len(piece), limit)
                 self.assertGreaterEqual(len(piece.split()), 5, piece)
+
+    def test_a_long_sentence_is_cut_to_the_part_with_the_words_of_the_question(self) -> None:
+        filler = "which goes on and on without a word that matters to anybody " * 4
+        sentence = f"A sentence, {filler}, says that the lighthouse keeper lived alone, {filler}."
+        found = texts_of(f"{sentence}\n\n{filler}.", "lighthouse keeper", 150)
+        self.assertRegex(found, r"^… .*lighthouse keeper lived alone.*…$")
 
     def test_long_headings_leave_room_for_text(self) -> None:
         long = "word " * 60

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import sys
 
-from websearch.pages.ranking import rank_windows
+from websearch.pages.ranking import rank_windows, telling_part
 from websearch.pages.text_windows import WINDOW_CHARS, is_fragment
 
-TYPE_CHECKING = False  # typing.TYPE_CHECKING without its import, which costs 5 ms
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from websearch.pages.text_windows import Window
 
@@ -75,7 +75,7 @@ def choose_windows(markdown: str, windows: list[Window], limit: int, fill: bool)
         if window.section in beside and len(text) + len("\n\n") <= left:
             cost = len("\n\n")
         elif len(text) + cost > left:
-            text = cut_text(text, left - cost, window.is_lines)
+            text = cut_window(window, text, left - cost)
         if text:
             chosen[place] = text
             sections.add(window.section)
@@ -90,22 +90,29 @@ def shown_heading(window: Window, limit: int) -> str:
     return window.heading if len(window.heading) * HEADING_SHARE <= limit else ""
 
 
-def cut_text(text: str, room: int, is_lines: bool) -> str:
-    """Return the beginning of a text, whole lines or words of it; "" if it would be a fragment.
+def cut_window(window: Window, text: str, room: int) -> str:
+    """Return the part of a window's text that holds the most of the query's terms.
 
-    A line is cut only if it is longer than a window.
+    Of lines it is the beginning; a line is cut only if it is longer than a window. "" if the part
+    would be a fragment.
     """
     if room < LEAST_ROOM:
         return ""
-    beginning = text[: room - len("\n…")]
-    lines = beginning.rpartition("\n")[0].rstrip() if is_lines else ""
-    if lines:
-        return f"{lines}\n…"
-    if is_lines and len(text) <= WINDOW_CHARS:
+    if window.is_lines:
+        lines = text[: room - len("\n…")].rpartition("\n")[0].rstrip()
+        if lines or len(text) <= WINDOW_CHARS:
+            return f"{lines}\n…" if lines else ""
+    room -= len("… …")
+    last = len(text) - room  # from here on, all fits
+    start = min(telling_part(text, room, window.weights), text.find(" ", last) + 1 or last)
+    end = len(text)
+    if start < last:
+        end = start + room
+        end = max(text.rfind(" ", start + room * 2 // 3, end), 0) or end  # no space in some scripts
+    part = text[start:end].strip()
+    if is_fragment(part):
         return ""
-    end = beginning.rfind(" ", len(beginning) * 2 // 3)  # none in scripts without spaces
-    beginning = (beginning[:end] if end > 0 else beginning).rstrip()
-    return "" if is_fragment(beginning) else beginning + "…"
+    return "… " * (start > 0) + part + "…" * (end < len(text))
 
 
 def joint(markdown: str, before: Window, after: Window, is_next: bool) -> str:

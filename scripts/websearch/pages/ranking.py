@@ -10,9 +10,10 @@ paragraphs), at different stages of this module: only figures of one comment can
 
 from __future__ import annotations
 
+import itertools
 import math
 import re
-from collections import Counter
+from collections import Counter, deque
 
 from websearch.pages.text_windows import Window, split_windows
 from websearch.words import PHRASED, STOP_WORDS, UNSPACED
@@ -40,7 +41,15 @@ STOP_WORD_WEIGHT = 0.3
 NEIGHBOUR_WEIGHTS = (0.3, 0.1)
 # 0.8, and no share of the terms: 88.6, 97.6; 0.4 and the share: 89.9, 97.4.
 BLOCK_WEIGHT = 0.4
-HEADING_WEIGHT = 0.3  # the articles have no headings: a term of a heading counts as a neighbour's
+HEADING_WEIGHT = 0.3  # in the text below it, a term of a heading counts as a neighbour's
+# Of the score of a heading itself, for the window below it, and what is left of it for the next
+# window. Of 254 sections of documentation, asked for by words of their headings, 300 and 800
+# characters show with 0: 47.6, 69.3; 1: 89.4, 97.6; 2: 94.5, 98.4. Articles below titles: the same.
+HEADING_BONUS = 2.0
+HEADING_DECAY = 0.7
+# What follows a good window in its block has at least this part of its score. 0: 69.6, 86.4 of long
+# papers; 0.6: 70.1, 87.0. The articles: the same.
+CONTINUATION = 0.6
 # BM25's k1 and b. k1 of 0.8 and 1.2: the same; b of 0.5: 88.8, 97.2; 0.75: 88.9, 97.4.
 SATURATION, LENGTH_WEIGHT = 1.0, 0.75
 LENGTH = ""  # among the counts of a text's terms: its characters
@@ -127,7 +136,9 @@ def rank_windows(markdown: str, query: str) -> list[Window]:
     if not windows:
         return []
     questions = [term_weights(line) for line in query.splitlines()]
-    counts = window_counts(markdown, windows, set().union(*questions))
+    wanted = set().union(*questions)
+    headings = count_headings(windows, wanted)
+    counts = count_windows(markdown, windows, headings, wanted)
     blocks: dict[int, Counts] = {}
     for window, counted in zip(windows, counts, strict=True):
         add_counts(blocks.setdefault(window.block, {}), counted)
@@ -135,28 +146,78 @@ def rank_windows(markdown: str, query: str) -> list[Window]:
     for weights in questions:
         telling = telling_terms(weights)
         rarity = rarities(counts, weights)
-        of_windows = bm25(mixed, rarity, telling)
         among_blocks = rarities(blocks.values(), weights)
+        of_windows = covered_scores(mixed, rarity, telling)
         of_blocks = dict(zip(blocks, bm25(blocks.values(), among_blocks, telling), strict=True))
+        of_headings = dict(
+            zip(headings, covered_scores(headings.values(), rarity, telling), strict=True)
+        )
         scores = [
-            score * covered_share(counted, rarity) + BLOCK_WEIGHT * of_blocks[window.block]
-            for window, counted, score in zip(windows, mixed, of_windows, strict=True)
+            score + BLOCK_WEIGHT * of_blocks[window.block]
+            for window, score in zip(windows, of_windows, strict=True)
         ]
+        add_headings(scores, windows, of_headings)
+        raise_continuations(scores, windows)
         best = max(scores) or 1.0
         for window, score in zip(windows, scores, strict=True):
-            window.score = max(window.score, score / best)
+            if score / best > window.score:
+                window.score, window.weights = score / best, rarity
     return windows
 
 
-def window_counts(markdown: str, windows: list[Window], wanted: set[str]) -> list[Counts]:
+def telling_part(text: str, room: int, weights: Counts) -> int:
+    """Return where the part of a text starts that holds the most of a query's terms in its room.
+
+    It is 0 or the beginning of a word that holds a term.
+    """
+    start, total, most = 0, 0.0, 0.0
+    part: deque[tuple[int, float]] = deque()  # beginnings and weights of its words
+    for match in re.finditer(_WORD, text):
+        terms = terms_of(fold_text(match[0]))
+        if weight := max((weights.get(term, 0.0) for term in terms), default=0.0):
+            part.append((match.start(), weight))
+            total += weight
+        while part and match.end() - part[0][0] > room:
+            total -= part.popleft()[1]
+        if total > most:
+            most, start = total, part[0][0] if match.end() > room else 0
+    return start
+
+
+def count_headings(windows: list[Window], wanted: set[str]) -> dict[str, Counts]:
+    """Return the counts of the wanted terms in each path of headings."""
+    headings = list(dict.fromkeys(window.heading for window in windows))
+    counts = count_terms(headings, wanted)
+    for heading, counted in zip(headings, counts, strict=True):
+        counted[LENGTH] = len(heading)
+    return dict(zip(headings, counts, strict=True))
+
+
+def count_windows(
+    markdown: str, windows: list[Window], headings: dict[str, Counts], wanted: set[str]
+) -> list[Counts]:
     """Return the counts of the wanted terms in each window and its path of headings."""
     counts = count_terms([markdown[window.start : window.end] for window in windows], wanted)
-    headings = list(dict.fromkeys(window.heading for window in windows))
-    of_headings = dict(zip(headings, count_terms(headings, wanted), strict=True))
     for window, counted in zip(windows, counts, strict=True):
-        add_counts(counted, of_headings[window.heading], HEADING_WEIGHT)
+        add_counts(counted, headings[window.heading], HEADING_WEIGHT)
         counted[LENGTH] = window.end - window.start
     return counts
+
+
+def add_headings(scores: list[float], windows: list[Window], headings: Counts) -> None:
+    """Add the score of each path of headings to what stands below it, most to the first window."""
+    share, section = 0.0, -1
+    for place, window in enumerate(windows):
+        share = share * HEADING_DECAY if window.section == section else HEADING_BONUS
+        section = window.section
+        scores[place] += share * headings[window.heading]
+
+
+def raise_continuations(scores: list[float], windows: list[Window]) -> None:
+    """Raise the scores of windows that continue the block of a good window."""
+    for place, (before, window) in enumerate(itertools.pairwise(windows), 1):
+        if window.block == before.block:
+            scores[place] = max(scores[place], CONTINUATION * scores[place - 1])
 
 
 def add_counts(total: Counts, counts: Counts, weight: float = 1.0) -> None:
@@ -206,7 +267,7 @@ def telling_terms(weights: Counts) -> set[str]:
 
 def bm25(counts: Collection[Counts], rarity: Counts, telling: set[str]) -> list[float]:
     """Return BM25's score of each text; 0 for one that holds no telling term."""
-    average = sum(counted[LENGTH] for counted in counts) / len(counts)
+    average = sum(counted[LENGTH] for counted in counts) / len(counts) or 1.0
     scores = []
     for counted in counts:
         score = 0.0
@@ -216,6 +277,15 @@ def bm25(counts: Collection[Counts], rarity: Counts, telling: set[str]) -> list[
                 score += rarity[term] * counted[term] / (counted[term] + norm)
         scores.append(score)
     return scores
+
+
+def covered_scores(counts: Collection[Counts], rarity: Counts, telling: set[str]) -> list[float]:
+    """Return BM25's score of each text times the share of the question's terms that it holds."""
+    scores = bm25(counts, rarity, telling)
+    return [
+        score and score * covered_share(counted, rarity)
+        for counted, score in zip(counts, scores, strict=True)
+    ]
 
 
 def covered_share(counted: Counts, rarity: Counts) -> float:

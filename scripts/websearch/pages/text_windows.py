@@ -47,11 +47,11 @@ class Window:
     that it stands in. heading: the section's path of headings, "" before the first heading.
     is_lines: it is of code, a table or a list. opening, closing: what goes before and after it
     where the rest of its block is left out, such as the fences of code. score: how well it answers
-    a query.
+    a query. weights: those of the query's terms.
     """
 
     __slots__ = ("block", "closing", "end", "heading", "is_lines", "opening", "score", "section",
-                 "start")  # fmt: skip
+                 "start", "weights")  # fmt: skip
 
     def __init__(
         self, span: tuple[int, int], block: int, section: int, heading: str, is_lines: bool
@@ -60,6 +60,7 @@ class Window:
         self.block, self.section, self.heading, self.is_lines = block, section, heading, is_lines
         self.opening = self.closing = ""
         self.score = 0.0
+        self.weights: dict[str, float] = {}
 
 
 def split_windows(markdown: str) -> list[Window]:
