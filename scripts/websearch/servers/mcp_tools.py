@@ -94,8 +94,7 @@ TOOLS: dict[str, dict[str, Any]] = {
             "focus": "also ask Stack Overflow and GitHub, paper indexes, forums, Wikipedia",
             "force": "search anew instead of using the cache",
             "stale": "if no engine answers, use the cache of any age",
-            "engine": "{choices}; several with commas are asked at once, as all are; auto: the "
-            "first configured one that answers",
+            "engine": "{choices}; several with commas: asked at once",
         },
     },
     "read_page": {
