@@ -154,7 +154,7 @@ class Results(FakeWebCase):
 
     def test_the_scraper_knows_pages_by_the_addresses_that_results_gave(self) -> None:
         (url, *_) = self.urls("serper", "sourdough")
-        document = serper.run_scrape({"url": url})
+        document = serper.RUN["scrape"]({"url": url})
         self.assertTrue(document["ok"], document)
         self.assertIn("leavened by wild yeast", document["markdown"])
 
