@@ -2175,6 +2175,11 @@ class HelpFormatter(argparse.RawDescriptionHelpFormatter):
     def _format_action_invocation(self, action: argparse.Action) -> str:
         return f"{', '.join(action.option_strings)} {action.metavar or ''}".rstrip()
 
+    def _split_lines(self, text: str, width: int) -> list[str]:
+        from textwrap import wrap
+
+        return wrap(text, width, break_on_hyphens=False)  # YYYY-MM-DD stays whole
+
 
 class Parser(argparse.ArgumentParser):
     """Parses the flags of one command; its errors are SearchErrors.

@@ -161,9 +161,8 @@ class EveryScript(unittest.TestCase):
                     with self.subTest(name, command=command, parameter=parameter["name"]):
                         flag = "--" + parameter["name"].replace("_", "-")
                         self.assertRegex(text, rf"(?m)^  (-\w, )?{flag}\b")
-                        # The formatter may break a line at any space or hyphen.
-                        words = "".join(parameter["help"].split())
-                        self.assertIn(words, "".join(text.split()))
+                        words = " ".join(parameter["help"].split())
+                        self.assertIn(words, " ".join(text.split()))
 
     def test_help_is_aligned_within_80_columns_and_names_values(self) -> None:
         text = run_script("brave_search.py", "web", "--help").stdout.decode()
