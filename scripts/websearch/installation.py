@@ -30,6 +30,7 @@ from websearch.skill_files import (
     read_manifest,
     replace_file,
     skill_files,
+    skill_names,
     skill_version,
     target_folders,
 )
@@ -70,12 +71,12 @@ def check_target(target: Path) -> None:
 # ===== installing and removing ====================================================================
 
 
-def own_files(folder: Path, files: dict[str, bytes]) -> set[str]:
-    """Return which files of a copy are ours: what its list names.
+def own_files(folder: Path) -> set[str]:
+    """Return which files of a copy are ours: what its list names. Raises InstallError.
 
     A copy without a list was made by other means: there the files of this version are ours.
     """
-    listed = set(read_manifest(folder)) or set(files)
+    listed = read_manifest(folder) or skill_names()
     return present_files(folder) & {*listed, MANIFEST}
 
 
@@ -86,7 +87,7 @@ def install(target: Path) -> list[str]:
     files = skill_files()
     check_target(target)
     about = f"{target} ({len(files)} files, version {skill_version(files['SKILL.md'])})"
-    own = own_files(target, files)
+    own = own_files(target)
     if own == set(files) and all(is_current(target / name, name, files[name]) for name in own):
         return [f"unchanged: {about}"]
     users = sorted(name for name in present_files(target) - own if not is_cache(name))
@@ -142,7 +143,7 @@ def uninstall(target: Path) -> list[str]:
     if not os.path.lexists(target):
         return [f"nothing to remove: {target} is not there"]
     check_target(target)
-    own = own_files(target, skill_files())
+    own = own_files(target)
     for name in own | {name for name in present_files(target) if is_cache(name)}:
         (target / name).unlink()
     for parent, _, _ in os.walk(target, topdown=False):

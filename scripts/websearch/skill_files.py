@@ -44,7 +44,7 @@ def skill_files() -> dict[str, bytes]:
 
     Raises InstallError if a part is missing, is a link, or is not as it was installed.
     """
-    names = part_names() if is_clone() else sorted(read_manifest(ROOT))
+    names = skill_names()
     missing, changed = damaged_files(ROOT)
     if missing or changed:
         damaged = ", ".join([*missing, *changed][:5])
@@ -52,6 +52,11 @@ def skill_files() -> dict[str, bytes]:
     files = {name: (ROOT / name).read_bytes() for name in names}
     lines = [f"{sha256_of(data)}  {name}\n" for name, data in files.items()]
     return {**files, MANIFEST: "".join(lines).encode()}
+
+
+def skill_names() -> list[str]:
+    """Return the paths of the skill's files, in order; raises InstallError."""
+    return part_names() if is_clone() else sorted(read_manifest(ROOT))
 
 
 def sha256_of(data: bytes) -> str:

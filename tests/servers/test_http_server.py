@@ -113,19 +113,6 @@ class GlsiPhaseSeven(ServerCase):
         again = self.api.fetch("/cache", "DELETE").document
         self.assertEqual((again["answers"], again["pages"]), (0, 0))
 
-    def test_q_is_required_and_count_and_force_are_checked(self) -> None:
-        for target, words in (
-            ("/search", "q is missing"),
-            ("/search?q=", "q is blank"),
-            ("/search?q=a&count=0", "count must be a whole number from 1 to 20, not '0'"),
-            ("/search?q=a&count=many", "not 'many'"),
-            ("/search?q=a&force=perhaps", "force must be true or false"),
-        ):
-            with self.subTest(target):
-                answer = self.api.fetch(target)
-                self.assert_error(answer, 400)
-                self.assertIn(words, answer.document["error"])
-
     def test_every_answer_is_json(self) -> None:
         for target, method in (("/health", "GET"), ("/x", "GET"), ("/search", "POST")):
             answer = self.api.fetch(target, method)
@@ -187,20 +174,18 @@ class Search(ServerCase):
         self.assertEqual((sent["freshness"], sent["safesearch"]), ("pw", "strict"))
         self.assertIn("site=github.com", sent["goggles"])
 
-    def test_recall_sends_whole_page_texts(self) -> None:
-        self.let_searxng_find("articles/lighthouse")
-        content = self.search("a light at sea", engine="searxng").document["content"]
-        recalled = self.api.fetch("/recall?q=lighthouse").document["results"][0]
-        self.assertGreater(len(recalled["text"]), 9_000)
-        self.assertIn(recalled["text"], content)
-
-    def test_recall_finds_the_pages_that_were_read(self) -> None:
+    def test_recall_finds_the_pages_that_were_read_and_sends_them_whole(self) -> None:
         self.let_searxng_find("articles/sourdough")
         self.search("bread to recall", engine="searxng")
         answer = self.api.fetch("/recall?q=gluten&count=1")
         self.assertEqual((answer.status, answer.document["ok"]), (200, True), answer)
         self.assertEqual(answer.document["results"][0]["url"], self.page("articles/sourdough"))
         self.assertTrue(answer.document["results"][0]["text"])
+        self.let_searxng_find("articles/lighthouse")
+        content = self.search("a light at sea", engine="searxng").document["content"]
+        recalled = self.api.fetch("/recall?q=lighthouse").document["results"][0]
+        self.assertGreater(len(recalled["text"]), 9_000)
+        self.assertIn(recalled["text"], content)
         nothing = self.api.fetch("/recall?q=zzyzxqwerty")
         self.assertEqual(nothing.document["details"]["kind"], "no_results")
         self.assertEqual((nothing.status, nothing.document["status"]), (200, "no_results"))
@@ -258,23 +243,18 @@ class Read(ServerCase):
 class Parameters(ServerCase):
     def test_unknown_duplicated_and_badly_encoded_ones_are_refused_by_name(self) -> None:
         for target, words in (
+            ("/search", "q is missing"),
+            ("/search?q=", "q is blank"),
             ("/search?q=a&cuont=3", "There is no parameter 'cuont'"),
-            ("/search?q=a&q=b", "q is given twice"),
             ("/search?q=a&query=b", "q is given twice"),
             ("/search?q=a&verbose=true", "no parameter 'verbose'"),
-            ("/search?q=a&dry_run=true", "no parameter 'dry_run'"),
             ("/search?q=a&timeout=500", "timeout must be a number from 0.1 to 120"),
             ("/search?q=a&max_chars=999", "max_chars must be 0 or 1000 or more, not 999"),
             ("/search?q=%ff", "is not percent-encoded UTF-8"),
             ("/search?q=a&engine=gogle", "engine must be one of auto"),
-            ("/search?q=a&since=2026-02-30..2026-03-01", "dates that exist"),
-            ("/search?q=a&ttl=soon", "ttl must be a duration"),
             ("/cache?action=stats", "no parameter 'action'"),
-            ("/read", "url is missing"),
             ("/recall?q=a&site=docs.python.org,(x)", "site must be hosts such as"),
-            ("/recall?q=a&engine=brave", "no parameter 'engine'"),
             ("/health?x=1", "no parameter 'x'"),
-            ("/openapi.json?x=1", "no parameter 'x'"),
         ):
             with self.subTest(target):
                 method = "DELETE" if target.startswith("/cache") else "GET"
@@ -745,14 +725,11 @@ class Starting(EnvironmentCase):
                 (["--host", "0.0.0.0"], "can be reached from other machines"),
                 (["--host", "::"], "can be reached from other machines"),
                 (["--host", "no such host"], "is not an address or name"),
-                (["--port", "70000"], "port must be a whole number from 0 to 65535"),
                 (["--token-file", f"{folder}/none"], "could not be read"),
                 (["--token-file", str(short)], "16 or more characters"),
                 (["--token-file", str(blank)], "without blanks"),
                 (["--max-chars", "900"], "max_chars must be 0 or 1000 or more"),
                 (["--token", "x"], "no flag '--token'"),
-                (["--prot", "1"], "no flag '--prot'"),
-                (["search"], "serve does not take 'search'"),
             ):
                 with self.subTest(words):
                     run = call_main(command, *words, "--dry-run")

@@ -139,17 +139,11 @@ class VersionsWithAHandshake(McpHttpCase):
             (message("no/such"), 200, METHOD_NOT_FOUND, 1),
             (message("tools/call", {"name": "no_such"}), 200, INVALID_PARAMS, 1),
             (message("tools/list", {"cursor": "x"}), 200, INVALID_PARAMS, 1),
-            (message("tools/list", [1]), 200, INVALID_PARAMS, 1),
             (b"", 400, PARSE_ERROR, None),
-            (b"{", 400, PARSE_ERROR, None),
-            (b"\xff\xfe", 400, PARSE_ERROR, None),
             (b"[" * 100_000, 400, PARSE_ERROR, None),
-            (b"9" * 9_999, 400, PARSE_ERROR, None),
             (b"7", 400, INVALID_REQUEST, None),
             ({"id": 1, "method": "ping"}, 400, INVALID_REQUEST, 1),
             ({"jsonrpc": "2.0", "id": 1.5, "method": "ping"}, 400, INVALID_REQUEST, None),
-            ({"jsonrpc": "2.0", "id": None, "method": "ping"}, 400, INVALID_REQUEST, None),
-            ({"jsonrpc": "2.0", "id": 1}, 400, INVALID_REQUEST, 1),
         ):
             with self.subTest(content):
                 self.assert_fault(self.post(content), status, code, request_id)
@@ -208,12 +202,9 @@ class VersionWithoutAHandshake(McpHttpCase):
             ("MCP-Protocol-Version", "2099-01-01"),
             ("Mcp-Method", None),
             ("Mcp-Method", "tools/list"),
-            ("Mcp-Method", "Tools/Call"),
             ("Mcp-Name", None),
             ("Mcp-Name", "web_search"),
-            ("Mcp-Name", "READ_PAGE"),
             ("Mcp-Name", "=?base64?cmVhZF9wYWdl"),
-            ("Mcp-Name", "=?base64?###?="),
             ("Mcp-Name", "=?base64?/w==?="),
             ("Mcp-Name", f"=?BASE64?{encoded}?="),
             ("Mcp-Method", f"=?base64?{base64.b64encode(b'tools/call').decode()}?="),
@@ -240,9 +231,7 @@ class VersionWithoutAHandshake(McpHttpCase):
         for content, headers, status, code in (
             (modern("no/such"), modern_headers("no/such"), 404, METHOD_NOT_FOUND),
             (modern("initialize"), modern_headers("initialize"), 404, METHOD_NOT_FOUND),
-            (modern("ping"), modern_headers("ping"), 404, METHOD_NOT_FOUND),
             (message("ping"), modern_headers("ping"), 400, INVALID_PARAMS),
-            (message("tools/list"), modern_headers("tools/list"), 400, INVALID_PARAMS),
             (
                 modern("tools/call", name="no_such"),
                 modern_headers("tools/call", "no_such"),
@@ -470,12 +459,10 @@ class Attacks(McpHttpCase):
 
     REFUSED: ClassVar = {
         "too long": (["Content-Length: 1000001"], b"x", 413),
-        "far too long": (["Content-Length: 99999999999"], b"x", 413),
         "expected too long": (["Content-Length: 1000001", "Expect: 100-continue"], b"", 413),
         "chunks": (["Transfer-Encoding: chunked"], b"1\r\nx\r\n0\r\n\r\n", 411),
         "length and chunks": (["Content-Length: 1", "Transfer-Encoding: chunked"], b"x", 411),
         "two lengths": (["Content-Length: 2", "Content-Length: 2"], b"{}", 400),
-        "signed length": (["Content-Length: +2"], b"{}", 400),
         "no number": (["Content-Length: 0x2"], b"{}", 400),
     }
 

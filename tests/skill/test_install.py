@@ -323,7 +323,8 @@ class FromACopy(InstallCase):
         self.assertIn(f"{self.copy} is an installed copy", stderr)
         self.assertFalse((self.copy / "dist").exists())
 
-    def test_removes_itself(self) -> None:
+    def test_removes_itself_also_if_it_was_damaged(self) -> None:
+        (self.copy / "LICENSE").unlink()
         code, stdout, stderr = self.run_copy("uninstall", "--dir", str(self.copy.parent))
         self.assertEqual((code, stderr), (0, ""))
         self.assertIn(f"removed: {self.copy} (", stdout)
