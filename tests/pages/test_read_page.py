@@ -13,7 +13,7 @@ import time
 import unittest
 from typing import Any
 from unittest import mock
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit
 from urllib.request import urlopen
 
 from tests.fake_server.server import FakeServer
@@ -27,6 +27,9 @@ page_document: Any = load_script("websearch.pages.page_document")
 read: Any = load_script("websearch.pages.read")
 SCRIPT = "read_page.py"
 REFERENCE = ROOT / "references/web_search.md"
+# stand_ins: pages as their servers send them with status 200 in place of others, by what they are;
+# articles: pages that are about such pages.
+WALL_PAGES = json.loads((ROOT / "tests/pages/wall_pages.json").read_text(encoding="utf-8"))
 EXAMPLE_SITE = "https://kettle.example.org"
 
 
@@ -288,6 +291,54 @@ class Walls(SiteCase):
 
     def test_a_page_about_bot_walls_is_no_bot_wall(self) -> None:
         self.assertIn("proof of work", self.page("articles/about-walls")["text"])
+
+    def test_what_stands_in_for_a_page_is_named_and_is_no_content(self) -> None:
+        server = CannedServer()
+        self.addCleanup(server.close)
+        self.set_environment(WEB_SEARCH_ALLOW_PRIVATE=urlsplit(server.url).netloc)
+        server.headers = {"Content-Type": "text/html; charset=utf-8"}
+        said = {
+            "robots": "instead of the page: it does not serve programs",
+            "script": "JavaScript", "consent": "consent", "login": "asks for a login",
+            "missing": "the page does not exist", "parked": "its domain",
+            "portal": "own login page",
+        }  # fmt: skip
+        for name, page in WALL_PAGES["stand_ins"].items():
+            with self.subTest(name):
+                server.body = page["html"].encode()
+                document = self.read(f"{server.url}/{quote(name)}")
+                self.assertFalse(document["ok"], document)
+                self.assertIn(said[page["what"]], document["error"])
+                self.assertTrue(document["details"]["hint"])
+        for name, html in WALL_PAGES["articles"].items():
+            with self.subTest(name):
+                server.body = html.encode()
+                document = self.read(f"{server.url}/{quote(name)}")
+                self.assertTrue(document["ok"], document)
+
+    def test_addresses_of_consent_and_login_tell_what_they_are(self) -> None:
+        html = f"<title>Page</title><p>{'Some words of text that nobody asked for. ' * 99}".encode()
+        for url, said in (
+            ("https://consent.google.com/m?continue=x", "consent"),
+            ("https://consent.yahoo.com/v2/collectConsent", "consent"),
+            ("https://www.linkedin.com/authwall?trk=x", "login"),
+            ("https://m.facebook.com/login.php?next=x", "login"),
+            ("https://www.google.com/sorry/index?continue=x", "robot check"),
+            ("https://yandex.ru/showcaptcha?x", "robot check"),
+            ("https://google.example.com/sorry/x", ""), ("https://notlinkedin.com/login", ""),
+        ):  # fmt: skip
+            with self.subTest(url):
+                found = page_document.read_bytes(url, html, "text/html", {}, math.inf)
+                self.assertEqual(found["ok"], not said)
+                self.assertIn(said, found.get("error", ""))
+
+    def test_a_paywall_is_a_note(self) -> None:
+        data = '<script type="application/ld+json">{"isAccessibleForFree":%s}</script>'
+        text = "<p>" + "The ferry is back, and the captain says why. " * 9
+        for value, is_told in (("false", True), ('"False"', True), ("true", False)):
+            html = (data % value + text).encode()
+            found = page_document.read_bytes("http://a.test/", html, "text/html", {}, math.inf)
+            self.assertEqual("for subscribers" in found.get("note", ""), is_told, value)
 
     def test_each_wall_is_known_by_its_signs(self) -> None:
         bodies = {

@@ -1,4 +1,4 @@
-"""Fetch web pages: the addresses that are allowed, redirects, robots.txt, bot walls."""
+"""Fetch web pages: the addresses that are allowed, redirects, robots.txt."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from websearch.http_client import (
     is_loopback,
     retry_after,
 )
+from websearch.pages.walls import find_wall, wall_error
 from websearch.pdf.limits import MAX_FILE_BYTES
 
 TYPE_CHECKING = False
@@ -30,8 +31,6 @@ MAX_REDIRECTS = 5  # for one page; RFC 9309 asks for at least as many for a robo
 ROBOTS_TIMEOUT = 2.0  # seconds for one robots.txt
 MAX_ROBOTS_CHARS = 512_000  # RFC 9309 asks for at least 500 KiB
 ROBOTS_NAME = USER_AGENT.partition("/")[0]  # the product token that robots.txt rules may name
-MAX_WALL_HTML = 200_000  # characters of a page that are searched for the signs of a bot wall
-MAX_WALL_HEADERS = 20_000  # characters of its headers that are searched for them
 ALLOW_VARIABLE = "WEB_SEARCH_ALLOW_PRIVATE"
 # The special-purpose networks of IANA and multicast, because each Python version of ipaddress knows
 # other parts of them, and a metadata service that has a public address.
@@ -47,28 +46,6 @@ PRIVATE_DOMAINS = (
     ".localhost", ".local", ".internal", ".intranet", ".private", ".corp", ".home", ".lan",
     ".localdomain", ".home.arpa",
 )  # fmt: skip
-# The signs of bot walls: (name, pattern in the body or headers).
-WALLS = (
-    ("Cloudflare", r"cf-mitigated: challenge|/cdn-cgi/challenge-platform/|cf-browser-verification"),
-    ("Cloudflare", r"(?i)<title>(?:just a moment|attention required! \| cloudflare)"),
-    ("DataDome", r"captcha-delivery\.com"),
-    ("PerimeterX", r"(?i)px-captcha|_pxCaptcha|perimeterx"),
-    ("Imperva", r"_Incapsula_Resource|Incapsula incident"),
-    ("Akamai", r"errors\.edgesuite\.net|akam-logo|_sec/cp_challenge"),
-    ("AWS WAF", r"x-amzn-waf-action: |awsWafCookieDomainList|\.awswaf\.com"),
-    ("Anubis", r"/\.within\.website/"),
-    ("DDoS-Guard", r"(?i)ddos-guard"),
-    ("Sucuri", r"sucuri\.net/privacy|sucuri_cloudproxy_js"),
-    ("a captcha", r"(?i)class=[\"'](?:g-recaptcha|h-captcha|cf-turnstile)|<altcha-widget|geetest"),
-    (
-        "a robot check",
-        r"(?i)unusual traffic|verify(?:ing)? (?:that )?you are (?:a )?human|are you a robot",
-    ),
-    (
-        "a robot check",
-        r"(?i)verifying your (?:request|browser)|checking your browser|anomaly-modal",
-    ),
-)
 
 
 # ===== addresses ==================================================================================
@@ -404,20 +381,6 @@ def is_gone(answer: Fetched | SearchError) -> bool:
     if isinstance(answer, Fetched):
         return answer.response.status in (404, 410)
     return isinstance(answer, UnknownNameError)
-
-
-def find_wall(response: Response, html: str) -> str:
-    """Return the name of the bot wall that an answer without content is, or ""."""
-    headers = "\n".join(f"{name}: {value}" for name, value in response.headers.items())
-    searched = f"{headers[:MAX_WALL_HEADERS]}\n{html[:MAX_WALL_HTML]}"
-    return next((name for name, sign in WALLS if re.search(sign, searched)), "")
-
-
-def wall_error(host: str, wall: str, status: int) -> SearchError:
-    """Return the error for a page behind a bot wall."""
-    message = f"{host} shows {wall} instead of the page: it does not serve programs."
-    hint = "Use another source, or open the page in a browser."
-    return SearchError("blocked", message, hint, status=status)
 
 
 # ===== robots.txt (RFC 9309) ======================================================================

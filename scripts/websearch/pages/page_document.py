@@ -19,12 +19,8 @@ from websearch.pages.other_formats import (
     json_markdown,
     sniff_kind,
 )
-from websearch.pages.thin_pages import (
-    MAX_WALL_TEXT,
-    MIN_PAGE_CHARS,
-    check_content,
-    refresh_target,
-)
+from websearch.pages.thin_pages import MIN_PAGE_CHARS, check_content, refresh_target
+from websearch.pages.walls import MAX_WALL_TEXT, address_wall, stand_in_error
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -41,6 +37,8 @@ FIELD_CHARS = {
 }  # fmt: skip
 MAX_DROPPED = 100  # dropped elements that explain lists
 DROPPED_CHARS = 60  # characters of the text of a dropped element
+PAYWALL_NOTE = "The page says that its whole text is for subscribers only; this may be a part."
+_PAYWALL = r"(?i)\"isAccessibleForFree\"\s{0,9}:\s{0,9}\"?(?:https?://schema\.org/)?false"
 DATA_NOTE = "The text is from the data that the page holds for its scripts."
 
 
@@ -171,6 +169,8 @@ def read_html(html: str, fetched: Fetched, params: dict[str, Any]) -> Document:
 
     Raises SearchError as check_content does.
     """
+    if what := address_wall(fetched.url):
+        raise stand_in_error(host_of(fetched.url), what, fetched.response.status)
     keep_links = bool(params.get("links"))
     content = find_content(html)
     page = content.page
@@ -189,6 +189,8 @@ def read_html(html: str, fetched: Fetched, params: dict[str, Any]) -> Document:
     onward = refresh_target(metadata.pop("refresh", ""), base)
     if len(text) < MAX_WALL_TEXT:
         check_content(page, html, text, onward, fetched)
+    if re.search(_PAYWALL, html):
+        metadata.setdefault("note", PAYWALL_NOTE)
     dropped = dropped_elements(page) if params.get("explain") else []
     return {**metadata, "text": text, "cut": cut or page.cut, "dropped": dropped}
 

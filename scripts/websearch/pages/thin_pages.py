@@ -7,7 +7,8 @@ import re
 
 from websearch.common import SearchError, shorten
 from websearch.html_tree import Node, text_beginning
-from websearch.pages.fetch import find_wall, host_and_port, normal_url, wall_error
+from websearch.pages.fetch import host_and_port, normal_url
+from websearch.pages.walls import find_wall, stand_in, stand_in_error, wall_error
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
     from websearch.pages.page_tree import Page
 
 MIN_PAGE_CHARS = 200  # a page with less text may be a shell that JavaScript fills
-MAX_WALL_TEXT = 1_500  # characters of text; a page with more is not a bot wall, whatever it says
 MAX_WALL_PAGE = 100_000  # characters of HTML; the same, because bot walls are small pages
 MAX_SHELL_TEXT = 20_000  # characters of text in which a page may ask for JavaScript
 BROWSER_VARIABLE = "WEB_SEARCH_BROWSER"  # 1: use a browser; or the path of one; 0: do not
@@ -35,7 +35,8 @@ def check_content(page: Page, html: str, text: str, onward: str, fetched: Fetche
     """Raise SearchError if a page with little text is something else than a short page.
 
     http if it sends browsers onward to another page; blocked for a bot wall, and for a shell that
-    JavaScript fills. The latter, and a page that is only short, are marked as thin in fetched.
+    JavaScript fills; or what it stands in for (see walls.py). Pages that JavaScript may fill are
+    marked as thin in fetched.
     """
     host, status = host_and_port(fetched.url)[0], fetched.response.status
     has_no_text = len(text) < MIN_PAGE_CHARS
@@ -45,6 +46,9 @@ def check_content(page: Page, html: str, text: str, onward: str, fetched: Fetche
     wall = find_wall(fetched.response, html) if len(html) < MAX_WALL_PAGE else ""
     if wall and (has_no_text or page.root.prose < MIN_PAGE_CHARS):
         raise wall_error(host, wall, status)
+    if what := stand_in(page, html, text):
+        fetched.is_thin = what == "script"
+        raise stand_in_error(host, what, status)
     if not has_no_text:
         return
     fetched.is_thin = True
