@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 
-from websearch.html_tree import BLOCKS, Node, name_set
+from websearch.html_tree import BLOCKS, Node, name_set, text_beginning
 from websearch.pages.link_rules import TEXT_SIGNS, drop_link_lists, drop_promotions, drop_related
 from websearch.pages.name_rules import (
     IGNORED_RULES,
@@ -71,6 +71,7 @@ _TEXT_NAME = (
     r"(?:\s|$)"
 )
 MIN_PART_TEXT = 60  # characters outside of links in a part of documentation
+MAX_TITLE = 300  # characters
 MIN_LEAD = 40  # characters
 MIN_UNNAMED_LEAD = 120  # the same where no name says that it is one; subheadings are shorter
 _SENTENCE_END = r"[.!?\u2026\u3002][\"\u201d\u00bb\u2019)]?$"
@@ -246,12 +247,19 @@ def elements_with_text(page: Page) -> set[Node]:
 
 
 def drop_title(page: Page) -> None:
-    """Drop the first main heading: the title is a field of its own."""
-    for node in page.nodes:
-        if node.tag == "h1" and not node.dropped:
-            node.dropped = "title"
-            page.spread()
+    """Drop the first main heading: the title is a field of its own.
+
+    Not where documentation has a main heading over each part, and the first is not its title.
+    """
+    headings = [node for node in page.nodes if node.tag == "h1" and not node.dropped]
+    if not headings:
+        return
+    if page.is_documentation and len(headings) > 1:
+        title = next((text_beginning(n, MAX_TITLE) for n in page.nodes if n.tag == "title"), "")
+        if text_of(headings[0]) not in title:
             return
+    headings[0].dropped = "title"
+    page.spread()
 
 
 def find_lead(page: Page, content: Node) -> list[Node]:

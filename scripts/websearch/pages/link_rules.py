@@ -56,8 +56,6 @@ _NEIGHBOUR_LINK = (
     r"(?i)[\W_]*(?:prev|previous|next|up|home|top|contents|index)(?: page| chapter)?[\W_]*"
 )
 MAX_NEIGHBOURS = 300  # characters
-MIN_CONTENTS = 3  # headings that the contents of a page name
-CONTENTS_SHARE = 0.6  # share of the links and of the headings that are the same
 MIN_DATA_ROWS = 3
 MOST_CELL_LINKS = 1.5  # links in a cell of a data table, on average
 TOC_WORDS = name_set("toc contents localtoc")  # in class or id of the page's own contents
@@ -86,7 +84,7 @@ def drop_link_lists(page: Page, content: Node) -> None:
         elif page.is_documentation and leads_around(node):
             node.dropped = "previous and next"
     if page.is_documentation:
-        lists = lists_around_text(page, lists)
+        lists = lists_around_text(page, content, lists)
     data = with_data_tables(page) if lists else set()
     for node in lists:
         node.dropped = "" if node in data else "links"
@@ -117,11 +115,12 @@ def with_data_tables(page: Page) -> set[Node]:
     return found
 
 
-def lists_around_text(page: Page, lists: list[Node]) -> list[Node]:
+def lists_around_text(page: Page, content: Node, lists: list[Node]) -> list[Node]:
     """Return the lists that are no part of the text of documentation: indexes of links are.
 
-    A list goes if it leads around or into the page, by its name, or stands before the first or
-    after the last of the text and the headings.
+    A list goes if it leads to the pages around this one, has the name of a page's contents, or
+    stands before the first text or heading, or, where nothing says which element is the text, after
+    the last.
     """
     listed = set(lists)
     inside: set[Node] = set()
@@ -134,23 +133,15 @@ def lists_around_text(page: Page, lists: list[Node]) -> list[Node]:
         elif node.chars and node.tag in TEXT_SIGNS:
             places.append(number)
     first, last = (places[0], places[-1]) if places else (0, 0)
-    headings = {text_of(node) for node in page.nodes if node.tag in HEADINGS and not node.dropped}
+    ends_in_heading = page.nodes[last].tag in HEADINGS
     return [
         node
         for node in lists
         if leads_around(node)
         or not words_of(node).isdisjoint(TOC_WORDS)
-        or names_headings(node, headings)
         or order[node] < first
-        or (order[node] > last and page.nodes[last].tag not in HEADINGS)
+        or (content is page.root and order[node] > last and not ends_in_heading)
     ]
-
-
-def names_headings(node: Node, headings: set[str]) -> bool:
-    """Return whether a list is the contents of its page: its links are most of the headings."""
-    links = {text_of(link) for link in links_in(node)}
-    both = len(links & headings)
-    return both >= MIN_CONTENTS and both >= CONTENTS_SHARE * max(len(links), len(headings))
 
 
 def links_in(node: Node) -> list[Node]:

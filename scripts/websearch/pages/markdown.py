@@ -556,7 +556,7 @@ def collect_code(node: Node, parts: list[str]) -> None:
 
 def join_tight(blocks: list[str]) -> str:
     """Return the blocks of a list item as text; a list right after text needs no empty line."""
-    gaps = ["\n" if re.match(r"- |\d{1,9}\. ", block) else "\n\n" for block in blocks[1:]]
+    gaps = ["\n" if re.match(r"- |1\. ", block) else "\n\n" for block in blocks[1:]]
     return blocks[0] + "".join(gap + block for gap, block in zip(gaps, blocks[1:], strict=True))
 
 

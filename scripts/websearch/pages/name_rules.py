@@ -211,7 +211,7 @@ def is_note(node: Node, page: Page) -> bool:
 def is_control(node: Node, page: Page) -> bool:
     """Return whether a link is a sign that leads to its own heading, or acts on what it is beside.
 
-    In documentation: "[source]", "Edit", "Run" in a heading, a term or code, or alone in its line.
+    In documentation: "[source]", or "Edit" and "Run" beside code or alone in a line.
     """
     text = text_beginning(node, MAX_CONTROL)
     address = node.attributes.get("href", "")
@@ -226,8 +226,7 @@ def is_control(node: Node, page: Page) -> bool:
         parent = parent.parent
     if not parent:
         return False
-    beside_code = parent.tag in HEADINGS or parent.tag in ("dt", "pre", "summary")
-    return beside_code or parent.own == node.own
+    return text[0] in "[(" or parent.tag == "pre" or parent.own == node.own
 
 
 def opens_by_click(node: Node) -> bool:
@@ -278,7 +277,8 @@ def role_words(node: Node, page: Page) -> frozenset[str]:
     words = words_of(node)
     if words.isdisjoint(RULE_WORDS):
         return words
-    if node.tag in HEADINGS and not page.is_article:
+    in_heading = node.tag in HEADINGS or (node.parent and node.parent.tag in HEADINGS)
+    if in_heading and not page.is_article:
         return NO_WORDS
     if "id" in node.attributes and (heading := own_heading(node)):
         text = text_beginning(heading, MAX_NAMES)

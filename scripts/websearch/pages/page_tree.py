@@ -21,12 +21,13 @@ _IS_POSTING = (
     r'|content=["\']article["\'] property=["\']og:type'
 )
 _SAYS_ARTICLE = _IS_POSTING + r'|itemprop=["\']articleBody'  # themes of documentation say this, too
-# Programs that make documentation and works of reference name themselves in meta name="generator".
+# Programs that make documentation name themselves in meta name="generator".
 _DOCUMENTATION_GENERATOR = (
     r"(?i)^(?:docutils|sphinx|mkdocs|zensical|docusaurus|vitepress|vuepress|mdbook|javadoc|rustdoc"
     r"|doxygen|asciidoc|docbook|makeinfo|texi2|gitbook|bookdown|antora|pdoc|typedoc|starlight"
     r"|nextra|docfx|yard|exdoc|jsdoc|scaladoc|dokka|haddock|ocamldoc|odoc)"
 )
+_WIKI = r"(?i)mediawiki|dokuwiki"  # works of reference, if they do not say that they are articles
 MAX_HEADING_CHARS = 200  # of a heading and its id that are compared
 MIN_ANCHORS = 2  # headings that can be linked to
 MIN_CODE = 3  # code blocks, spans of code and terms that such headings need beside them
@@ -55,9 +56,13 @@ class Page:
         self.is_question = "QAPage" in signs  # names of schema.org, which are in the page's data
         self.is_thread = "DiscussionForumPosting" in signs or self.is_in_forum()
         says_article = bool(re.search(_SAYS_ARTICLE, signs))
+        generator = self.generator()
         self.is_documentation = not (self.is_question or self.is_thread) and (
-            bool(re.match(_DOCUMENTATION_GENERATOR, self.generator()))
-            or (not re.search(_IS_POSTING, signs) and self.looks_like_documentation())
+            bool(re.match(_DOCUMENTATION_GENERATOR, generator))
+            or (
+                not re.search(_IS_POSTING, signs)
+                and (bool(re.match(_WIKI, generator)) or self.looks_like_documentation())
+            )
         )
         self.is_article = says_article and not (self.is_thread or self.is_documentation)
         self.keeps_comments = self.has_readers_comments = False
