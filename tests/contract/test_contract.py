@@ -34,9 +34,9 @@ ALL_SCRIPTS = sorted(path.name for path in SCRIPTS.glob("*.py"))
 # The rooms of the package, from the ground up: a module imports what stands below it, or beside it
 # in its own room. The single files stand on the ground, like common.
 FLOORS = [
-    "common", "durations", "command_line", "terminal", "http_client", "batch", "html_tree", "pdf",
-    "engines", "words", "pages", "store_file", "full_text", "store", "ledger", "history", "search",
-    "skill_files", "doctor_live", "key_file", "doctor_machine", "doctor", "servers", "packing",
+    "common", "durations", "command_line", "terminal", "http_client", "site_rules", "batch",
+    "html_tree", "pdf", "engines", "words", "pages", "store_file", "full_text", "store",
+    "ledger", "history", "search", "skill_files", "doctor_live", "key_file", "doctor_machine", "doctor", "servers", "packing",
     "installation",
 ]  # fmt: skip
 HEAVY_MODULES = (

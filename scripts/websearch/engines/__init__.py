@@ -37,6 +37,7 @@ from websearch.http_client import (
     hide_credentials,
     scheme_of,
 )
+from websearch.site_rules import allowed_sites
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -478,11 +479,14 @@ def stand_ins() -> list[str]:
 
 
 def focused_filters(engine: str, focus: str, filters: dict[str, Any]) -> dict[str, Any]:
-    """Return the filters that a focus adds to those of the caller for an engine."""
+    """Return the filters that a focus and the owner's rules add to those of the caller."""
     is_general = "web" in ENGINES[engine]["sources"]
-    if focus == "discussions" and is_general and "site" not in filters:
+    if "site" in filters or not is_general:
+        return {}
+    if focus == "discussions":
         return {"site": FORUM_SITES}
-    return {}
+    sites = allowed_sites() if "site" in filters_of(engine) else []
+    return {"site": sites} if sites else {}
 
 
 def is_storable(name: str) -> bool:
@@ -497,10 +501,18 @@ def is_storable(name: str) -> bool:
 # ===== asking =====================================================================================
 
 
+def filters_of(name: str) -> dict[str, Any]:
+    """Return the filters that an engine can do; without a key they may be others."""
+    entry = ENGINES[name]
+    without_key = entry.get("keyless_filters", entry["filters"])
+    filters: dict[str, Any] = entry["filters"] if has_key(name) else without_key
+    return filters
+
+
 def check_filters(name: str, params: dict[str, Any]) -> None:
     """Raise SearchError (invalid_input) for a filter, or its value, that the engine cannot do."""
     entry = ENGINES[name]
-    filters = entry["filters"] if has_key(name) else entry.get("keyless_filters", entry["filters"])
+    filters = filters_of(name)
     for filter_name in FILTERS:
         if filter_name not in params:
             continue

@@ -15,6 +15,7 @@ import time
 
 from websearch.common import SearchError
 from websearch.pages.fetch import ascii_host, guarded_connect, host_and_port, normal_url
+from websearch.site_rules import check_blocked_site
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -75,6 +76,7 @@ class ProxyConnection(socketserver.StreamRequestHandler):
         method, target, _ = words
         try:
             host, port, path = split_target(method, target)
+            check_blocked_site(host)
             upstream = guarded_connect(host, port)((host, port), CONNECT_SECONDS)
         except SearchError as error:
             if error.kind == "refused":

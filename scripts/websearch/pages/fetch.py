@@ -19,6 +19,7 @@ from websearch.http_client import (
 )
 from websearch.pages.walls import find_wall, wall_error
 from websearch.pdf.limits import MAX_FILE_BYTES
+from websearch.site_rules import check_site
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -327,6 +328,7 @@ def fetch_page(url: str, deadline: float, robots: RobotsCache | None) -> Fetched
     Raises SearchError: refused, timeout, network, provider, http, invalid_input.
     """
     for _ in range(MAX_REDIRECTS + 1):
+        check_site(url)
         if robots:
             robots.check(url, deadline)
         request = guarded_request({"method": "GET", "url": url, "headers": page_headers()})

@@ -145,15 +145,17 @@ def read_body(fetched: Fetched, params: dict[str, Any], deadline: float) -> Docu
     content_type = response.headers.get("content-type", "").lower()
     check_binary(response.body, content_type, host_of(fetched.url))
     source = decode_body(response.body, content_type)
+    if params.get("raw"):
+        return {"text": source, "note": "The answer as it came, not a page that was read."}
     kind = sniff_kind(source, content_type, fetched.url)
-    if kind == "html":
-        return read_html(source, fetched, params)
-    if kind == "feed":
-        return feed_markdown(source, fetched.url, bool(params.get("links")))
-    if kind == "json":
-        return {"text": json_markdown(source)}
-    if kind == "xml":
-        return {"text": fenced(source, "xml")}
+    readers: dict[str, Callable[[], Document]] = {
+        "html": lambda: read_html(source, fetched, params),
+        "feed": lambda: feed_markdown(source, fetched.url, bool(params.get("links"))),
+        "json": lambda: {"text": json_markdown(source)},
+        "xml": lambda: {"text": fenced(source, "xml")},
+    }
+    if kind in readers:
+        return readers[kind]()
     text = source.replace("\r\n", "\n").replace("\r", "\n").strip()
     heading = re.match(r"#[ \t]{1,9}(.{1,1000})", text)
     return {"text": text, "title": heading[1] if heading else ""}

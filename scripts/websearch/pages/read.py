@@ -40,8 +40,10 @@ from websearch.pages.page_document import (
 )
 from websearch.pages.passages import PARAGRAPH_GAP, join_best
 from websearch.pages.ranking import rank_windows
+from websearch.pages.sections import find_places, find_section, outline_of
 from websearch.pages.sites import read_through_api
 from websearch.pages.thin_pages import wants_browser
+from websearch.site_rules import check_site
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -88,6 +90,15 @@ COMMANDS: dict[str, dict[str, Any]] = {
              "help": "characters of the text to skip; next_offset of an earlier call goes on"},
             {"name": "pages", "type": "str",
              "help": "pages of PDF files to read, such as 3-7 or 1,4-6; all by default"},
+            {"name": "outline", "type": "bool",
+             "help": "the headings with their places instead of the text: heading, level, offset, "
+                     "chars"},
+            {"name": "section", "type": "str",
+             "help": "the section below the heading that is nearest to this, such as Timeouts"},
+            {"name": "find", "type": "str",
+             "help": "the places of a literal text, with what stands around them"},
+            {"name": "raw", "type": "bool",
+             "help": "the text of the answer as it came: HTML, JSON, CSV, source code"},
             {"name": "links", "type": "bool", "help": "keep the targets of links and images"},
             {"name": "raw_html", "type": "bool",
              "help": "read the HTML page of sites that are read through their API otherwise: "
@@ -190,7 +201,9 @@ def target_of(url: str, local_files: bool) -> str:
 
         if is_local(url):
             return local_url(url)
-    return normal_url(url)
+    target = normal_url(url)
+    check_site(target)
+    return target
 
 
 def fetch_target(
@@ -209,7 +222,7 @@ def fetch_target(
         from websearch.pages.local_files import read_local_file
 
         return read_local_file(url)
-    if params.get("raw_html"):
+    if params.get("raw_html") or params.get("raw"):
         return fetch_page(url, limit, robots)
     answer = result_or_error(read_through_api, url, limit, robots, params, shared)
     if answer is not None and not isinstance(answer, SearchError):
@@ -389,7 +402,9 @@ class PageReading:
         except SearchError as error:
             failed = f"In a browser it was not read: {error}"
             return {**page, "note": failed} if page["ok"] else error_document(error)
-        other = self.read(shown)
+        other = result_or_error(check_site, shown.url) or self.read(shown)
+        if isinstance(other, SearchError):
+            return error_document(other)
         if other["ok"] and len(other["text"]) >= len(page.get("text", "")):
             return {"note": BROWSER_NOTE, **other}
         return page
@@ -431,7 +446,13 @@ def pages_document(pages: list[Document], params: dict[str, Any], deadline: floa
     wanted = [json_size(text[params["offset"] :]) for text in texts]
     shares = share_room(wanted, room, [1.0] * len(texts))
     for page, text, share in zip(good, texts, shares, strict=True):
-        fill_page(page, text, params, max(1, share) if limit else 0, deadline)
+        page_room = max(1, share) if limit else 0
+        error = result_or_error(fill_page, page, text, params, page_room, deadline)
+        if error:  # the section that was asked for is not there
+            page.update(error_document(error))
+    if not any(page["ok"] for page in pages):
+        failed = {name: good[0][name] for name in ("ok", "error", "details")}
+        return {**document, **failed} if len(pages) > 1 else failed
     return document
 
 
@@ -444,6 +465,14 @@ def fill_page(
     """
     cut = page.pop("cut", None)
     notes = [page.pop("note", "")]
+    if "section" in params:
+        section = find_section(text, params["section"])
+        text = text[section.start : section.end]
+        page |= {"section": section.text, "section_offset": section.start}
+    if params.get("outline") or "find" in params:
+        page |= drop_empty({"note": notes[0], "truncated": cut or None})
+        page |= outlined(text, room) if params.get("outline") else found(text, params["find"], room)
+        return
     if "query" in params:
         query = searched_query(params["query"])
         if query != params["query"]:
@@ -472,6 +501,26 @@ def fill_page(
         page["truncated"] = True
         notes[0] = notes[0] or "The page is longer than what was read of it; its end is missing."
     page |= drop_empty({"note": " ".join(filter(None, notes))})
+
+
+def outlined(text: str, room: int) -> Document:
+    """Return the outline of a text, cut to room characters of JSON (0: no limit)."""
+    outline = outline_of(text)
+    shown = fitting_items(outline, room)
+    return {"outline": shown, **({"truncated": True} if len(shown) < len(outline) else {})}
+
+
+def found(text: str, wanted: str, room: int) -> Document:
+    """Return the places of a literal text within room characters of JSON (0: no limit)."""
+    places, total = find_places(text, wanted)
+    shown = fitting_items(places, room)
+    return {"places": shown, "places_in_all": total}
+
+
+def fitting_items(items: list[Document], room: int) -> list[Document]:
+    """Return the first items whose JSON takes at most room characters (0: no limit)."""
+    sizes = itertools.accumulate(json_size(item) + 1 for item in items)
+    return [item for item, size in zip(items, sizes, strict=True) if not room or size <= room]
 
 
 def searched_query(query: str) -> str:
@@ -515,7 +564,7 @@ def page_markdown(page: Document) -> list[str]:
         f"{passage['heading']}\n\n{passage['text']}".strip() for passage in page.get("passages", [])
     ]
     title = f"# {page['title']}" if page.get("title") else ""
-    text = PARAGRAPH_GAP.join(passages) or page.get("text", "")
+    text = PARAGRAPH_GAP.join(passages) or page.get("text", "") or parts_markdown(page)
     parts = ["\n".join(line for line in (title, " · ".join(facts)) if line), text]
     more = f"{page['chars']} characters in all; more with offset {page.get('next_offset')}"
     source = host_and_port(page["final_url"])[0] or "file"
@@ -526,6 +575,19 @@ def page_markdown(page: Document) -> list[str]:
         more if page.get("next_offset") else "",
         dropped_markdown(page.get("dropped", [])),
     ]
+
+
+def parts_markdown(page: Document) -> str:
+    """Return the outline of a page, or the places that were found, as lists; else ""."""
+    lines = [
+        f"{'  ' * (entry['level'] - 1)}- {entry['heading']} (offset {entry['offset']}, "
+        f"{entry['chars']} characters)"
+        for entry in page.get("outline", [])
+    ]
+    places = [f"At {place['offset']}:\n\n{place['text']}" for place in page.get("places", [])]
+    if "places_in_all" in page:
+        places.insert(0, f"Places: {page['places_in_all']}")
+    return "\n".join(lines) or PARAGRAPH_GAP.join(places)
 
 
 def dropped_markdown(dropped: list[Document]) -> str:

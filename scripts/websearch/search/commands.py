@@ -32,6 +32,7 @@ from websearch.search.show import (
     show_search,
 )
 from websearch.search.show_markdown import as_results, consolidated_text, to_markdown
+from websearch.site_rules import ALLOW, BLOCK, OWNER_HINT, refusing_rule
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from websearch.common import Document, ProgressCallback
+    from websearch.search.answers import Answer
     from websearch.store import PageStore
 
 __all__ = [
@@ -198,7 +200,7 @@ def answer_document(params: dict[str, Any], report: ProgressCallback) -> Documen
         history.note(store, "brief" if is_brief else "search", text, params, bool(good))
         if not good:
             raise failure(answers, is_brief)
-        sources = rank(answers)
+        sources = within_rules(rank(answers), good[0])
         if reads_pages:
             is_stale = good[0].is_stale
             max_age = None if is_stale else questions[0].max_age
@@ -210,6 +212,21 @@ def answer_document(params: dict[str, Any], report: ProgressCallback) -> Documen
         show = show_brief if is_brief else show_search
         limits = Limits(params.get("max_chars", DEFAULT_MAX_CHARS), deadline)
         return show(answers, sources, store, limits)
+
+
+def within_rules(sources: list[Source], answer: Answer) -> list[Source]:
+    """Return the sources that the owner's rules let through; a warning of the answer counts others.
+
+    Raises SearchError (no_results) if there are none.
+    """
+    shown = [source for source in sources if not refusing_rule(source.result["url"])]
+    left_out = len(sources) - len(shown)
+    if left_out:
+        text = f"{left_out} results were left out by the owner's rules ({ALLOW}, {BLOCK})."
+        if not shown:
+            raise SearchError("no_results", text, OWNER_HINT)
+        answer.warnings.append(text)
+    return shown
 
 
 # ===== the other commands =========================================================================

@@ -103,9 +103,15 @@ TOOLS: dict[str, dict[str, Any]] = {
         "doing": "reading", "annotations": READS_THE_WEB,
         "description": "Read web pages whose URLs are known, as Markdown. Give query for the "
         "passages of long pages that answer it; offset goes on.",
-        "arguments": ["urls", "query", "offset", "links", "pages", "archived", "max_chars"],
+        "arguments": [
+            "urls", "query", "outline", "section", "find", "offset", "links", "pages", "archived",
+            "max_chars",
+        ],
         "help": {"urls": "http or https addresses, up to 50",
                  "query": "return the passages that answer this",
+                 "outline": "headings with their offsets, no text",
+                 "section": "heading of the section to read",
+                 "find": "literal text, such as an error code",
                  "offset": "characters to skip; a cut page names the next offset",
                  "pages": "of a PDF, such as 3-7 or 1,4",
                  "archived": "if a page is gone, read its copy in the Internet Archive"},

@@ -1,0 +1,165 @@
+"""Parts of long pages (outline, section, find), pages as they came, and the owner's rules."""
+
+from __future__ import annotations
+
+import time
+import unittest
+from typing import Any
+
+from tests.support import SmallWebCase, call_main, load_script
+
+sections: Any = load_script("websearch.pages.sections")
+site_rules: Any = load_script("websearch.site_rules")
+read_page = load_script("read_page")
+web_search = load_script("web_search")
+TEXT = """# Guide
+
+Intro.
+
+## Timeouts
+
+Text of timeouts.
+
+```sh
+# no heading
+```
+
+### Defaults
+
+30 seconds.
+
+## Retries
+
+ERR_SOME_CODE and err_some_code.
+"""
+
+
+class Headings(unittest.TestCase):
+    def test_an_outline_names_levels_places_and_lengths(self) -> None:
+        outline = sections.outline_of(TEXT)
+        self.assertEqual(
+            [(one["level"], one["heading"]) for one in outline],
+            [(1, "Guide"), (2, "Timeouts"), (3, "Defaults"), (2, "Retries")],
+        )
+        for one in outline:
+            part = TEXT[one["offset"] : one["offset"] + one["chars"]]
+            self.assertTrue(part.startswith("#" * one["level"] + " " + one["heading"]))
+        self.assertIn("30 seconds", TEXT[outline[1]["offset"] :][: outline[1]["chars"]])
+        self.assertNotIn("ERR_", TEXT[outline[1]["offset"] :][: outline[1]["chars"]])
+
+    def test_a_section_is_the_nearest_heading(self) -> None:
+        rows = {"timeouts": "Timeouts", "Default": "Defaults", "retires": "Retries"}
+        for name, heading in rows.items():
+            with self.subTest(name):
+                self.assertEqual(sections.find_section(TEXT, name).text, heading)
+
+    def test_literal_places_are_all_counted(self) -> None:
+        places, total = sections.find_places(TEXT, "err_some_code")
+        self.assertEqual(total, 2)
+        self.assertEqual(TEXT[places[0]["offset"] :][:13], "ERR_SOME_CODE")
+        places, total = sections.find_places("ab " * 10_000, "ab")
+        self.assertEqual((len(places), total), (sections.MAX_PLACES, 10_000))
+
+    def test_long_texts_take_time_in_proportion(self) -> None:
+        for piece in ("# a\n", "#" * 6 + " a\n", "```\n", "a" * 50 + "\n", "#"):
+            times = []
+            for count in (20_000, 80_000):
+                begin = time.process_time()
+                sections.outline_of(piece * count)
+                sections.find_places(piece * count, "aaaa")
+                times.append(time.process_time() - begin)
+            self.assertLess(times[1], 10 * times[0] + 0.5, piece)
+
+
+class Reading(SmallWebCase):
+    def read(self, path: str, *words: str) -> dict[str, Any]:
+        """The document of one page of the fake web."""
+        document: dict[str, Any] = call_main(read_page, self.url(path), *words).document
+        return document
+
+    def url(self, path: str) -> str:
+        return f"{self.server.url}/site/{path}"
+
+    def test_an_outline_leads_to_a_section_and_an_offset(self) -> None:
+        page = self.read("docs/timeouts", "--outline")["pages"][0]
+        self.assertNotIn("text", page)
+        entry = page["outline"][-1]
+        by_name = self.read("docs/timeouts", "--section", entry["heading"])["pages"][0]
+        self.assertEqual(by_name["section"], entry["heading"])
+        self.assertEqual(by_name["section_offset"], entry["offset"])
+        by_offset = self.read("docs/timeouts", "--offset", str(entry["offset"]))["pages"][0]
+        self.assertTrue(by_offset["text"].startswith(by_name["text"][:50]))
+
+    def test_a_section_that_is_not_there_names_those_that_are(self) -> None:
+        document = self.read("docs/timeouts", "--section", "Zebra crossings")
+        self.assertEqual(document["details"]["kind"], "invalid_input")
+        self.assertIn("imeout", document["details"]["hint"])
+
+    def test_a_literal_text_is_found_with_what_stands_around_it(self) -> None:
+        page = self.read("docs/timeouts", "--find", "TIMEOUT")["pages"][0]
+        self.assertGreater(page["places_in_all"], 0)
+        self.assertIn("timeout", page["places"][0]["text"].lower())
+        self.assertEqual(self.read("docs/timeouts", "--find", "zebra")["pages"][0]["places"], [])
+
+    def test_markdown_shows_outline_and_places_inside_the_fence(self) -> None:
+        for words, part in ((("--outline",), "(offset "), (("--find", "timeout"), "Places: ")):
+            run = call_main(read_page, self.url("docs/timeouts"), *words, "--format", "markdown")
+            text = run.stdout.decode()
+            self.assertIn(part, text[text.index("[untrusted") :])
+
+    def test_raw_is_the_answer_as_it_came(self) -> None:
+        page = self.read("docs/timeouts", "--raw")["pages"][0]
+        self.assertIn("<", page["text"][:20])
+        self.assertIn("as it came", page["note"])
+
+
+class OwnersRules(SmallWebCase):
+    def test_addresses_match_whatever_their_spelling(self) -> None:
+        rows = [
+            ("https://Docs.Example.com/a", "example.com", True),
+            ("https://example.com.", "example.com", True),
+            ("http://example.com:8080/x", "example.com", True),
+            ("https://badexample.com", "example.com", False),
+            ("https://example.com", "*.example.com", False),
+            ("https://a.example.com", "*.example.com", True),
+            ("https://example.com/docs/x", "example.com/docs", True),
+            ("https://example.com/docsx", "example.com/docs", False),
+            ("https://example.com//docs/../docs", "example.com/docs", True),
+            ("https://example.com/%64ocs", "example.com/docs", True),
+            ("https://example.com/docs/../secret", "example.com/docs", False),
+            ("https://example.com/x/%2e%2e/docs", "example.com/docs", True),
+            ("https://bücher.example", "xn--bcher-kva.example", True),
+        ]
+        for url, rule, expected in rows:
+            with self.subTest(url, rule=rule):
+                found = site_rules.matches(
+                    site_rules.plain_address(url), site_rules.plain_address(rule)
+                )
+                self.assertEqual(found, expected)
+
+    def test_a_blocked_site_is_neither_shown_nor_read_nor_led_to(self) -> None:
+        self.set_environment(GLSI_DB_PATH=self.store, WEB_SEARCH_BLOCK_SITES="127.0.0.1/web")
+        run = call_main(web_search, "sourdough", "--no-pages")
+        self.assertEqual(run.document["details"]["kind"], "no_results")
+        self.assertIn("WEB_SEARCH_BLOCK_SITES", run.document["error"])
+        url = f"{self.server.url}/web/kitchen.example.com/bread/sourdough-starter-guide"
+        for address in (url, f"https://web.archive.org/web/2024/{url}"):
+            run = call_main(read_page, address)
+            self.assertEqual(run.document["details"]["kind"], "refused")
+            self.assertIn("kept out", run.document["error"])
+
+    def test_with_a_list_of_allowed_sites_engines_are_asked_for_them(self) -> None:
+        self.set_environment(GLSI_DB_PATH=self.store, WEB_SEARCH_ALLOW_SITES="kitchen.example.com")
+        self.server.clear()
+        call_main(web_search, "sourdough", "--no-pages", "--engine", "duckduckgo")
+        body = self.server.requests[0].body.decode()
+        self.assertIn("site%3Akitchen.example.com", body)
+
+    def test_nothing_that_a_caller_gives_changes_the_rules(self) -> None:
+        self.set_environment(GLSI_DB_PATH=self.store, WEB_SEARCH_ALLOW_SITES="example.org")
+        run = call_main(read_page, f"{self.server.url}/site/docs/timeouts", "--archived", "--raw")
+        self.assertEqual(run.document["details"]["kind"], "refused")
+
+
+if __name__ == "__main__":
+    unittest.main()
