@@ -601,7 +601,7 @@ class WireRuleTest(SampleCase):
 
     def test_issue_request_raises_the_error_of_the_api(self) -> None:
         with self.assertRaises(brave.SearchError) as caught:
-            brave.issue_request("web", {"query": "bread", "count": 21})
+            brave.issue_request("web", {"query": "bread", "count": "many"})
         self.assertEqual((caught.exception.kind, len(self.server.requests)), ("invalid_input", 1))
         self.assertIn("count", caught.exception.message)
 
@@ -619,7 +619,9 @@ class ApiDefaultTest(unittest.TestCase):
 
     def test_every_default_of_the_api_is_in_the_table_of_parameters(self) -> None:
         for command, table in self.TABLES.items():
-            defaults = {one.name: one.default for one in table}
+            defaults = {
+                name: None if value is api.REQUIRED else value for name, value in table.items()
+            }
             for parameter in COMMANDS[command]["params"]:
                 if parameter["wire"] in defaults and parameter["name"] not in self.DESCRIBED:
                     with self.subTest(command=command, parameter=parameter["name"]):

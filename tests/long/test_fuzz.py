@@ -64,7 +64,7 @@ page_store: Any = load_script("websearch.store")
 web_search: Any = load_script("web_search")
 # The thin commands, and the modules of the package that hold their functions.
 HOMES = {
-    "web_search": ("websearch.brief", "websearch.search"),
+    "web_search": ("websearch.search.commands",),
     "keyless_search": ("websearch.engines.keyless",),
     "read_page": ("websearch.pages.read",),
     "doctor": ("websearch.doctor",),
