@@ -1170,6 +1170,28 @@ def markdown_link(title: str, url: str) -> str:
     return f"[{label}]({target})"
 
 
+# Tags that load, link, run or hide something, and comments.
+_LIVE_HTML = (
+    r"(?is)<!--.*?(?:-->|\Z)|</?(?:a|audio|base|button|embed|form|frame|iframe|img|input|link|meta|"
+    r"object|picture|script|source|style|svg|video)\b[^<>]*>?"
+)
+# A Markdown link or image; [name](argument) of program code is none.
+_LIVE_LINK = (
+    r"(?i)!?\[([^\[\]\n]{0,300})\]\(\s?<?(?:[a-z][a-z0-9+.-]{0,20}:|[/#.])[^()\n]{0,2000}\)"
+)
+
+
+def make_harmless(text: str) -> str:
+    """Return a stranger's text without live Markdown and HTML: images, links, comments, tags.
+
+    The words of a link stay. A space breaks what could be the rest of one, or its definition.
+    """
+    text = re.sub(_LIVE_HTML, " ", text) if "<" in text else text
+    text = re.sub(_LIVE_LINK, r"\1", text) if "](" in text else text
+    text = re.sub(r"\](?=[(\[])", "] ", text)
+    return re.sub(r"(?m)^([ >]{0,9}\[[^\[\]\n]{1,999}\]):", r"\1 :", text)
+
+
 # ===== end of shared block: core ==================================================================
 
 
@@ -1545,15 +1567,15 @@ def frame_markdown(document: Document, *blocks: str) -> str:
     if "request" in document:
         return f"```json\n{dump_json(document['request'], pretty=True)}\n```"
     warnings = document.get("warnings") or object_field(document, "details").get("warnings", [])
-    failed = [tried for tried in document.get("attempts", []) if "error" in tried]
+    failed = [
+        f"{attempt.get('engine') or attempt['provider']} failed: {attempt['error']}"
+        for attempt in document.get("attempts", [])
+        if "error" in attempt
+    ]
     framed = [
         f"# {one_line(document['query'], 200)}" if document.get("query") else "",
         "" if document["ok"] else error_markdown(document),
-        *(f"> {warning}" for warning in warnings),
-        *(
-            f"> {tried.get('engine') or tried['provider']} failed: {tried['error']}"
-            for tried in failed
-        ),
+        *(f"> {make_harmless(note)}" for note in (*warnings, *failed)),
         *blocks,
         object_field(document, "truncated").get("hint", ""),
     ]
@@ -1564,7 +1586,7 @@ def error_markdown(document: Document) -> str:
     """Return an error document as Markdown. That nothing was found is an answer, not an error."""
     kind = document["details"]["kind"]
     head = "**Nothing found:**" if kind == "no_results" else f"**Error ({kind}):**"
-    return f"{head} {document['error']}\n\n{error_advice(document)}".strip()
+    return f"{head} {make_harmless(document['error'])}\n\n{error_advice(document)}".strip()
 
 
 def error_advice(document: Document) -> str:
@@ -2451,27 +2473,6 @@ def plain_text(marked: str) -> str:
 
 
 # ===== shared block: page text (edit websearch/common.py, then run `make sync`) ===================
-
-# Tags that load, link, run or hide something, and comments.
-_LIVE_HTML = (
-    r"(?is)<!--.*?(?:-->|\Z)|</?(?:a|audio|base|button|embed|form|frame|iframe|img|input|link|meta|"
-    r"object|picture|script|source|style|svg|video)\b[^<>]*>?"
-)
-# A Markdown link or image; [name](argument) of program code is none.
-_LIVE_LINK = (
-    r"(?i)!?\[([^\[\]\n]{0,300})\]\(\s?<?(?:[a-z][a-z0-9+.-]{0,20}:|[/#.])[^()\n]{0,2000}\)"
-)
-
-
-def make_harmless(text: str) -> str:
-    """Return a stranger's text without live Markdown and HTML: images, links, comments, tags.
-
-    The words of a link stay. A space breaks what could be the rest of one, or its definition.
-    """
-    text = re.sub(_LIVE_HTML, " ", text) if "<" in text else text
-    text = re.sub(_LIVE_LINK, r"\1", text) if "](" in text else text
-    text = re.sub(r"\](?=[(\[])", "] ", text)
-    return re.sub(r"(?m)^([ >]{0,9}\[[^\[\]\n]{1,999}\]):", r"\1 :", text)
 
 
 def fence_untrusted(text: str) -> str:

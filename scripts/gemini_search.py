@@ -866,8 +866,7 @@ def answer_document(question: Question, result: Fields, marked: bool) -> Documen
     if reason and (params.get("require_grounding") or alone == "sources"):
         message = "No sources found." if alone == "sources" else "The answer is not grounded."
         hint = "The model decides whether it searches: ask again, or ask for recent facts."
-        unmet = "require_grounding" if params.get("require_grounding") else ""
-        details = drop_empty({"attempts": result["attempts"], "unmet": unmet})
+        details = drop_empty({"attempts": result["attempts"]})
         raise SearchError("no_results", f"{message} {reason}", hint, **details)
     finish = result["finish_reason"]
     ending = ENDINGS.get(finish, "The model stopped early ({}).").format(finish)
@@ -1471,7 +1470,7 @@ def error_to_markdown(document: Document) -> str:
         lines.append(
             f"- {attempt['provider']}: {attempt.get('error') or 'needs ' + attempt['lacks']}"
         )
-    message = "" if message.startswith(NO_PROVIDERS) else message
+    message = "" if message.startswith(NO_PROVIDERS) else make_harmless(message)
     blocks = (f"## {heading}", message, error_advice(document), "\n".join(lines))
     return "\n\n".join(filter(None, blocks))
 
@@ -1648,6 +1647,28 @@ def markdown_link(title: str, url: str) -> str:
     label = re.sub(r"([\\\[\]`<])", r"\\\1", " ".join(title.split()))
     target = "%20".join(url.split()).replace("(", "%28").replace(")", "%29")
     return f"[{label}]({target})"
+
+
+# Tags that load, link, run or hide something, and comments.
+_LIVE_HTML = (
+    r"(?is)<!--.*?(?:-->|\Z)|</?(?:a|audio|base|button|embed|form|frame|iframe|img|input|link|meta|"
+    r"object|picture|script|source|style|svg|video)\b[^<>]*>?"
+)
+# A Markdown link or image; [name](argument) of program code is none.
+_LIVE_LINK = (
+    r"(?i)!?\[([^\[\]\n]{0,300})\]\(\s?<?(?:[a-z][a-z0-9+.-]{0,20}:|[/#.])[^()\n]{0,2000}\)"
+)
+
+
+def make_harmless(text: str) -> str:
+    """Return a stranger's text without live Markdown and HTML: images, links, comments, tags.
+
+    The words of a link stay. A space breaks what could be the rest of one, or its definition.
+    """
+    text = re.sub(_LIVE_HTML, " ", text) if "<" in text else text
+    text = re.sub(_LIVE_LINK, r"\1", text) if "](" in text else text
+    text = re.sub(r"\](?=[(\[])", "] ", text)
+    return re.sub(r"(?m)^([ >]{0,9}\[[^\[\]\n]{1,999}\]):", r"\1 :", text)
 
 
 # ===== end of shared block: core ==================================================================
@@ -2025,15 +2046,15 @@ def frame_markdown(document: Document, *blocks: str) -> str:
     if "request" in document:
         return f"```json\n{dump_json(document['request'], pretty=True)}\n```"
     warnings = document.get("warnings") or object_field(document, "details").get("warnings", [])
-    failed = [tried for tried in document.get("attempts", []) if "error" in tried]
+    failed = [
+        f"{attempt.get('engine') or attempt['provider']} failed: {attempt['error']}"
+        for attempt in document.get("attempts", [])
+        if "error" in attempt
+    ]
     framed = [
         f"# {one_line(document['query'], 200)}" if document.get("query") else "",
         "" if document["ok"] else error_markdown(document),
-        *(f"> {warning}" for warning in warnings),
-        *(
-            f"> {tried.get('engine') or tried['provider']} failed: {tried['error']}"
-            for tried in failed
-        ),
+        *(f"> {make_harmless(note)}" for note in (*warnings, *failed)),
         *blocks,
         object_field(document, "truncated").get("hint", ""),
     ]
@@ -2044,7 +2065,7 @@ def error_markdown(document: Document) -> str:
     """Return an error document as Markdown. That nothing was found is an answer, not an error."""
     kind = document["details"]["kind"]
     head = "**Nothing found:**" if kind == "no_results" else f"**Error ({kind}):**"
-    return f"{head} {document['error']}\n\n{error_advice(document)}".strip()
+    return f"{head} {make_harmless(document['error'])}\n\n{error_advice(document)}".strip()
 
 
 def error_advice(document: Document) -> str:

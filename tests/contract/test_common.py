@@ -182,6 +182,13 @@ class Texts(unittest.TestCase):
             with self.subTest(text):
                 self.assertEqual(common.make_harmless(text), expected)
 
+    def test_what_a_server_says_is_harmless_in_the_markdown_of_an_error(self) -> None:
+        error = common.SearchError("provider", "It said ![x](http://evil/?d=1) <img src=y>")
+        document = common.error_document(error)
+        self.assertEqual(common.error_markdown(document), "**Error (provider):** It said x")
+        text = common.frame_markdown({"ok": True, "warnings": [error.message]})
+        self.assertEqual(text.rstrip(), "> It said x")
+
     def test_long_texts_are_cleaned_in_time_in_proportion(self) -> None:
         pieces = (
             "[a](http:",

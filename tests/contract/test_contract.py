@@ -36,8 +36,8 @@ ALL_SCRIPTS = sorted(path.name for path in SCRIPTS.glob("*.py"))
 FLOORS = [
     "common", "durations", "command_line", "terminal", "http_client", "site_rules", "batch",
     "html_tree", "pdf", "engines", "words", "pages", "store_file", "full_text", "store",
-    "ledger", "history", "search", "skill_files", "doctor_live", "key_file", "doctor_machine", "doctor", "servers", "packing",
-    "installation",
+    "ledger", "history", "search", "skill_files", "doctor_live", "key_file", "doctor_machine",
+    "doctor", "servers", "packing", "installation",
 ]  # fmt: skip
 HEAVY_MODULES = (
     "urllib.request", "http.client", "ssl", "sqlite3", "concurrent.futures", "threading", "typing",
@@ -179,6 +179,30 @@ class EveryScript(unittest.TestCase):
                     document = module.RUN[command]({"no_such_parameter": 1})
                     self.assertEqual(document["details"]["kind"], "invalid_input")
                     self.assertTrue(callable(module.to_markdown))
+
+
+class LongValues(unittest.TestCase):
+    """Values of any length are checked, planned and shown in time in proportion."""
+
+    CASES = (  # script, command, parameter beside the query
+        ("brave_search.py", "web", "query"), ("brave_search.py", "web", "site"),
+        ("brave_search.py", "web", "goggles"), ("brave_search.py", "web", "since"),
+        ("serper_search.py", "search", "query"), ("serper_search.py", "search", "site"),
+        ("serper_search.py", "maps", "ll"), ("serper_search.py", "search", "tbs"),
+        ("serper_search.py", "search", "language"), ("gemini_search.py", "search", "query"),
+        ("gemini_search.py", "search", "url"), ("gemini_search.py", "reddit", "subreddit"),
+        ("gemini_search.py", "search", "model"),
+    )  # fmt: skip
+
+    def test_of_one_repeated_piece(self) -> None:
+        for script, command, name in self.CASES:
+            module = load_script(script)
+            for piece in ("a", "a.", "-", "[", "<b ", "&", "1,", "http://", "\u0301"):
+                params = {"query": "x", name: piece * (200_000 // len(piece)), "dry_run": True}
+                started = time.process_time()
+                module.to_markdown(module.RUN[command](params))
+                with self.subTest(script, name=name, piece=piece):
+                    self.assertLess(time.process_time() - started, 2.0)
 
 
 class MistypedCommands(FakeServerCase):

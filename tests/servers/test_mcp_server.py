@@ -342,8 +342,7 @@ class ListOfTools(SharedClient):
                         set(parameter.get("choices", ())) if "enum" in one else set(),
                         set(one.get("enum", ())),
                     )
-                    default = parameter.get("default") or parameter.get("documented_default")
-                    default = default or None
+                    default = parameter.get("default", parameter.get("documented_default")) or None
                     default = ",".join(default) if isinstance(default, list) else default
                     self.assertEqual(one.get("default"), default)
                     self.assertEqual(one.get("minItems"), parameter.get("min_items"))
