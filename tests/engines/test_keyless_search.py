@@ -258,7 +258,7 @@ DUCKDUCKGO_HEADERS = {
 # command line -> what error and hint must say
 REFUSED = {
     ("",): "query is blank",
-    ("guide", "--engine", "bing"): "engine must be one of searxng, duckduckgo, google, wikipedia",
+    ("guide", "--engine", "bing"): "engine must be one of .*searxng, duckduckgo, google, wikipedia",
     ("guide", "--engine", "duckduck"): "nearest value is duckduckgo",
     ("guide", "--count", "51"): "from 1 to 50, not '51'",
     ("guide", "--page", "2"): "count 30",

@@ -340,7 +340,11 @@ class Parameters(FuzzCase):
             module = source.choice(modules)
             command = source.choice(list(module.COMMANDS))
             spec = module.COMMANDS[command]
-            flags = list(command_line.flag_table(spec))
+            flags = list(
+                command_line.make_parser(
+                    {"name": "x", "description": "", "commands": module.COMMANDS}, command
+                ).types
+            )
             words = [command] if source.random() < 0.8 else []
             for _ in range(source.randint(0, 5)):
                 word = source.choice([*flags, "--params-json", "--format", "--output"])

@@ -59,9 +59,10 @@ USE_ANOTHER = "Leave it out, or use another engine."
 # module     the module that searches; function and params: for engines with a script of their own,
 #            the function and the parameters that it always gets
 # keys       variables of its key, the first that is set; key_site: where to get one; keyless: it
-#            also answers without a key
+#            also answers without a key, with the filters of keyless_filters if they are others
 # address    (variable, default address); own_server: the address is the user's own server,
-#            without which it cannot be asked
+#            without which it cannot be asked; mcp: the address for callers without a key, if it
+#            is another one, of an MCP server
 # paid       each request (with a key) costs money: it is never asked in the place of a free engine
 # stored     "always", or "if allowed": its terms forbid storing results (WEB_SEARCH_STORE)
 # sources    what it finds: web, code, discussions, papers, reference; except for web this is the
@@ -97,6 +98,76 @@ ENGINES: dict[str, dict[str, Any]] = {
         "filters": {"since": (*HOURS, "range"), **PLACES},
         "instead": {"safe": "Serper has no filter for adult content; brave has one."},
         "max_query": 2_048, "max_count": 100,
+    },
+    "tavily": {
+        "title": "Tavily", "module": "websearch.engines.tavily",
+        "keys": ("TAVILY_API_KEY",), "key_site": "https://app.tavily.com", "keyless": True,
+        "address": ("TAVILY_BASE_URL", "https://api.tavily.com"),
+        "paid": True, "stored": "always", "sources": ("web",), "auto": True,
+        "filters": {
+            "since": (*DAYS, "range"), "language": None, "site": None, "exclude_site": None,
+            "safe": SAFE,
+        },
+        "instead": {
+            "since": "Give day, week, month, year or a range of dates.",
+            "country": "Name the country in the query: Tavily takes it as a wish only.",
+        },
+        "max_query": 400, "max_count": 20,
+    },
+    "exa": {
+        "title": "Exa", "module": "websearch.engines.exa",
+        "keys": ("EXA_API_KEY",), "key_site": "https://dashboard.exa.ai", "keyless": True,
+        "address": ("EXA_BASE_URL", "https://api.exa.ai"),
+        "mcp": ("EXA_MCP_BASE_URL", "https://mcp.exa.ai"),
+        "paid": True, "stored": "if allowed", "sources": ("web",), "auto": True,
+        "filters": {
+            "since": (*HOURS, "range"), "country": None, "site": None, "exclude_site": None,
+            "safe": SAFE,
+        },
+        "keyless_filters": {},
+        "instead": {"language": "Ask in the language of the pages."},
+        "max_query": 2_000, "max_count": 50,
+    },
+    "you": {
+        "title": "You.com", "module": "websearch.engines.you",
+        "keys": ("YDC_API_KEY",), "key_site": "https://you.com/platform", "keyless": True,
+        "address": ("YOU_BASE_URL", "https://api.you.com"),
+        "paid": True, "stored": "always", "sources": ("web",), "auto": True,
+        "filters": {"since": (*DAYS, "range"), **PLACES, "safe": SAFE},
+        "instead": {"since": "Give day, week, month, year or a range of dates."},
+        "max_query": 2_000, "max_count": 50,
+    },
+    "parallel": {
+        "title": "Parallel", "module": "websearch.engines.parallel",
+        "keys": ("PARALLEL_API_KEY",), "key_site": "https://platform.parallel.ai", "keyless": True,
+        "address": ("PARALLEL_BASE_URL", "https://api.parallel.ai"),
+        "mcp": ("PARALLEL_MCP_BASE_URL", "https://search.parallel.ai"),
+        "paid": True, "stored": "if allowed", "sources": ("web",), "auto": True,
+        "filters": {"since": DAYS, "country": None, "site": None, "exclude_site": None},
+        "keyless_filters": {},
+        "instead": {"since": "Parallel knows a first day only: give day, week, month or year."},
+        "max_query": 2_000, "max_count": 20,
+    },
+    "keenable": {
+        "title": "Keenable", "module": "websearch.engines.keenable",
+        "keys": ("KEENABLE_API_KEY",), "key_site": "https://keenable.ai", "keyless": True,
+        "address": ("KEENABLE_BASE_URL", "https://api.keenable.ai"),
+        "paid": True, "stored": "always", "sources": ("web",), "auto": True,
+        "filters": {"since": (*DAYS, "range"), "site": None, "exclude_site": None},
+        "instead": {"since": "Give day, week, month, year or a range of dates."},
+        "max_query": 2_000, "max_count": 50,
+    },
+    "kagi": {
+        "title": "Kagi", "module": "websearch.engines.kagi",
+        "keys": ("KAGI_API_KEY",), "key_site": "https://kagi.com/settings/api",
+        "address": ("KAGI_BASE_URL", "https://kagi.com"),
+        "paid": True, "stored": "if allowed", "sources": ("web",), "auto": True,
+        "filters": {
+            "since": (*DAYS, "range"), "country": None, "site": None, "exclude_site": None,
+            "safe": SAFE,
+        },
+        "instead": {"language": "Give country: Kagi filters by region."},
+        "max_query": 2_000, "max_count": 50,
     },
     "searxng": {
         "title": "SearXNG", "module": "websearch.engines.searxng", "own_server": True,
@@ -265,6 +336,11 @@ def engine_address(name: str, language: str = "") -> str:
     return base_url(variable, default.format(language=language or "en"))
 
 
+def mcp_address(name: str) -> str:
+    """Return the address of an engine's MCP server; raises SearchError (invalid_input)."""
+    return base_url(*ENGINES[name]["mcp"])
+
+
 def own_server_address(variable: str) -> str:
     """Return the address of the user's own server, which may be plain http anywhere."""
     address = os.environ.get(variable, "").strip().rstrip("/")
@@ -280,7 +356,10 @@ def own_server_address(variable: str) -> str:
 
 def other_address(name: str) -> str:
     """Return the address that a variable names in place of the engine's own, "" if none does."""
-    return os.environ.get(entry_of(name)["address"][0], "").strip().rstrip("/")
+    entry = entry_of(name)
+    variables = [entry[field][0] for field in ("address", "mcp") if field in entry]
+    addresses = [os.environ.get(variable, "").strip().rstrip("/") for variable in variables]
+    return next(filter(None, addresses), "")
 
 
 def has_other_address(name: str) -> bool:
@@ -320,37 +399,55 @@ def costs_money(name: str) -> bool:
 
 
 def configured_engines() -> list[str]:
-    """Return the engines that `auto` may ask, in its order, and that can be asked.
+    """Return the engines that `auto` asks, in its order.
 
-    A company's engine is asked with a key only: without one it may learn from the queries, so that
-    the user has to name it.
+    WEB_SEARCH_ENGINES names them. Without it they are those of the table that can be asked; a
+    company's engine then only with a key, because without one the company may keep and learn from
+    the queries. An engine that costs money is never asked after one that does not. Raises
+    SearchError (invalid_input).
     """
-    return [
+    order = owner_engines() or [
         name
         for name, entry in ENGINES.items()
         if entry["auto"] and is_configured(name) and ("keyless" not in entry or has_key(name))
     ]
+    first_free = next((i for i, name in enumerate(order) if not costs_money(name)), len(order))
+    return order[:first_free] + [name for name in order[first_free:] if not costs_money(name)]
+
+
+def owner_engines() -> list[str]:
+    """Return the engines of WEB_SEARCH_ENGINES that can be asked; raises SearchError."""
+    listed = os.environ.get("WEB_SEARCH_ENGINES", "").lower().replace(",", " ").split()
+    names = [known_engine("WEB_SEARCH_ENGINES", name) for name in listed]
+    if names and not any(map(is_configured, names)):
+        message = f"No engine of WEB_SEARCH_ENGINES can be asked: {', '.join(names)} need a key."
+        raise SearchError("auth", message, "Set a key, or name an engine that needs none.")
+    return [name for name in dict.fromkeys(names) if is_configured(name)]
+
+
+def known_engine(variable: str, text: str) -> str:
+    """Return the name of the engine that a variable names; raises SearchError (invalid_input)."""
+    name = SPELLINGS.get(text, text)
+    if name in ENGINES:
+        return name
+    message = f"{variable} must be one of {', '.join(ENGINES)}, not {quoted(text)}."
+    raise SearchError("invalid_input", message, "Unset it to let the program choose.")
 
 
 def engine_order(engine: str) -> list[str]:
     """Return the engines to ask, in order; a named engine is the only one.
 
-    auto: the engine that GLSI_SEARCH_ENGINE names, then those of the table that are configured. An
-    engine that costs money is never asked after one that does not. Raises SearchError.
+    auto: the engine that GLSI_SEARCH_ENGINE names, then configured_engines(). Raises SearchError.
     """
     if engine != "auto":
         return [engine]
     order = configured_engines()
     preferred = os.environ.get("GLSI_SEARCH_ENGINE", "").strip().lower()
-    preferred = SPELLINGS.get(preferred, preferred)
     if preferred in ("", "auto"):
         return order
-    if preferred not in ENGINES:
-        choices = ", ".join(ENGINES)
-        message = f"GLSI_SEARCH_ENGINE must be one of {choices}, not {quoted(preferred)}."
-        raise SearchError("invalid_input", message, "Unset it to let the program choose.")
-    others = [name for name in order if costs_money(preferred) or not costs_money(name)]
-    return list(dict.fromkeys([preferred, *others]))
+    first = known_engine("GLSI_SEARCH_ENGINE", preferred)
+    others = [name for name in order if costs_money(first) or not costs_money(name)]
+    return list(dict.fromkeys([first, *others]))
 
 
 def chosen_engines(engines: list[str], focus: str = "general") -> list[str]:
@@ -403,17 +500,21 @@ def is_storable(name: str) -> bool:
 def check_filters(name: str, params: dict[str, Any]) -> None:
     """Raise SearchError (invalid_input) for a filter, or its value, that the engine cannot do."""
     entry = ENGINES[name]
+    filters = entry["filters"] if has_key(name) else entry.get("keyless_filters", entry["filters"])
     for filter_name in FILTERS:
         if filter_name not in params:
             continue
         value = params[filter_name]
         word = "range" if filter_name == "since" and ".." in value else value
-        allowed = entry["filters"].get(filter_name, ())
+        allowed = filters.get(filter_name, ())
         if allowed is None or word in allowed:
             continue
         shown = ",".join(value) if isinstance(value, list) else value
         message = f"{entry['title']} cannot filter by {filter_name} {quoted(shown)}."
         hint = entry["instead"].get(filter_name, USE_ANOTHER)
+        if filter_name in entry["filters"] and filter_name not in filters:
+            message = f"{entry['title']} filters by {filter_name} only with {entry['keys'][0]}."
+            hint = USE_ANOTHER
         raise SearchError("invalid_input", message, hint)
 
 

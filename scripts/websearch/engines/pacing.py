@@ -404,16 +404,26 @@ def blocked_error(
 
 
 def other_engines(engine: str) -> str:
-    """Return the engines to use instead of one that blocks, with what configures them."""
-    names = []
+    """Return the engines to use instead of one that blocks, with what configures them.
+
+    Those of companies that answer without a key come in a sentence of their own.
+    """
+    entries = {**ENGINES}
+    entries.pop("google")  # it blocks every plain client
+    entries.pop(engine, None)
     similar = {"web", *entry_of(engine)["sources"]}
-    for name, entry in ENGINES.items():
-        needs = [] if "keyless" in entry else [*entry.get("keys", ())[:1]]
+    names = []
+    for name, entry in entries.items():
+        needs = [*entry.get("keys", ())[:1]]
         needs += entry["address"][:1] if entry.get("own_server") else ()
         useful = not similar.isdisjoint(entry["sources"]) or "stands_in" in entry
-        if useful and name not in (engine, "google"):  # google blocks every plain client
+        if useful and "keyless" not in entry:
             names.append(f"{name} ({needs[0]})" if needs else name)
-    return f"engine {', '.join(names[:-1])} or {names[-1]}"
+    free = [name for name, entry in entries.items() if "keyless" in entry]
+    return (
+        f"engine {', '.join(names[:-1])} or {names[-1]}. "
+        f"Engines {', '.join(free)} answer without a key; their operators see the query"
+    )
 
 
 class PacedEngine:
