@@ -127,13 +127,22 @@ def check_proxies() -> list[Line]:
 
 
 def check_sqlite() -> list[Line]:
-    """Return the line on SQLite, which the store needs."""
+    """Return the line on SQLite and its full text search, which the store needs."""
+    from contextlib import closing
+
+    from websearch.full_text import has_full_text
+
     try:
         import sqlite3
     except ImportError:
         message = "This Python has no sqlite3: nothing is kept, and engines are not paced."
         return [report_line("sqlite", "warning", message, "Use another Python, such as uv's.")]
-    return [report_line("sqlite", "ok", sqlite3.sqlite_version)]
+    with closing(sqlite3.connect(":memory:")) as database:
+        fts5 = has_full_text(database)
+    if not fts5:
+        message = f"{sqlite3.sqlite_version}, without FTS5: nothing is kept."
+        return [report_line("sqlite", "warning", message, "Use another Python, such as uv's.")]
+    return [report_line("sqlite", "ok", f"{sqlite3.sqlite_version} with FTS5")]
 
 
 # ===== the skill's files ==========================================================================

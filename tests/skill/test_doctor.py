@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 doctor = load_script("websearch.doctor")
 command = load_script("doctor")
 engines: Any = load_script("websearch.engines")
+messages: Any = load_script("websearch.engines.messages")
 pacing: Any = load_script("websearch.engines.pacing")
 
 STATUSES = {"ok", "warning", "failed"}
@@ -414,11 +415,11 @@ class Engines(DoctorCase):
 
     def test_each_source_stands_there_with_its_quota_and_its_rest(self) -> None:
         self.set_environment(HOME=str(self.home))
-        quota = {"quota": {"remaining": 0, "seconds": 7_200.0}}
+        quota = messages.EngineAnswer(quota=messages.Quota(0, 7_200.0))
         pacing.change_state(
             "stackexchange", lambda one, now: pacing.note_answer(one, now, quota), []
         )
-        quota = {"quota": {"remaining": 9, "seconds": 60.0}}
+        quota = messages.EngineAnswer(quota=messages.Quota(9, 60.0))
         pacing.change_state("github", lambda one, now: pacing.note_answer(one, now, quota), [])
         block = {"blocks": 1, "signal": "HTTP 429 (Rate exceeded)"}
         pacing.change_state("arxiv", lambda one, now: one.update(block, rest_until=now + 600), [])

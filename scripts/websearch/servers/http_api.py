@@ -62,11 +62,11 @@ COMMANDS: dict[str, dict[str, Any]] = {
 # An operation without a command is answered by this module.
 ROUTES: dict[str, dict[str, dict[str, Any]]] = {
     "/search": {"GET": {
-        "module": "websearch.search", "command": "search", "names": {"query": "q"},
+        "module": "websearch.search.commands", "command": "search", "names": {"query": "q"},
         "summary": "Search the web; return ranked results and the text of their pages",
     }},
     "/brief": {"GET": {
-        "module": "websearch.brief", "command": "brief", "names": {"queries": "q"},
+        "module": "websearch.search.commands", "command": "brief", "names": {"queries": "q"},
         "required": ("queries",),
         "summary": "Answer several questions with one list of numbered sources",
     }},
@@ -75,11 +75,11 @@ ROUTES: dict[str, dict[str, dict[str, Any]]] = {
         "summary": "Fetch web pages and return their content as Markdown",
     }},
     "/recall": {"GET": {
-        "module": "websearch.search", "command": "recall", "names": {"query": "q"},
+        "module": "websearch.search.commands", "command": "recall", "names": {"query": "q"},
         "summary": "Search the text of pages that were fetched before; nothing is sent",
     }},
     "/cache": {"DELETE": {
-        "module": "websearch.search", "command": "cache", "names": {"query": "q"},
+        "module": "websearch.search.commands", "command": "cache", "names": {"query": "q"},
         "fixed": {"action": "clear"},
         "summary": "Forget what is stored for a query; without q, everything",
     }},

@@ -74,7 +74,7 @@ CLEARS_OWN_STORE = {
 TOOLS: dict[str, dict[str, Any]] = {
     "web_search": {
         "title": "Search the web",
-        "module": "websearch.search", "command": "search", "run": "run_search",
+        "module": "websearch.search.commands", "command": "search", "run": "run_search",
         "doing": "searching", "annotations": READS_THE_WEB,
         "description": "Search the web and read the pages found. Start here; to research, give "
         "queries: one brief with numbered sources. Cached; needs no key.",
@@ -83,7 +83,9 @@ TOOLS: dict[str, dict[str, Any]] = {
             "site", "exclude_site", "stale", "max_chars",
         ],
         "instead": {
-            "queries": {"module": "websearch.brief", "command": "brief", "run": "run_brief"},
+            "queries": {
+                "module": "websearch.search.commands", "command": "brief", "run": "run_brief",
+            },
         },
         "help": {
             "queries": "instead of query: questions, answered together",
@@ -110,7 +112,7 @@ TOOLS: dict[str, dict[str, Any]] = {
     },
     "recall": {
         "title": "Search pages read before",
-        "module": "websearch.search", "command": "recall", "run": "run_recall",
+        "module": "websearch.search.commands", "command": "recall", "run": "run_recall",
         "doing": "searching the store", "annotations": READS_THE_STORE,
         "description": "Search the text of pages that were read before, offline.",
         "arguments": ["query", "count", "site", "max_chars"],
@@ -191,7 +193,7 @@ TOOLS: dict[str, dict[str, Any]] = {
     },
     "clear_cache": {
         "title": "Clear the store",
-        "module": "websearch.search", "command": "cache", "run": "run_cache",
+        "module": "websearch.search.commands", "command": "cache", "run": "run_cache",
         "doing": "clearing", "annotations": CLEARS_OWN_STORE,
         "description": "Forget what web_search stored: of one query, or everything.",
         "arguments": ["query"],
@@ -405,7 +407,7 @@ def run_metered(
 
     The commands of web_search count their requests themselves. Raises SearchError.
     """
-    from websearch.ledger import ask_metered, budget_warnings
+    from websearch.ledger import begin_request, budget_warnings, end_request
     from websearch.store import PageStore
 
     paid = [
@@ -417,7 +419,9 @@ def run_metered(
         return run()
     store = PageStore()
     try:
-        document, billed = ask_metered(paid[0], run, store)
+        month = begin_request(paid[0], store)
+        document = run()
+        billed = end_request(paid[0], month, document, store)
         warnings = [*budget_warnings(billed, store), *store.warnings]
     finally:
         store.close()
