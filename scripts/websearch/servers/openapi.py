@@ -95,6 +95,19 @@ def parameter_object(parameter: dict[str, Any]) -> dict[str, Any]:
     return description
 
 
+def message_schema() -> dict[str, Any]:
+    """Return the JSON Schema of the body of /mcp: a message of JSON-RPC, or a batch."""
+    from websearch.servers.mcp_protocol import MAX_BATCH
+
+    properties = {
+        "jsonrpc": {"const": "2.0"},
+        "method": {"type": "string"},
+        "id": {"type": ["string", "integer"]},
+    }
+    message = {"type": "object", "required": ["jsonrpc", "method"], "properties": properties}
+    return {"anyOf": [message, {"type": "array", "minItems": 1, "maxItems": MAX_BATCH}]}
+
+
 def operation_responses(operation: dict[str, Any]) -> dict[str, Any]:
     """Return the responses of an operation: one for success, one for all else."""
     markdown = {"text/markdown": {"schema": {"type": "string"}}} if "command" in operation else {}
@@ -129,7 +142,7 @@ def openapi_document(
                 "responses": operation_responses(operation),
             }
             if "body" in operation:
-                content = {"application/json": {"schema": {"type": ["object", "array"]}}}
+                content = {"application/json": {"schema": message_schema()}}
                 description["requestBody"] = {"required": True, "content": content}
             if token and path not in OPEN_PATHS:
                 description["security"] = [{"token": []}]
