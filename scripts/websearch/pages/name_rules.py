@@ -32,7 +32,7 @@ NAME_RULES = {
         "sitemap offcanvas hamburger navbox catlinks"
     ),
     "gutter": name_set("lineno linenos linenumber linenumbers lnt"),
-    "footer": name_set("footer foot colophon copyright bottombar"),
+    "footer": name_set("footer foot colophon copyright bottombar printfooter"),
     "sidebar": name_set("sidebar sidebars aside rail sidenav siderail sidecol"),
     "caption": name_set("caption captions wpcaption credit credits"),
     "utility": name_set(
@@ -157,7 +157,7 @@ def name_words(names: str) -> frozenset[str]:
     found: set[str] = set()
     for part in names.split():
         # "links:underline" says how Tailwind shows an element under a condition.
-        is_style = re.search(r"[:[]", part) and part != "print:hidden"
+        is_style = (":" in part or "[" in part) and part != "print:hidden"
         if not part.startswith(MODIFIERS) and not is_style:
             words = {word.lower() for word in re.findall(_NAME_WORD, part)}
             if words.isdisjoint(LAYOUT_WORDS) or words.isdisjoint(NAME_RULES["sidebar"]):

@@ -60,7 +60,7 @@ class Page:
         self.is_documentation = not (self.is_question or self.is_thread) and (
             bool(re.match(_DOCUMENTATION_GENERATOR, generator))
             or (
-                not re.search(_IS_POSTING, signs)
+                not (says_article and re.search(_IS_POSTING, signs))
                 and (bool(re.match(_WIKI, generator)) or self.looks_like_documentation())
             )
         )

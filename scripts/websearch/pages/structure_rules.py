@@ -150,7 +150,12 @@ def label_panels(page: Page) -> None:
 
     The tabs name their panels (aria-controls), or as many panels as tabs come right after them.
     """
-    rows = [(node, tabs) for node in page.nodes if (tabs := tabs_of(node))]
+    around = [
+        node if node.tag != "label" else node.parent
+        for node in page.nodes
+        if node.tag == "label" or node.attributes.get("role") == "tablist"
+    ]
+    rows = [(row, tabs) for row in dict.fromkeys(around) if row and (tabs := tabs_of(row))]
     if not rows:
         return
     ids = {node.attributes["id"]: node for node in page.nodes if "id" in node.attributes}
