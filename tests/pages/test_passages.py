@@ -15,7 +15,7 @@ from tests.support import load_script
 
 passages: Any = load_script("websearch.pages.passages")
 ranking: Any = load_script("websearch.pages.ranking")
-room: Any = load_script("websearch.pages.budget")
+budget: Any = load_script("websearch.pages.budget")
 windows: Any = load_script("websearch.pages.text_windows")
 
 GAP = "[…]"
@@ -307,52 +307,117 @@ class Blocks(unittest.TestCase):
             self.assertEqual(" ".join(joint.join(found).split()), " ".join(text.split()))
 
 
-class Room(unittest.TestCase):
+class Budget(unittest.TestCase):
     """Texts of pages share a document's room."""
 
-    def test_texts_that_are_cut_use_the_room_and_the_first_gets_the_most(self) -> None:
-        generator = random.Random(9)
-        pages = [page for page, _ in PAGES.values()]
-        for _ in range(60):
-            texts = [
-                "\n\n".join(generator.choices(pages, k=generator.randint(1, 9))) for _ in range(5)
-            ]
-            limit = generator.randint(900, 12_000)
-            items: list[dict[str, Any]] = [{} for _ in texts]
-            is_cut = room.fill_texts(items, texts, ["why are the stairs closed"] * 5, limit)
-            used = sum(room.json_size(item.get("text", "")) for item in items)
-            with self.subTest(limit=limit, used=used):
-                self.assertLessEqual(used, limit)
-                self.assertEqual(is_cut, any(item.get("truncated") for item in items))
-                if is_cut:
-                    self.assertGreater(used, 0.95 * limit)
-                if items[0].get("truncated"):
-                    lengths = [len(item.get("text", "")) for item in items]
-                    self.assertEqual(lengths[0], max(lengths))
+    pages = tuple(page for page, _ in PAGES.values())
 
-    def test_room_that_is_not_needed_for_answers_shows_the_beginning_of_pages(self) -> None:
-        text = "\n\n".join(page for page, _ in PAGES.values())
-        items: list[dict[str, Any]] = [{}]
-        self.assertTrue(room.fill_texts(items, [text], ["terns in spring"], 900))
-        self.assertIn("terns breed", items[0]["text"])
-        self.assertTrue(items[0]["text"].startswith("The lighthouse stands on a rock"))
-        self.assertTrue(room.fill_texts(items, [text], ["zebra"], 600))
-        self.assertTrue(items[0]["text"].startswith("The lighthouse stands on a rock"))
+    def fill(self, texts: list[str], query: str, limit: int, **more: Any) -> list[dict[str, Any]]:
+        """The items of texts that share a limit; whether one was cut is what fill_texts says."""
+        items: list[dict[str, Any]] = [{} for _ in texts]
+        is_cut = budget.fill_texts(items, texts, [query] * len(texts), limit, **more)
+        sizes = [budget.json_size(item["text"]) for item in items if "text" in item]
+        self.assertLessEqual(sum(sizes), limit)
+        self.assertEqual(is_cut, any(item.get("truncated") for item in items))
+        return items
+
+    def test_texts_stay_within_the_room_and_the_first_gets_the_most(self) -> None:
+        places = ("island", "harbour", "village", "coast")
+        texts = [
+            " ".join(
+                f"On day {day} the lighthouse of the {place} was closed to all {day * 7} visitors."
+                for day in range(90)
+            )
+            for place in places
+        ]
+        for limit in range(900, 12_000, 185):
+            items = self.fill(texts, "lighthouse closed to visitors", limit)
+            lengths = [len(item.get("text", "")) for item in items]
+            with self.subTest(limit=limit):
+                self.assertEqual(lengths[0], max(lengths))
+                self.assertGreater(sum(lengths), 0.8 * limit)
+
+    def test_a_page_without_an_answer_gives_nothing_and_its_room_goes_to_the_others(self) -> None:
+        page = "\n\n".join(self.pages)
+        empty, answer = self.fill(["Rain fell on the town. " * 200, page], "terns in spring", 900)
+        self.assertEqual(empty, {})
+        self.assertIn("terns breed", answer["text"])
+        (alone,) = self.fill([page], "terns in spring", 900)
+        self.assertEqual(answer, alone)
+
+    def test_room_that_no_answer_needs_stays_empty(self) -> None:
+        (item,) = self.fill(["\n\n".join(self.pages)], "terns in spring", 3_000)
+        self.assertIn("terns breed", item["text"])
+        self.assertLess(len(item["text"]), 1_500)
+        self.assertTrue(item["truncated"])
 
     def test_a_page_that_several_questions_share_answers_each(self) -> None:
         page, questions = PAGES["de"]
         others = "\n\n".join(text for language, (text, _) in PAGES.items() if language != "de")
-        items: list[dict[str, Any]] = [{}]
         query = "\n".join(question for question, _ in questions)
-        room.fill_texts(items, [f"{others}\n\n{page}"], [query], 800)
+        (item,) = self.fill([f"{others}\n\n{page}"], query, 800)
         for _, answer in questions:
-            self.assertIn(answer, items[0]["text"])
+            self.assertIn(answer, item["text"])
+
+    def test_what_one_page_has_said_no_other_repeats(self) -> None:
+        notice = (
+            "The ferry to the island leaves the northern pier at noon on every day of the week."
+        )
+        texts = [f"{notice}\n\n{name} adds that the ferry is {colour}, as it has always been."
+                 for name, colour in (("The harbour", "red"), ("The captain", "blue"))]  # fmt: skip
+        for limit in (5_000, 300):
+            first, second = self.fill(texts, "when does the ferry leave for the island", limit)
+            self.assertIn(notice, first["text"])
+            self.assertNotIn("leaves the northern pier", second.get("text", ""))
+        boilerplate = "".join(f"## Day {day}\n\n{notice}\n\nRain {day}.\n\n" for day in range(9))
+        self.assertEqual(texts_of(boilerplate, "ferry leaves at noon").count(notice), 1)
 
     def test_without_room_there_is_no_text(self) -> None:
         for limit in (0, 10, 30):
-            items: list[dict[str, Any]] = [{}, {}]
-            room.fill_texts(items, [PAGES["en"][0]] * 2, ["ferry"] * 2, limit)
+            items = self.fill([self.pages[0], MANUAL * 9], "lighthouse ferry", limit)
             self.assertEqual(items, [{"truncated": True}] * 2)
+
+    def test_without_a_limit_texts_are_whole(self) -> None:
+        texts = [self.pages[0], "Rain fell."]
+        items = self.fill(texts, "lighthouse", budget.UNLIMITED)
+        self.assertEqual([item["text"] for item in items], texts)
+
+    def test_what_could_not_be_ranked_in_time_comes_as_its_beginning(self) -> None:
+        text = "\n\n".join(self.pages)
+        (item,) = self.fill([text], "terns in spring", 600, deadline=time.monotonic() - 1)
+        self.assertTrue(text.startswith(item["text"]))
+        self.assertGreater(len(item["text"]), 350)
+
+    def test_passages_of_a_pdf_file_name_their_page(self) -> None:
+        text = f"## [page 1]\n\n{self.pages[1]}\n\n## [page 2]\n\nThe ferry leaves at noon."
+        (item,) = self.fill([text], "when does the ferry leave", 300)
+        self.assertEqual(item["text"], "[page 2]\n\nThe ferry leaves at noon.")
+
+
+class Limits(unittest.TestCase):
+    """Long queries are cut, and a deadline is kept."""
+
+    def test_of_a_long_query_the_first_lines_choose_and_it_is_said(self) -> None:
+        for query in ("\n".join(f"word{number}" for number in range(600)), "word " * 20_000):
+            questions, note = ranking.limit_query(query)
+            self.assertLessEqual(len("\n".join(questions)), ranking.MAX_QUERY_CHARS)
+            self.assertLessEqual(len(questions), ranking.MAX_QUESTIONS)
+            self.assertIn("first 8 lines, up to 2,000 characters", note)
+        self.assertEqual(ranking.limit_query(" one \n\ntwo"), (["one", "two"], ""))
+
+    def test_long_queries_take_no_longer_than_eight_questions(self) -> None:
+        text = "The ferry leaves the harbour at noon, as the lamp says. " * 4_000
+        for query in ("\n".join(f"ferry {number}" for number in range(600)), "ferry lamp " * 9_000):
+            started = time.process_time()
+            self.assertTrue(select(text, query, 2_000))
+            self.assertLess(time.process_time() - started, 4)  # 0.5 s on a machine at rest
+
+    def test_ranking_ends_at_its_deadline(self) -> None:
+        text = "\ufdfa " * 200_000 + "The ferry leaves at noon."
+        started = time.process_time()
+        passages.select_passages(text, "ferry", 500, time.monotonic() + 0.2)
+        self.assertLess(time.process_time() - started, 2)
+        self.assertEqual(passages.select_passages(text, "ferry", 500, time.monotonic()), [])
 
 
 class Work(unittest.TestCase):

@@ -6,9 +6,9 @@ import time
 
 from websearch.common import dump_json
 from websearch.pages.passages import PARAGRAPH_GAP, join_best
-from websearch.pages.ranking import rank_windows
+from websearch.pages.ranking import REPEATED, rank_windows, window_key
 
-TYPE_CHECKING = False  # typing.TYPE_CHECKING without its import, which costs 5 ms
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
@@ -20,6 +20,9 @@ MAX_SOURCE = 500_000  # characters of a page that passages are chosen from: a lo
 # questions of `make bench`, -0.75 47 of them, -1 all.
 RANK_EXPONENT = -1.0
 SMALLEST_REST = 60  # characters: a smaller rest of the room is not handed out again
+UNLIMITED = (
+    100_000_000  # characters of room in which all texts are shown, whether they answer or not
+)
 
 
 def fill_texts(
@@ -27,48 +30,78 @@ def fill_texts(
     texts: list[str],
     queries: list[str],
     room: int,
-    rank_until: float = float("inf"),
+    deadline: float | None = None,
 ) -> bool:
     """Put the texts of pages into items ("text") within room characters of JSON.
 
     items: in order of rank; the first gets the most. queries: one for each text; several questions
-    stand on lines of their own. A text that does not fit becomes an excerpt that answers, and its
-    item is marked truncated. What one text does not need, the others get. Returns whether a text
-    was cut. rank_until: on time.monotonic()'s clock; of what is not ranked by then the beginning
-    comes.
+    stand on lines of their own. deadline: of time.monotonic().
+
+    A text that does not fit becomes its passages that answer, and its item is marked truncated. A
+    text that no passage of answers gives nothing, and room that no answer needs stays empty. What
+    an earlier text has shown is not repeated. Texts that could not be ranked by the deadline give
+    their beginning. Returns whether a text was marked.
     """
-    chosen = texts
-    if sum(map(json_size, texts)) > room:
-        chosen = cut_texts(texts, queries, room, rank_until)
-    for item, text, found in zip(items, texts, chosen, strict=True):
-        if found:
-            item["text"] = found
-        if found != text:
-            item["truncated"] = True
-    return chosen != texts
+    excerpts = texts if room >= UNLIMITED else share_texts(texts, queries, room, deadline)
+    is_cut = False
+    for item, text, shown in zip(items, texts, excerpts, strict=True):
+        if shown:
+            item["text"] = shown
+        if shown is not None and shown != text:
+            item["truncated"] = is_cut = True
+    return is_cut
 
 
-def cut_texts(
-    texts: list[str], queries: list[str], room: int, rank_until: float = float("inf")
-) -> list[str]:
-    """Return excerpts of texts within room characters of JSON; short texts stay whole."""
-    weights = [(place + 1) ** RANK_EXPONENT for place in range(len(texts))]
-    shares = share_room([json_size(text) for text in texts], room, weights)
-    ranked: list[list[Window] | None] = [
-        rank_windows(text[:MAX_SOURCE], query) if time.monotonic() < rank_until else None
-        for text, query in zip(texts, queries, strict=True)
+def share_texts(
+    texts: list[str], queries: list[str], room: int, deadline: float | None
+) -> list[str | None]:
+    """Return what is shown of texts within room characters of JSON; None for one without answer."""
+    ranked = [rank_text(text, query, deadline) for text, query in zip(texts, queries, strict=True)]
+    sizes = [
+        0 if windows == [] else json_size(text) for text, windows in zip(texts, ranked, strict=True)
     ]
-    chosen: list[str] = []
+    shares = share_room(sizes, room, [(rank + 1) ** RANK_EXPONENT for rank in range(len(texts))])
+    shown: list[str | None] = [None] * len(texts)
+    repeats: list[set[str]] = [set() for _ in texts]  # keys of the windows that each text shows
+
+    def show(index: int, room: int) -> int:
+        """Show a text within a room; return how much of the room it takes."""
+        text, windows = texts[index], ranked[index]
+        if windows == []:
+            return 0
+        if windows is None:
+            shown[index] = part = text[: slice_end(text, 0, room)] if room else ""
+            return json_size(part)
+        leave_out(text, windows, set().union(*repeats[:index], *repeats[index + 1 :]))
+        shown[index] = part = excerpt(text, windows, room)
+        keys = {text[window.start : window.end]: window_key(text, window) for window in windows}
+        repeats[index] = {key for passage, key in keys.items() if key and passage in part}
+        return json_size(part)
+
     spare = 0
-    for text, windows, share in zip(texts, ranked, shares, strict=True):
-        chosen.append(excerpt(text, windows, share + spare))
-        spare += share - json_size(chosen[-1])
-    for place, text in enumerate(texts):  # what the last ones left over
-        if chosen[place] != text and spare >= SMALLEST_REST:
-            spare += json_size(chosen[place])
-            chosen[place] = excerpt(text, ranked[place], spare)
-            spare -= json_size(chosen[place])
-    return chosen
+    for index, share in enumerate(shares):
+        spare += share - show(index, share + spare)
+    for index, text in enumerate(texts):  # what the last ones left over
+        part = shown[index]
+        if part is not None and part != text and spare >= SMALLEST_REST:
+            spare += json_size(part)
+            spare -= show(index, spare)
+    return shown
+
+
+def rank_text(text: str, query: str, deadline: float | None) -> list[Window] | None:
+    """Return the ranked windows of a text: [] if none answers, None if there was no time."""
+    windows = rank_windows(text[:MAX_SOURCE], query, deadline)
+    if any(window.score > 0 for window in windows):
+        return windows
+    return None if deadline is not None and time.monotonic() > deadline else []
+
+
+def leave_out(text: str, windows: list[Window], keys: set[str]) -> None:
+    """Mark the windows of a text that other texts have shown."""
+    for window in windows:
+        if window_key(text, window) in keys:
+            window.score = REPEATED
 
 
 def share_room(wanted: list[int], room: int, weights: list[float]) -> list[int]:
@@ -79,32 +112,32 @@ def share_room(wanted: list[int], room: int, weights: list[float]) -> list[int]:
     shares = [0] * len(wanted)
     waiting = list(range(len(wanted)))
     while waiting:
-        total = sum(weights[one] for one in waiting)
-        fair = {one: room * weights[one] / total for one in waiting}
-        content = [one for one in waiting if wanted[one] <= fair[one]]
-        for one in content or waiting:
-            shares[one] = wanted[one] if content else int(fair[one])
+        total = sum(weights[index] for index in waiting)
+        fair = {index: room * weights[index] / total for index in waiting}
+        content = [index for index in waiting if wanted[index] <= fair[index]]
+        for index in content or waiting:
+            shares[index] = wanted[index] if content else int(fair[index])
         if not content:
             return shares
-        room -= sum(wanted[one] for one in content)
-        waiting = [one for one in waiting if one not in content]
+        room -= sum(wanted[index] for index in content)
+        waiting = [index for index in waiting if index not in content]
     return shares
 
 
-def excerpt(text: str, windows: list[Window] | None, room: int) -> str:
-    """Return a text, or what of it answers and then its beginning, within room of JSON.
+def excerpt(text: str, windows: list[Window], room: int) -> str:
+    """Return a text, or its passages that answer, within room characters of JSON.
 
-    windows: None if they were not ranked: the beginning comes alone. "" if the room is too small
-    for a few words.
+    "" if the room is too small for a few words.
     """
-    if json_size(text) <= room:
+    is_whole = json_size(text) <= room
+    if is_whole and all(window.score != REPEATED for window in windows):
         return text
-    if windows is None:
-        return text[: slice_end(text[:room], 0, room)].rstrip() if room > SMALLEST_REST else ""
 
     def choose(limit: int) -> str:
-        passages = join_best(text, windows, limit, fill=True)
-        return PARAGRAPH_GAP.join(f"{one['heading']}\n\n{one['text']}".strip() for one in passages)
+        passages = join_best(text, windows, limit, fill=is_whole)
+        return PARAGRAPH_GAP.join(
+            f"{passage['heading']}\n\n{passage['text']}".strip() for passage in passages
+        )
 
     return fit_json(choose, room) or ""
 

@@ -12,19 +12,25 @@ if TYPE_CHECKING:
     from websearch.pages.text_windows import Window
 
 HEADING_SHARE = 4  # a path of headings takes at most this part of the room, or is left out
+# Of a window that is shown; the best one has 1. With 0, 4,000 characters of long papers take 3,937
+# and answer 93.6 %; with 0.15, 3,372 and 93.6; with 0.2, 3,039 and 93.4; with 0.3, 2,358 and 93.0.
+LEAST_SCORE = 0.15
 LEAST_ROOM = 40  # characters; a smaller rest of the room is left empty
 GAP = "[…]"  # stands for what is left out
 PARAGRAPH_GAP = f"\n\n{GAP}\n\n"
 
 
-def select_passages(markdown: str, query: str, max_chars: int) -> list[dict[str, str]]:
+def select_passages(
+    markdown: str, query: str, max_chars: int, deadline: float | None = None
+) -> list[dict[str, str]]:
     """Return the passages of Markdown that answer a query, in the page's order.
 
     Each is {heading, text}: heading is the path of headings, "" before the first one. Several
     questions stand on lines of their own. max_chars is for texts and headings, with two characters
-    between them; 0 means no limit. [] if no passage holds a term of the query.
+    between them; 0 means no limit. deadline, of time.monotonic(): what could not be ranked by then
+    is not chosen. [] if no passage holds a term of the query.
     """
-    return join_best(markdown, rank_windows(markdown, query), max_chars)
+    return join_best(markdown, rank_windows(markdown, query, deadline), max_chars)
 
 
 def join_best(
@@ -32,8 +38,7 @@ def join_best(
 ) -> list[dict[str, str]]:
     """Return the windows with the best scores as passages, neighbours joined and gaps marked.
 
-    max_chars: as in select_passages. fill: the room that is left goes to windows without a score,
-    from the beginning of the page.
+    max_chars: as in select_passages. fill: windows that do not answer are chosen, too.
     """
     limit = max_chars or sys.maxsize
     chosen = choose_windows(markdown, windows, limit, fill)
@@ -60,7 +65,8 @@ def choose_windows(markdown: str, windows: list[Window], limit: int, fill: bool)
 
     A window that does not fit is cut to the room that is left.
     """
-    places = [place for place, window in enumerate(windows) if fill or window.score]
+    least = 0.0 if fill else LEAST_SCORE
+    places = [place for place, window in enumerate(windows) if window.score >= least]
     chosen: dict[int, str] = {}
     sections: set[int] = set()
     left = limit

@@ -13,6 +13,7 @@ from __future__ import annotations
 import itertools
 import math
 import re
+import time
 from collections import Counter, deque
 
 from websearch.pages.text_windows import Window, split_windows
@@ -52,6 +53,12 @@ HEADING_DECAY = 0.7
 CONTINUATION = 0.6
 # BM25's k1 and b. k1 of 0.8 and 1.2: the same; b of 0.5: 88.8, 97.2; 0.75: 88.9, 97.4.
 SATURATION, LENGTH_WEIGHT = 1.0, 0.75
+FOLDED_TOGETHER = 100  # texts: a few milliseconds, after which the time is looked at
+# Of a query; the rest is left out. Half a million characters take 0.1 s for each question.
+MAX_QUESTIONS = 8
+MAX_QUERY_CHARS = 2_000
+REPEATED = -1.0  # the score of a window that is shown elsewhere
+LEAST_REPEATED = 40  # characters of a window that is shown once only; labels may stand often
 LENGTH = ""  # among the counts of a text's terms: its characters
 
 # Marks inside of words that are not in \w: Hebrew points, vowel signs of Indian scripts, joiners.
@@ -109,36 +116,61 @@ def terms_of(text: str, heads: set[str] | None = None) -> Iterator[str]:
             before = ""
 
 
-def count_terms(texts: list[str], wanted: set[str]) -> list[Counts]:
-    """Return how often each wanted term stands in each text; all are folded at once."""
+def count_terms(texts: list[str], wanted: set[str], deadline: float | None = None) -> list[Counts]:
+    """Return how often each wanted term stands in each text; nothing for texts past the deadline.
+
+    Texts are folded together, because folding costs more for each call than for each character.
+    """
     heads = {term[:HEAD_LETTERS] for term in wanted}
-    folded = fold_text("\n".join(text.replace("\n", " ") for text in texts)).split("\n")
     counts: list[Counts] = []
-    for text in folded:
-        counted: Counts = {}
-        for term in terms_of(text, heads):
-            if term in wanted:
-                counted[term] = counted.get(term, 0.0) + 1.0
-        counts.append(counted)
-    return counts
+    for start in range(0, len(texts), FOLDED_TOGETHER):
+        if deadline is not None and time.monotonic() > deadline:
+            break
+        together = texts[start : start + FOLDED_TOGETHER]
+        folded = fold_text("\n".join(text.replace("\n", " ") for text in together)).split("\n")
+        for text in folded:
+            counted: Counts = {}
+            for term in terms_of(text, heads):
+                if term in wanted:
+                    counted[term] = counted.get(term, 0.0) + 1.0
+            counts.append(counted)
+    return counts + [{} for _ in texts[len(counts) :]]
 
 
 # ===== ranking ====================================================================================
 
 
-def rank_windows(markdown: str, query: str) -> list[Window]:
+def limit_query(query: str) -> tuple[list[str], str]:
+    """Return the questions of a query that are ranked, and a note if that is not all of it."""
+    lines = [line.strip() for line in query.splitlines() if line.strip()]
+    questions = "\n".join(lines[:MAX_QUESTIONS])[:MAX_QUERY_CHARS].split("\n")
+    if questions == lines or not lines:
+        return lines, ""
+    note = (
+        f"The query is long: its first {MAX_QUESTIONS} lines, up to {MAX_QUERY_CHARS:,} "
+        "characters, chose the passages."
+    )
+    return questions, note
+
+
+def rank_windows(markdown: str, query: str, deadline: float | None = None) -> list[Window]:
     """Return the windows of Markdown, their scores set for a query of one line or several.
 
     Each line is a question of its own, whose best window scores 1. A window scores 0 if neither it
-    nor what stands around it holds a telling term.
+    nor what stands around it holds a telling term, if it was not reached by the deadline, and if a
+    better window says the same. Of a long query, what limit_query returns is ranked.
     """
     windows = split_windows(markdown)
-    if not windows:
-        return []
-    questions = [term_weights(line) for line in query.splitlines()]
+    if not windows or not query.strip():
+        return windows
+    questions = [term_weights(line) for line in limit_query(query)[0]]
     wanted = set().union(*questions)
     headings = count_headings(windows, wanted)
-    counts = count_windows(markdown, windows, headings, wanted)
+    texts = [markdown[window.start : window.end] for window in windows]
+    counts = count_terms(texts, wanted, deadline)
+    for window, counted in zip(windows, counts, strict=True):
+        add_counts(counted, headings[window.heading], HEADING_WEIGHT)
+        counted[LENGTH] = window.end - window.start
     blocks: dict[int, Counts] = {}
     for window, counted in zip(windows, counts, strict=True):
         add_counts(blocks.setdefault(window.block, {}), counted)
@@ -162,7 +194,24 @@ def rank_windows(markdown: str, query: str) -> list[Window]:
         for window, score in zip(windows, scores, strict=True):
             if score / best > window.score:
                 window.score, window.weights = score / best, rarity
+    drop_repeats(markdown, windows)
     return windows
+
+
+def drop_repeats(markdown: str, windows: list[Window]) -> None:
+    """Set the scores of windows to 0 that repeat a better one."""
+    keys: set[str] = set()
+    for window in sorted(windows, key=lambda window: -window.score):
+        if window.score and (key := window_key(markdown, window)):
+            window.score *= key not in keys
+            keys.add(key)
+
+
+def window_key(markdown: str, window: Window) -> str:
+    """Return what is equal for windows that say the same; "" for a short one or lines."""
+    if window.is_lines or window.end - window.start < LEAST_REPEATED:
+        return ""
+    return " ".join(markdown[window.start : window.end].split())
 
 
 def telling_part(text: str, room: int, weights: Counts) -> int:
@@ -191,17 +240,6 @@ def count_headings(windows: list[Window], wanted: set[str]) -> dict[str, Counts]
     for heading, counted in zip(headings, counts, strict=True):
         counted[LENGTH] = len(heading)
     return dict(zip(headings, counts, strict=True))
-
-
-def count_windows(
-    markdown: str, windows: list[Window], headings: dict[str, Counts], wanted: set[str]
-) -> list[Counts]:
-    """Return the counts of the wanted terms in each window and its path of headings."""
-    counts = count_terms([markdown[window.start : window.end] for window in windows], wanted)
-    for window, counted in zip(windows, counts, strict=True):
-        add_counts(counted, headings[window.heading], HEADING_WEIGHT)
-        counted[LENGTH] = window.end - window.start
-    return counts
 
 
 def add_headings(scores: list[float], windows: list[Window], headings: Counts) -> None:

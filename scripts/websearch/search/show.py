@@ -253,6 +253,10 @@ def fill_texts_in(
     for item, source in read:
         if source.is_cut:
             item["truncated"] = is_cut = True
+        if "text" not in item:  # no passage answers: the engine's snippet says more
+            snippet = shorten(str(source.result.get("snippet") or ""), SNIPPET_CHARS)
+            if room() > len(dump_json(snippet)):
+                item |= drop_empty({"snippet": snippet})
     if not is_cut and len(cut) == 1:
         del document["truncated"]
 
