@@ -1,7 +1,8 @@
 """The store: answers by key, pages by URL, and the searches in flight, in one SQLite file.
 
-It knows no engine. It never raises for the state of its file: a store that is damaged, locked, full
-or read-only is a miss and a sentence in warnings, and the caller goes on without it.
+It knows no engine. It never raises for the state of its file: a store that is locked, full or
+read-only is a miss and a sentence in warnings, and the caller goes on without it; one that is
+damaged is put aside, and a new one begun.
 
 The file may be that of GLSI, a Go program with the same variables: its one table, `cache`, holds
 our answers too and stays as GLSI made it.
@@ -18,15 +19,13 @@ import time
 from websearch.full_text import (
     TEXT,
     TITLE,
-    drop_index,
+    empty_index,
     find_pages,
-    has_full_text,
-    index_pages,
+    index_page,
     merge_index,
     unindex_page,
 )
 from websearch.store_file import (
-    SPENDING,
     StoreFile,
     file_bytes,
     release_bytes,
@@ -34,7 +33,7 @@ from websearch.store_file import (
     size_on_disk,
 )
 
-TYPE_CHECKING = False  # typing.TYPE_CHECKING without its import, which costs 5 ms
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Iterable, Sequence
@@ -47,15 +46,19 @@ MAX_TITLE_CHARS = 1_000  # a longer title is text, which would weigh five times 
 MAX_PUBLISHED_CHARS = 100  # a longer one is no date
 OUTCOME_SECONDS = 10.0  # what a claim ended with is kept so long for those who have waited
 MAX_CLAIM_SECONDS = 3_600.0  # a claim that ends later was made by a clock that was wrong
-CLOCK_SKEW = 300.0  # seconds: a row from further in the future has no known age
-INDEX_BATCH = 200  # pages that one write adds to an index that lacks them: some 0.2 s
+MAX_EXPIRED = 200  # pages that one write removes because of their age: some 0.2 s
 NEVER = float("inf")  # a moment that does not come
 ENDED = ""  # owner of a claim that has ended
 
 _EPOCH = "(julianday(updated_at) - 2440587.5) * 86400.0"  # GLSI's times are text, in UTC
 _TIMESTAMP = "strftime('%Y-%m-%d %H:%M:%f', ?, 'unixepoch')"
 _FETCHED_AT = "max(0.0, min(253402300799.0, ifnull(CAST(fetched_at AS REAL), 0.0)))"  # year 9999
-_PAGE_FIELDS = ("url", "final_url", "published", "title", "text", "fetched_at")
+_PAGE_FIELDS = ("url", "final_url", "published", "truncated", "title", "text", "fetched_at")
+_PAGES = (
+    "SELECT CAST(url AS TEXT), ifnull(CAST(final_url AS TEXT), ''), "  # noqa: S608
+    "ifnull(CAST(published AS TEXT), ''), truncated, "
+    f"{TITLE}, {TEXT}, {_FETCHED_AT} FROM pages"
+)
 
 
 class PageStore(StoreFile):
@@ -115,8 +118,8 @@ class PageStore(StoreFile):
     def get_pages(self, urls: list[str], max_age: float | None) -> dict[str, dict[str, Any]]:
         """Return the pages younger than max_age (None: any age), each under the URL asked for.
 
-        Fields of a page: url, final_url, published, title, text (texts, "" if unknown), fetched_at
-        (seconds since 1970).
+        Fields of a page: url, final_url, published, title, text (texts, "" if unknown), truncated
+        (whether the page goes on after the text), fetched_at (seconds since 1970).
         """
 
         def read(db: sqlite3.Connection) -> list[Any]:
@@ -124,26 +127,25 @@ class PageStore(StoreFile):
             for start in range(0, len(urls), 500):  # SQLite takes 999 variables or more
                 some = [storable(url) for url in urls[start : start + 500]]
                 marks = ", ".join("?" * len(some))
-                rows += db.execute(f"{self._select_pages()} WHERE url IN ({marks})", some)
+                rows += db.execute(f"{_PAGES} WHERE url IN ({marks})", some)
             return rows
 
-        rows = self.use(read, []) if urls else []
-        pages = {row[0]: dict(zip(_PAGE_FIELDS, row, strict=True)) for row in rows}
-        found = {url: pages[storable(url)] for url in urls if storable(url) in pages}
-        return {url: page for url, page in found.items() if is_young(page["fetched_at"], max_age)}
+        pages = {page["url"]: page for page in map(page_of, self.use(read, []) if urls else [])}
+        stored = {url: pages[storable(url)] for url in urls if storable(url) in pages}
+        return {url: page for url, page in stored.items() if is_young(page["fetched_at"], max_age)}
 
-    def put_pages(self, pages: list[dict[str, Any]]) -> None:
-        """Keep pages (url and the other fields of get_pages) and their words, all or none."""
-        rows = [page_row(page) for page in pages if page.get("url")]
+    def put_pages(self, pages: list[dict[str, Any]], deadline: float = NEVER) -> None:
+        """Keep pages (url and the other fields of get_pages) and their words.
 
-        def write(db: sqlite3.Connection) -> None:
-            for row in rows:
-                put_page(db, row)
-            index_pages(db, max(INDEX_BATCH, len(rows)))
-            remove_expired(db)
-
-        if rows:
-            self.use(write, None, writing=True)
+        Each page is written by itself, so that other processes get their turn. deadline: on
+        time.monotonic()'s clock; pages whose turn comes later are not kept.
+        """
+        for page in pages:
+            if page.get("url") and time.monotonic() < deadline:
+                row = page_row(page)
+                self.use(functools.partial(put_page, row=row), None, writing=True)
+        if pages and time.monotonic() < deadline:
+            self.use(remove_expired, None, writing=True)
             self._keep_bound()
 
     def recall(self, words: str, count: int, site: Sequence[str] = ()) -> list[dict[str, Any]]:
@@ -154,24 +156,11 @@ class PageStore(StoreFile):
         hosts = [f".{host_suffix(host)}" for host in site]
         count = max(0, min(count, 1_000))
 
-        def read(db: sqlite3.Connection) -> tuple[list[Any], bool]:
-            ids, is_damaged = find_pages(db, storable(words), hosts, count)
-            query = f"{self._select_pages()} WHERE id = ?"
-            return [db.execute(query, (one,)).fetchone() for one in ids], is_damaged
+        def read(db: sqlite3.Connection) -> list[Any]:
+            ids = find_pages(db, storable(words), hosts, count)
+            return [db.execute(f"{_PAGES} WHERE id = ?", (page_id,)).fetchone() for page_id in ids]
 
-        rows, is_damaged = self.use(read, ([], False))
-        if is_damaged:
-            self.use(drop_index, None, writing=True)
-        return [dict(zip(_PAGE_FIELDS, row, strict=True)) for row in rows]
-
-    def _select_pages(self) -> str:
-        """Return the start of the statement that reads pages; a file of version 1 knows no dates.
-
-        SQLite keeps any type in any column, so a damaged file may hold another type than ours.
-        """
-        published = "ifnull(CAST(published AS TEXT), '')" if self._version > 1 else "''"
-        urls = "CAST(url AS TEXT), ifnull(CAST(final_url AS TEXT), '')"
-        return f"SELECT {urls}, {published}, {TITLE}, {TEXT}, {_FETCHED_AT} FROM pages"  # noqa: S608
+        return [page_of(row) for row in self.use(read, [])]
 
     # ----- searches in flight
 
@@ -234,11 +223,10 @@ class PageStore(StoreFile):
     def add_spent(self, month: str, engine: str, requests: int) -> int:
         """Count requests to a paid engine in a month (YYYY-MM); return how many it has had then.
 
-        A negative number takes requests back. 0 if the store cannot be used.
+        A negative number takes requests back. 0 if they cannot be counted.
         """
 
         def write(db: sqlite3.Connection) -> int:
-            db.execute(SPENDING)  # a file of an earlier version lacks the table
             statement = (
                 "INSERT INTO spending VALUES (?, ?, ?) ON CONFLICT (month, engine) "
                 "DO UPDATE SET requests = requests + excluded.requests"
@@ -256,8 +244,6 @@ class PageStore(StoreFile):
         """
 
         def read(db: sqlite3.Connection) -> list[Any]:
-            if not db.execute("SELECT 1 FROM sqlite_master WHERE name = 'spending'").fetchone():
-                return []
             columns = "CAST(engine AS TEXT), CAST(requests AS INTEGER)"
             query = f"SELECT {columns} FROM spending WHERE month = ? ORDER BY engine"  # noqa: S608
             return db.execute(query, (month,)).fetchall()
@@ -277,14 +263,14 @@ class PageStore(StoreFile):
             db.execute("PRAGMA secure_delete = ON")
             if query:
                 keys, urls = answers_to(db, query)
-                found = [db.execute("SELECT id FROM pages WHERE url = ?", (url,)) for url in urls]
-                ids = [row[0] for rows in found for row in rows]
+                cursors = [db.execute("SELECT id FROM pages WHERE url = ?", (url,)) for url in urls]
+                ids = [row[0] for cursor in cursors for row in cursor]
                 remove_pages(db, ids)
                 merge_index(db)
                 db.executemany("DELETE FROM cache WHERE query_hash = ?", [(key,) for key in keys])
                 return {"answers": len(keys), "pages": len(ids)}
             pages = db.execute("DELETE FROM pages").rowcount
-            drop_index(db)
+            empty_index(db)
             return {"answers": db.execute("DELETE FROM cache").rowcount, "pages": pages}
 
         removed: dict[str, int] = {"answers": 0, "pages": 0}
@@ -295,15 +281,10 @@ class PageStore(StoreFile):
         return removed
 
     def stats(self) -> dict[str, Any]:
-        """Return path, bytes, answers, pages, oldest, newest (UTC), full_text (fts5 or plain)."""
-        from contextlib import closing
-
-        found = self.use(count_rows, None)
-        if found is None:  # there is no file, or it cannot be read
-            with closing(PageStore(":memory:")) as empty:
-                found = empty.use(count_rows, {"answers": 0, "pages": 0, "full_text": "plain"})
+        """Return path, bytes, answers, pages, oldest, newest (UTC)."""
+        counts = self.use(count_rows, {"answers": 0, "pages": 0})
         files = [self.path, f"{self.path}-wal"]
-        return {"path": self.path, "bytes": sum(map(size_on_disk, files)), **found}
+        return {"path": self.path, "bytes": sum(map(size_on_disk, files)), **counts}
 
     def _keep_bound(self) -> None:
         """Remove the oldest pages and answers until the file is within max_bytes."""
@@ -317,16 +298,16 @@ class PageStore(StoreFile):
 def count_rows(db: sqlite3.Connection) -> dict[str, Any]:
     """Return the facts of a store that stand in its tables; GLSI's file has one table only."""
     tables = [row[0] for row in db.execute("SELECT name FROM sqlite_master")]
-    found: dict[str, Any] = {"answers": 0, "pages": 0}
+    counts: dict[str, Any] = {"answers": 0, "pages": 0}
     times: list[float] = []
     for name, table, moment in (("answers", "cache", _EPOCH), ("pages", "pages", _FETCHED_AT)):
         if table in tables:
             query = f"SELECT count(*), min({moment}), max({moment}) FROM {table}"  # noqa: S608
-            found[name], *ends = db.execute(query).fetchone()
+            counts[name], *ends = db.execute(query).fetchone()
             times += [end for end in ends if end is not None]
     if times:
-        found |= {"oldest": utc_time(min(times)), "newest": utc_time(max(times))}
-    return {**found, "full_text": "fts5" if has_full_text(db) else "plain"}
+        counts |= {"oldest": utc_time(min(times)), "newest": utc_time(max(times))}
+    return counts
 
 
 # ===== rows =======================================================================================
@@ -336,17 +317,25 @@ def is_young(moment: float | None, max_age: float | None) -> bool:
     """Return whether a moment is less than max_age seconds ago; None means any age."""
     if max_age is None:
         return True
-    age = time.time() - moment if moment is not None else max_age
-    return age > -CLOCK_SKEW and max(0.0, age) < max_age
+    return moment is not None and time.time() - moment < max_age
 
 
 def json_object(text: Any) -> dict[str, Any] | None:
-    """Return the JSON object that a text holds, None if it holds something else."""
+    """Return the JSON object that a text holds, None if it holds something else.
+
+    Numbers that JSON cannot hold (1e999) become None.
+    """
     try:
-        value = json.loads(text)
+        value = json.loads(text, parse_float=finite_number, parse_constant=lambda _: None)
     except (ValueError, TypeError, RecursionError):
         return None
     return value if isinstance(value, dict) else None
+
+
+def finite_number(digits: str) -> float | None:
+    """Return a number; None for one that is too large."""
+    number = float(digits)
+    return number if abs(number) < float("inf") else None
 
 
 def storable(text: str) -> str:
@@ -368,15 +357,23 @@ def page_row(page: dict[str, Any]) -> dict[str, Any]:
     """Return the columns of a page, cleaned, cut and completed."""
     url = storable(page["url"])
     final_url = storable(page.get("final_url") or url)
+    text = storable(page.get("text") or "")
     return {
         "url": url,
         "final_url": final_url,
-        "hosts": "".join(f".{host_suffix(one)}" for one in dict.fromkeys((url, final_url))),
+        "hosts": "".join(f".{host_suffix(site)}" for site in dict.fromkeys((url, final_url))),
         "fetched_at": float(page.get("fetched_at") or time.time()),
+        "truncated": bool(page.get("truncated")) or len(text) > MAX_TEXT_CHARS,
         "published": storable(page.get("published") or "")[:MAX_PUBLISHED_CHARS],
         "title": storable(page.get("title") or "")[:MAX_TITLE_CHARS],
-        "text": storable(page.get("text") or "")[:MAX_TEXT_CHARS],
+        "text": text[:MAX_TEXT_CHARS],
     }
+
+
+def page_of(row: tuple[Any, ...]) -> dict[str, Any]:
+    """Return a page as get_pages does."""
+    page = dict(zip(_PAGE_FIELDS, row, strict=True))
+    return {**page, "truncated": bool(page["truncated"])}
 
 
 def host_suffix(site: str) -> str:
@@ -387,13 +384,13 @@ def host_suffix(site: str) -> str:
 
 
 def put_page(db: sqlite3.Connection, row: dict[str, Any]) -> None:
-    """Insert a page or replace it; a page whose words are the same keeps its place in the index."""
+    """Insert a page or replace it; the index stays as it is if the words are the same."""
     query = f"SELECT id, {TITLE}, {TEXT} FROM pages WHERE url = ?"  # noqa: S608
     old = db.execute(query, (row["url"],)).fetchone()
     if old and old[1:] == (row["title"], row["text"]):
         statement = (
             "UPDATE pages SET final_url = :final_url, hosts = :hosts, fetched_at = :fetched_at, "
-            "published = :published WHERE url = :url"
+            "published = :published, truncated = :truncated WHERE url = :url"
         )
         db.execute(statement, row)
         return
@@ -401,7 +398,8 @@ def put_page(db: sqlite3.Connection, row: dict[str, Any]) -> None:
         remove_pages(db, [old[0]])
     names = ", ".join(row)
     values = ", ".join(f":{name}" for name in row)
-    db.execute(f"INSERT INTO pages ({names}) VALUES ({values})", row)  # noqa: S608
+    page_id = db.execute(f"INSERT INTO pages ({names}) VALUES ({values})", row).lastrowid  # noqa: S608
+    index_page(db, page_id or 0, row["title"], row["text"])
 
 
 def remove_pages(db: sqlite3.Connection, ids: Iterable[int]) -> None:
@@ -417,7 +415,7 @@ def remove_expired(db: sqlite3.Connection) -> None:
     statement = f"DELETE FROM cache WHERE updated_at < {_TIMESTAMP}"  # noqa: S608
     db.execute(statement, (now - KEEP_SECONDS,))
     query = "SELECT id FROM pages WHERE fetched_at < ? LIMIT ?"
-    expired = db.execute(query, (now - KEEP_SECONDS, INDEX_BATCH)).fetchall()
+    expired = db.execute(query, (now - KEEP_SECONDS, MAX_EXPIRED)).fetchall()
     remove_pages(db, [row[0] for row in expired])
     db.execute("DELETE FROM searches WHERE expires < ?", (now,))
 
@@ -442,8 +440,6 @@ def remove_oldest(db: sqlite3.Connection, bound: int) -> int:
             break
     if file_bytes(db)[0] < 16_000_000:  # merging a larger index would take seconds
         merge_index(db)
-    if not removed:
-        drop_index(db)  # the index alone is beyond the bound, and knows no page any more
     return removed
 
 

@@ -1,7 +1,8 @@
 """The store's file: its tables, opening, locks, transactions, size and rights.
 
-Many processes use one file at the same time. A file that is damaged, locked, full or read-only
-raises nothing: use() returns what its caller names for this case, and warnings say why.
+Many processes use one file at the same time. A file that is locked, full or read-only raises
+nothing: use() returns what its caller names for this case, and warnings say why. A file that is
+damaged, or that an earlier version made, is put aside, and a new one is begun.
 """
 
 from __future__ import annotations
@@ -11,39 +12,33 @@ import time
 
 from websearch.common import one_line
 
-TYPE_CHECKING = False  # typing.TYPE_CHECKING without its import, which costs 5 ms
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Callable
     from typing import Any
 
-    FileState = tuple[str, int, int, int, int, int]
-
 DEFAULT_PATH = "~/.glsi/cache.db"  # GLSI's
-# In PRAGMA user_version. 0: a new file, or one that only GLSI has used. 1: pages without published.
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3  # in PRAGMA user_version; 0: a new file, or one that only GLSI has used
 LOCK_SECONDS = 3.0  # wait for other processes: sixteen that write without a pause take 0.5
-MAX_KEPT = 8  # idle connections of a server: more calls than these seldom read at the same moment
 
-# AUTOINCREMENT: the index may still know a page that was removed, so its id must not come back. The
-# text stands last, so that SQLite reads no other column past it.
+# AUTOINCREMENT: the newest pages have the highest ids, also after removals. The text stands last,
+# so that SQLite reads no other column past it. The index holds words only (content=''); marks are
+# part of words in Hindi and Thai.
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS cache (
     query_hash TEXT PRIMARY KEY, content TEXT, updated_at DATETIME DEFAULT CURRENT_TIMESTAMP);
 CREATE INDEX IF NOT EXISTS cache_updated ON cache (updated_at);
 CREATE TABLE IF NOT EXISTS pages (
     id INTEGER PRIMARY KEY AUTOINCREMENT, url TEXT UNIQUE, final_url TEXT, hosts TEXT,
-    fetched_at REAL, indexed INTEGER DEFAULT 0, published TEXT, title TEXT, text TEXT);
+    fetched_at REAL, truncated INTEGER, published TEXT, title TEXT, text TEXT);
 CREATE INDEX IF NOT EXISTS pages_fetched ON pages (fetched_at);
-CREATE INDEX IF NOT EXISTS pages_unindexed ON pages (id) WHERE indexed = 0;
+CREATE VIRTUAL TABLE IF NOT EXISTS page_index USING fts5(title, body, content='', prefix='1',
+    tokenize = "porter unicode61 remove_diacritics 2 categories 'L* N* Co M*'");
+CREATE TABLE IF NOT EXISTS spending (
+    month TEXT, engine TEXT, requests INTEGER, PRIMARY KEY (month, engine));
 CREATE TABLE IF NOT EXISTS searches (key TEXT PRIMARY KEY, owner TEXT, expires REAL, outcome TEXT)
 """
-# Made when it is first needed: a file that an earlier version made does not have it.
-SPENDING = (
-    "CREATE TABLE IF NOT EXISTS spending "
-    "(month TEXT, engine TEXT, requests INTEGER, PRIMARY KEY (month, engine))"
-)
-_ADD_PUBLISHED = "ALTER TABLE pages ADD COLUMN published TEXT"
 
 
 class StoreFile:
@@ -57,9 +52,8 @@ class StoreFile:
         self.path = store_path(path)
         self.warnings: list[str] = []
         self._db: sqlite3.Connection | None = None
-        self._state: FileState | None = None  # before it was opened
+        self._identity: tuple[int, int] | None = None  # of the file that is open
         self._version = 0  # of the file's schema
-        self._is_prepared = False  # the tables are there and may be written
         self._no_reading = self._no_writing = False
 
     def use(
@@ -67,38 +61,43 @@ class StoreFile:
     ) -> Any:
         """Return what work(connection) returns, or missed if the store cannot be used.
 
-        Writing happens in one transaction. A failure is told in warnings; it is not tried again.
+        Writing happens in one transaction. A failure is told in warnings; it is not tried again,
+        except in the new file that takes the place of a damaged one.
         """
         if self._no_reading or (writing and self._no_writing):
             return missed
         try:
-            db = patiently(lambda: self._open(writing))
-            if db is None:
-                return missed
-            return transaction(db, work) if writing else patiently(lambda: work(db))
+            return self._work(work, missed, writing)
         except store_errors() as error:
             if not self._version and "no such table" in str(error):
                 return missed  # GLSI's file, in which none of our tables has been made yet
+            if not (is_damage(error) and self._put_aside(error)):
+                self._give_up(error, writing)
+                return missed
+        try:
+            return self._work(work, missed, writing)
+        except store_errors() as error:
             self._give_up(error, writing)
             return missed
 
+    def _work(self, work: Callable[[sqlite3.Connection], Any], missed: Any, writing: bool) -> Any:
+        """Return what work(connection) returns, missed if there is no file to read.
+
+        Raises store_errors().
+        """
+        db = patiently(lambda: self._open(writing))
+        if db is None:
+            return missed
+        return transaction(db, work) if writing else patiently(lambda: work(db))
+
     def _open(self, writing: bool) -> sqlite3.Connection | None:
         """Return the open connection; None if there is nothing to read. Raises store_errors()."""
-        db = self._db or self._take_kept() or self._open_file(writing)
-        if db and writing and not self._is_prepared:
-            if self._version < SCHEMA_VERSION:
-                prepare(db)
-                self._version = SCHEMA_VERSION
-                self._keep_private()
-            db.execute("PRAGMA synchronous = NORMAL")  # safe with WAL, one fsync less
-            self._is_prepared = True
+        db = self._db or self._open_file(writing)
+        if db and writing and not self._version:
+            prepare(db)
+            self._version = SCHEMA_VERSION
+            self._keep_private()
         return db
-
-    def _take_kept(self) -> sqlite3.Connection | None:
-        """Return a connection that was kept, or None."""
-        self._state = file_state(self.path) if kept.room else None
-        self._db, self._version = kept.take(self._state) or (None, 0)
-        return self._db
 
     def _open_file(self, writing: bool) -> sqlite3.Connection | None:
         """Return a new connection, None if there is nothing to read; the file is made for writing.
@@ -113,11 +112,17 @@ class StoreFile:
             if not writing:
                 return None
             create_file(self.path)
-        self._db, self._version = self._connect()
-        if self._version not in range(SCHEMA_VERSION + 1):
-            raise sqlite3.DatabaseError("file is not a database of this version")
-        if self._version:
+        self._identity = file_identity(self.path)
+        db, version = self._connect()
+        if version > SCHEMA_VERSION:
+            db.close()
+            raise OSError("a later version of this program made it")
+        self._db, self._version = db, version
+        if 0 < version < SCHEMA_VERSION:
+            raise sqlite3.DatabaseError("an earlier version of this program made it")
+        if version:
             self._keep_private()
+        self._db.execute("PRAGMA synchronous = NORMAL")  # safe with WAL, one fsync less
         return self._db
 
     def _connect(self) -> tuple[sqlite3.Connection, int]:
@@ -143,15 +148,9 @@ class StoreFile:
         if os.path.isfile(address) and 0 < os.path.getsize(address) < 512:
             raise sqlite3.DatabaseError("file is not a database")  # SQLite would write over it
         # isolation_level=None: transactions begin and end where this module says so. The timeout is
-        # short because patiently() waits. A connection that is kept goes from thread to thread, but
-        # serves one call at a time.
-        db = sqlite3.connect(
-            address,
-            timeout=0.05,
-            isolation_level=None,
-            uri=address.startswith("file:"),
-            check_same_thread=not kept.room,
-        )
+        # short because patiently() waits.
+        uri = address.startswith("file:")
+        db = sqlite3.connect(address, timeout=0.05, isolation_level=None, uri=uri)
         try:
             db.text_factory = lenient_text
             return db, db.execute("PRAGMA user_version").fetchone()[0]
@@ -175,108 +174,54 @@ class StoreFile:
             advice = "Set GLSI_DB_PATH to a file that only you can read."
             self.warnings.append(f"{could}, and its mode cannot be changed. {advice}")
 
+    def _put_aside(self, error: Exception) -> bool:
+        """Move a file that cannot be used out of the way, and warn; return whether that worked.
+
+        The next write makes a new file. An earlier file that was put aside is replaced.
+        """
+        identity, aside = self._identity, f"{self.path}.unusable"
+        self.close()
+        if file_identity(self.path) != identity:
+            return True  # another process has put it aside
+        try:
+            for ending in ("", "-wal", "-shm"):  # with its journal it can still be repaired
+                if os.path.exists(self.path + ending):
+                    os.replace(self.path + ending, aside + ending)
+        except OSError:
+            return False
+        self.warnings.append(
+            f"The store {self.path} could not be used ({reason_of(error)}): it was put aside as "
+            f"{aside}, and a new one is begun."
+        )
+        return True
+
     def _give_up(self, error: Exception, writing: bool) -> None:
         """Warn once, and use the store no more for writing, or for nothing."""
-        import_failed, system_failed = isinstance(error, ImportError), isinstance(error, OSError)
-        reason = one_line(getattr(error, "strerror", None) or str(error), 200)
-        is_damaged = not import_failed and not system_failed and may_be_damage(error)
-        if isinstance(error, UnicodeError) or not reason:  # Python 3.10 has no words for it
-            reason = "file is damaged"
-        if is_damaged:
-            advice = "Move it away and a new one is made, or set GLSI_DB_PATH to another file."
+        reason = reason_of(error)
+        if isinstance(error, ImportError):
+            advice = "This Python was built without SQLite: use another one."
+        elif "no such module" in reason:
+            advice = "This Python's SQLite has no full-text search (FTS5): use another Python."
         elif "locked" in reason:
             advice = "Another program keeps it busy; end that, or set GLSI_DB_PATH to another file."
         elif "full" in reason or "space" in reason:
             advice = "Free some space, or set GLSI_DB_PATH to a file on another disk."
-        elif import_failed:
-            advice = "This Python was built without SQLite: use another one."
         else:
-            advice = "Set GLSI_DB_PATH to a file in a folder that is writable."
+            advice = "Set GLSI_DB_PATH to another file, in a folder that is writable."
         self._no_writing = True
-        self._no_reading = is_damaged or not writing or self._db is None
-        verb = "written" if writing and not is_damaged else "used"
-        place = self.path or DEFAULT_PATH
-        self.warnings.append(f"The store {place} cannot be {verb}: {reason}. {advice}")
+        self._no_reading = not writing or self._db is None or is_damage(error)
+        verb = "used" if self._no_reading else "written"
+        path = self.path or DEFAULT_PATH
+        self.warnings.append(f"The store {path} cannot be {verb}: {reason}. {advice}")
 
     def close(self) -> None:
-        """Close the file, or keep a connection that has only read; nothing if it was not opened."""
-        if self._db is not None:
-            db, self._db = self._db, None
-            if self._is_prepared or self.warnings:
-                close_connection(db)
-            else:
-                kept.put(self._state, db, self._version)
-
-
-# ===== connections that a server keeps ============================================================
-
-
-class KeptConnections:
-    """Connections that have only read, kept open between the calls of a server.
-
-    Opening the file takes two thirds of the time of a call that finds its answer in the store. A
-    kept connection is used again only if the file is in the state in which it was opened.
-    room: how many may be idle; 0, unless a server sets it: one command needs none.
-    """
-
-    def __init__(self) -> None:
-        self.room = 0
-        self.idle: list[tuple[FileState, sqlite3.Connection, int]] = []
-
-    def put(self, state: FileState | None, db: sqlite3.Connection, version: int) -> None:
-        """Keep a connection to a file in a state, and the version of its schema; or close it."""
-        if state and len(self.idle) < self.room:
-            self.idle.append((state, db, version))
-        else:
-            close_connection(db)
-
-    def take(self, state: FileState | None) -> tuple[sqlite3.Connection, int] | None:
-        """Return a connection to a file in a state, and the version of its schema; or None.
-
-        If the file's state is another one, all are closed: this empties SQLite's journal, and what
-        was put in the file's place is not mixed with it.
-        """
-        try:
-            known, db, version = self.idle.pop()
-        except IndexError:
-            return None
-        if known == state:
-            return db, version
-        close_connection(db)
-        self.close()
-        return None
-
-    def close(self) -> None:
-        """Close the connections that are idle."""
-        while self.idle:
-            close_connection(self.idle.pop()[1])
-
-
-kept = KeptConnections()
-
-
-def file_state(path: str) -> FileState | None:
-    """Return what changes with the file at a path: another file, other content, other rights.
-
-    None: there is no such file, or a part of it stands in SQLite's journal, because another call
-    writes.
-    """
-    try:
-        status = os.stat(path)
-    except (OSError, ValueError):
-        return None
-    if size_on_disk(f"{path}-wal"):
-        return None
-    times = status.st_mtime_ns, status.st_ctime_ns
-    return path, status.st_dev, status.st_ino, status.st_size, *times
-
-
-def close_connection(db: sqlite3.Connection) -> None:
-    """Close a connection."""
-    try:
-        db.close()
-    except store_errors():
-        pass  # what was committed is in the file or its journal
+        """Close the file; nothing if it was not opened."""
+        db, self._db, self._version = self._db, None, 0
+        if db is not None:
+            try:
+                db.close()
+            except store_errors():
+                pass  # what was committed is in the file or its journal
 
 
 # ===== the file on the disk =======================================================================
@@ -284,12 +229,12 @@ def close_connection(db: sqlite3.Connection) -> None:
 
 def store_path(path: str) -> str:
     """Return the absolute path of the store, ":memory:", or "" if there is no home folder."""
-    given = path or os.environ.get("GLSI_DB_PATH", "").strip() or DEFAULT_PATH
-    if given.startswith((":memory:", "file::memory:")):
+    path = path or os.environ.get("GLSI_DB_PATH", "").strip() or DEFAULT_PATH
+    if path.startswith((":memory:", "file::memory:")):
         return ":memory:"
-    if given[:2] in ("~", "~/") and os.name != "nt" and not os.environ.get("HOME"):
+    if path[:2] in ("~", "~/") and os.name != "nt" and not os.environ.get("HOME"):
         return ""  # as GLSI does: the home folder of the password file is not used
-    expanded = os.path.expanduser(given)
+    expanded = os.path.expanduser(path)
     try:
         return "" if expanded.startswith("~") else os.path.abspath(expanded)
     except OSError:  # the current folder has been removed
@@ -316,6 +261,15 @@ def make_private(path: str) -> bool:
         return False
 
 
+def file_identity(path: str) -> tuple[int, int] | None:
+    """Return what stays with a file when it is renamed; None if there is no file."""
+    try:
+        status = os.stat(path)
+    except (OSError, ValueError):
+        return None
+    return status.st_dev, status.st_ino
+
+
 def size_on_disk(path: str) -> int:
     """Return a file's size, 0 if there is no file: the last process to close removes a journal."""
     try:
@@ -340,16 +294,16 @@ def lenient_text(data: bytes) -> str:
 
 
 def prepare(db: sqlite3.Connection) -> None:
-    """Make the tables in a new file or in GLSI's, and the column that version 1 lacks.
+    """Make the tables in a new file or in GLSI's; several processes may do so at once.
 
-    Several processes may do so at once. Raises sqlite3.Error.
+    Raises sqlite3.Error, and OSError for a database of another program.
     """
     import contextlib
     import sqlite3
 
     tables = [row[0] for row in db.execute("SELECT name FROM sqlite_master")]
     if tables and "cache" not in tables:
-        raise sqlite3.DatabaseError("file is not a database of this program")
+        raise OSError("it is a database of another program")
     db.execute("PRAGMA auto_vacuum = INCREMENTAL")  # takes effect in a new file only
     with contextlib.suppress(sqlite3.Error):  # a file system that cannot: SQLite's older journal
         patiently(lambda: db.execute("PRAGMA journal_mode = WAL").fetchone())
@@ -357,8 +311,6 @@ def prepare(db: sqlite3.Connection) -> None:
     def create(db: sqlite3.Connection) -> None:
         for statement in _SCHEMA.split(";"):
             db.execute(statement)
-        if "published" not in [row[1] for row in db.execute("PRAGMA table_info(pages)")]:
-            db.execute(_ADD_PUBLISHED)
         db.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
 
     transaction(db, create)
@@ -376,13 +328,22 @@ def store_errors() -> tuple[type[Exception], ...]:
     return (OSError, UnicodeError, sqlite3.Error)
 
 
-def may_be_damage(error: Exception) -> bool:
-    """Return whether an SQLite error may come from a damaged file, and not from the system.
+def is_damage(error: Exception) -> bool:
+    """Return whether an error tells of a file that is damaged, and not of the system.
 
     Python 3.10 has no error codes, so the error's words tell.
     """
-    words = ("locked", "full", "readonly", "unable to open", "I/O")
+    if isinstance(error, (OSError, ImportError)):
+        return False
+    words = ("locked", "full", "readonly", "unable to open", "I/O", "no such module")
     return not any(word in str(error) for word in words)
+
+
+def reason_of(error: Exception) -> str:
+    """Return why a store cannot be used, in a few words."""
+    reason = one_line(getattr(error, "strerror", None) or str(error), 200)
+    # Python 3.10 has no words for a schema that is no UTF-8.
+    return "file is damaged" if isinstance(error, UnicodeError) or not reason else reason
 
 
 def patiently(action: Callable[[], Any]) -> Any:

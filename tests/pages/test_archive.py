@@ -14,10 +14,10 @@ from tests.pages.test_read_page import SiteCase
 from tests.support import SmallWebCase, load_script
 
 archive: Any = load_script("websearch.pages.archive")
-brief: Any = load_script("websearch.brief")
+brief: Any = load_script("websearch.search.commands")
 fetch: Any = load_script("websearch.pages.fetch")
 read: Any = load_script("websearch.pages.read")
-search: Any = load_script("websearch.search")
+search: Any = load_script("websearch.search.commands")
 DAY = "2024-01-31"
 
 
@@ -58,7 +58,7 @@ class Reading(ArchiveCase):
 
         def replace(error: Any, *_: Any) -> Any:
             waited.append(good_is_read.wait(5))
-            return archive.error_of(error)
+            return archive.gone_error(error)
 
         def report(url: str, *_: int) -> None:
             if url == good:

@@ -12,7 +12,7 @@ from tests.pages.test_read_page import SiteCase
 from tests.support import load_script
 
 page_data: Any = load_script("websearch.pages.page_data")
-payload: Any = load_script("websearch.pages.react_payload")
+payload: Any = load_script("websearch.pages.script_data")
 page_tree: Any = load_script("websearch.pages.page_tree")
 
 

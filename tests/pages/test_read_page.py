@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 import shlex
 import subprocess
@@ -13,13 +14,16 @@ import unittest
 from typing import Any
 from unittest import mock
 from urllib.parse import urlsplit
+from urllib.request import urlopen
 
 from tests.fake_server.server import FakeServer
 from tests.support import ROOT, SLACK, CannedServer, FakeServerCase, call_main, load_script
 
 command: Any = load_script("read_page")
 common: Any = load_script("websearch.common")
+fetch: Any = load_script("websearch.pages.fetch")
 other_formats: Any = load_script("websearch.pages.other_formats")
+page_document: Any = load_script("websearch.pages.page_document")
 read: Any = load_script("websearch.pages.read")
 SCRIPT = "read_page.py"
 REFERENCE = ROOT / "references/web_search.md"
@@ -239,6 +243,37 @@ class Texts(SiteCase):
             self.assertEqual(details["kind"], "http")
             self.assertEqual((details["status"], details["retryable"]), (status, retryable))
         self.assertEqual(self.read("status/429")["details"]["retry_after"], 7)
+
+
+class BytesAtHand(SiteCase):
+    """read_bytes: what read_page would say of a page, without asking anybody."""
+
+    paths = ("articles/sourdough", "feed.rss", "data/prices.json", "text/readme.md", "shell",
+             "charset/windows-1251", "papers/lighthouse.pdf", "empty", "wall/captcha",
+             "scripts/next")  # fmt: skip
+
+    def test_a_page_is_read_as_read_page_reads_it(self) -> None:
+        for path in self.paths:
+            with self.subTest(path):
+                page = self.read(path, max_chars=0, links=True)
+                page = page["pages"][0] if page["ok"] else page
+                response = urlopen(self.address(path))
+                with response:
+                    body, kind = response.read(), response.headers["Content-Type"]
+                requests = len(self.server.requests)
+                found = page_document.read_bytes(
+                    self.address(path), body, kind, {"links": True}, time.monotonic() + 60
+                )
+                self.assertEqual(len(self.server.requests), requests)
+                self.assertEqual(
+                    {name: found[name] for name in found if name != "cut"},
+                    {name: page[name] for name in page if name not in ("url", "chars")},
+                )
+
+    def test_a_body_that_is_too_long_is_cut(self) -> None:
+        body = b"<p>" + b"word " * (fetch.MAX_PAGE_BYTES // 5)
+        found = page_document.read_bytes("http://a.test/", body, "text/html", {}, math.inf)
+        self.assertTrue(found["cut"])
 
 
 class Walls(SiteCase):

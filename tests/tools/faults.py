@@ -592,7 +592,9 @@ def run_in_process(cell: Cell, url: str, folder: str) -> Outcome:
     if run.document is not None:
         # web_search's documents are written by the module that writes briefs, too.
         is_search = cell.subject.script == "web_search"
-        shown = (load_script("websearch.brief") if is_search else module).to_markdown(run.document)
+        shown = (load_script("websearch.search.commands") if is_search else module).to_markdown(
+            run.document
+        )
         outcome.wrong.extend([] if shown and CANARY not in shown else ["has no good Markdown"])
     return outcome
 

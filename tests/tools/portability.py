@@ -165,7 +165,7 @@ def calls(url: str) -> list[Call]:
         Call(["read_page.py", page], "tide"),
         Call(["web_search.py", QUERY, "-n", "2", "--engine", "duckduckgo"], FOUND),
         Call(["web_search.py", QUERY, "--engine", "duckduckgo", "--format", "markdown"], FOUND),
-        Call(["web_search.py", "cache", "stats"], '"fts5"'),
+        Call(["web_search.py", "cache", "stats"], '"pages"'),
         Call(["brave_search.py", "--params-json", "@" + name], FOUND),
         Call(["brave_search.py", QUERY, "--output", name + ".out"], FOUND, output=name + ".out"),
         Call(

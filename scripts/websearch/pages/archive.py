@@ -8,6 +8,7 @@ from urllib.parse import quote
 
 from websearch.common import SearchError
 from websearch.engines import engine_address, has_other_address
+from websearch.engines.messages import ApiValue, EngineRequest
 from websearch.engines.pacing import PacedEngine
 from websearch.http_client import identified_agent, retry_after, status_error
 from websearch.pages.fetch import (
@@ -19,10 +20,8 @@ from websearch.pages.fetch import (
     is_excepted,
 )
 
-TYPE_CHECKING = False  # typing.TYPE_CHECKING without its import, which costs 5 ms
+TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from websearch.http_client import Response
 
 NAME = "wayback"  # its entry in READ_HOSTS
@@ -40,29 +39,29 @@ def replace_gone(
     Without reads_copy, the error only names the copy, in details.archived. The archive is not asked
     about addresses in private networks. Never raises SearchError.
     """
-    error = error_of(gone)
+    error = gone_error(gone)
     if error.kind == "blocked" or is_private(url):
         return error
     seconds = READING_SECONDS if reads_copy else NAMING_SECONDS
     limit = min(deadline, time.monotonic() + seconds)
     try:
-        found = newest_copy(url, limit)
-        if found and reads_copy:
-            return fetch_copy(url, found, limit)
+        timestamp = newest_copy(url, limit)
+        if timestamp and reads_copy:
+            return fetch_copy(url, timestamp, limit)
     except SearchError as failure:
         error.retryable = reads_copy
         error.details["hint"] += f" {TITLE} could not be asked: {failure}"
         return error
-    if found:
-        date = date_of(found)
-        error.details["archived"] = {"date": date, "url": copy_address(url, found)}
+    if timestamp:
+        date = date_of(timestamp)
+        error.details["archived"] = {"date": date, "url": copy_address(url, timestamp)}
         error.details["hint"] = f"{TITLE} has a copy of {date}: give archived to read it."
     else:
         error.details["hint"] += f" {TITLE} has no copy."
     return error
 
 
-def error_of(gone: Fetched | SearchError) -> SearchError:
+def gone_error(gone: Fetched | SearchError) -> SearchError:
     """Return the error that an answer is."""
     if isinstance(gone, SearchError):
         return gone
@@ -93,19 +92,16 @@ def newest_copy(url: str, deadline: float) -> str:
     """
     fields = {"url": url, "output": "json", "fl": "timestamp", "filter": "statuscode:200"}
     query = "&".join(f"{name}={quote(value, safe='')}" for name, value in fields.items())
-    request = {
-        "method": "GET",
-        "url": f"{engine_address(NAME)}/cdx/search/cdx?{query}&limit=-1",
-        "headers": {"User-Agent": identified_agent(), "Accept": "application/json"},
-    }
-    found = PacedEngine(NAME, deadline, []).fetch(request, read_captures)
-    return str(found["timestamp"])
+    address = f"{engine_address(NAME)}/cdx/search/cdx?{query}&limit=-1"
+    headers = {"User-Agent": identified_agent(), "Accept": "application/json"}
+    request = EngineRequest(address, headers)
+    return str(PacedEngine(NAME, deadline, []).fetch(request, read_captures).value)
 
 
-def read_captures(_: dict[str, Any], response: Response) -> dict[str, Any]:
-    """Return {timestamp} of the newest capture in an answer, "" without one. Raises SearchError."""
+def read_captures(_: EngineRequest, response: Response) -> ApiValue:
+    """Return the time of the newest capture in an answer, "" without one. Raises SearchError."""
     if response.status == 403 and "x-archive-wayback-runtime-error" in response.headers:
-        return {"timestamp": ""}  # the site's owner wants no copies shown
+        return ApiValue(value="")  # the site's owner wants no copies shown
     if response.status in (403, 429):
         message = f"{TITLE} answered {response.status}: too many requests."
         seconds = retry_after(response) or PAUSE
@@ -114,7 +110,7 @@ def read_captures(_: dict[str, Any], response: Response) -> dict[str, Any]:
     if response.status != 200:
         raise status_error(response, TITLE)
     times = re.findall(r"\b[12]\d{13}\b", response.text())
-    return {"timestamp": max(times, default="")}
+    return ApiValue(value=max(times, default=""))
 
 
 def fetch_copy(url: str, timestamp: str, deadline: float) -> Fetched:
@@ -142,5 +138,5 @@ def date_of(timestamp: str) -> str:
 def archived_fields(address: str) -> dict[str, str]:
     """Return the day of a copy at an address of the archive as archived; {} for other addresses."""
     start = f"{engine_address(NAME)}/web/"
-    found = re.match(re.escape(start) + r"(\d{14})(?:[a-z]{2}_)?/", address)
-    return {"archived": date_of(found[1])} if found else {}
+    copy = re.match(re.escape(start) + r"(\d{14})(?:[a-z]{2}_)?/", address)
+    return {"archived": date_of(copy[1])} if copy else {}

@@ -3,6 +3,10 @@
 The browser has a profile of its own, which is deleted, no keys in its environment, its sandbox, and
 no way to the web but browser_proxy.py. It is controlled through a pipe (DevTools protocol), which
 no other process can reach, and killed with all its children when its time is over.
+
+--dump-dom would need no protocol, but gives nothing of a page with an alert or with a script
+that never ends, waits for requests that never end, and does not tell the final address: the text
+of the page that a script leads to would stand under the address of the first one.
 """
 
 from __future__ import annotations
@@ -26,7 +30,7 @@ from websearch.pages.browser_proxy import GuardProxy
 from websearch.pages.fetch import MAX_PAGE_BYTES, Fetched, normal_url, page_headers, proxy_for
 from websearch.pages.thin_pages import BROWSER_VARIABLE
 
-TYPE_CHECKING = False  # typing.TYPE_CHECKING without its import, which costs 5 ms
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
@@ -44,7 +48,7 @@ NAMES = (
     "chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome",
     "microsoft-edge",
 )  # fmt: skip
-PLACES = (  # where browsers are installed on macOS and Windows
+PATHS = (  # where browsers are installed on macOS and Windows
     "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
     "/Applications/Chromium.app/Contents/MacOS/Chromium",
     r"%ProgramFiles%\Google\Chrome\Application\chrome.exe",
@@ -75,16 +79,16 @@ _PAGE = f"document.documentElement.outerHTML.slice(0, {MAX_PAGE_BYTES})"
 
 def find_browser() -> str:
     """Return the path of an installed browser; raises SearchError (unsupported)."""
-    named = os.environ.get(BROWSER_VARIABLE, "").strip()
-    if os.path.sep in named:
-        if os.access(named, os.X_OK):
-            return named
-        message = f"{BROWSER_VARIABLE} names {one_line(named, 200)}, which is not a program."
+    path = os.environ.get(BROWSER_VARIABLE, "").strip()
+    if os.path.sep in path:
+        if os.access(path, os.X_OK):
+            return path
+        message = f"{BROWSER_VARIABLE} names {one_line(path, 200)}, which is not a program."
         raise SearchError("unsupported", message, INSTALL_HINT)
-    places = [shutil.which(name) for name in NAMES] + [os.path.expandvars(one) for one in PLACES]
-    for place in places:
-        if place and os.path.isfile(place):
-            return place
+    paths = [*map(shutil.which, NAMES), *map(os.path.expandvars, PATHS)]
+    for program in paths:
+        if program and os.path.isfile(program):
+            return program
     raise SearchError("unsupported", "No browser is installed.", INSTALL_HINT)
 
 
@@ -232,8 +236,8 @@ class Browser:
         with contextlib.suppress(OSError, ValueError):
             while data := os.read(self.reader, 1 << 16):
                 *whole, waiting = (waiting + data).split(b"\0")
-                for one in whole:
-                    self.messages.put(json.loads(one))
+                for message in whole:
+                    self.messages.put(json.loads(message))
         os.close(self.reader)
         self.messages.put(None)
 

@@ -25,7 +25,7 @@ from websearch.pages.page_document import page_document, result_or_error
 from websearch.pages.read import COMMANDS as READ_COMMANDS
 from websearch.pages.read import MAX_HOST_CONNECTIONS, pages_document, run_read
 
-TYPE_CHECKING = False  # typing.TYPE_CHECKING without its import, which costs 5 ms
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
@@ -278,7 +278,7 @@ def run_list(params: dict[str, Any], options: dict[str, Any]) -> Document:
     Returns ok, or the first error if no page was read. Raises SearchError for bad parameters.
     """
     command = COMMANDS["read"]
-    optional = [{**one, "required": False} for one in command["params"]]
+    optional = [{**param, "required": False} for param in command["params"]]
     checked = check_params("read", {**command, "params": optional}, params)
     checked.setdefault("max_chars", 0)
     if checked.get("dry_run"):

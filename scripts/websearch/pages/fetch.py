@@ -10,6 +10,7 @@ import time
 from websearch.common import SearchError, drop_empty, quoted, shorten
 from websearch.http_client import (
     USER_AGENT,
+    Response,
     exchange,
     hide_credentials,
     identified_agent,
@@ -18,12 +19,10 @@ from websearch.http_client import (
 )
 from websearch.pdf.limits import MAX_FILE_BYTES
 
-TYPE_CHECKING = False  # typing.TYPE_CHECKING without its import, which costs 5 ms
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
-
-    from websearch.http_client import Response
 
 MAX_PAGE_BYTES = 5_000_000  # of one page after decompression; the rest is cut off
 MAX_URL_CHARS = 8_000  # most servers refuse longer addresses
@@ -169,7 +168,7 @@ def is_public(address: str) -> bool:
             return is_public(str(inner))
     if not ip.is_global or ip.is_multicast or ip.is_reserved:
         return False
-    return not any(ip.version == one.version and ip in one for one in refused_networks())
+    return not any(net.version == ip.version and ip in net for net in refused_networks())
 
 
 @functools.cache
@@ -182,8 +181,8 @@ def refused_networks() -> list[Any]:
 
 def is_excepted(host: str, port: int) -> bool:
     """Return whether the environment names host:port as an exception from the guard."""
-    named = os.environ.get(ALLOW_VARIABLE, "").lower().split(",")
-    return f"{f'[{host}]' if ':' in host else host}:{port}" in [entry.strip() for entry in named]
+    exceptions = map(str.strip, os.environ.get(ALLOW_VARIABLE, "").lower().split(","))
+    return f"{f'[{host}]' if ':' in host else host}:{port}" in exceptions
 
 
 def refused_address(host: str) -> SearchError:
@@ -204,17 +203,19 @@ def guarded_connect(host: str, port: int) -> Callable[..., Any]:
         import socket
 
         try:
-            found = socket.getaddrinfo(*address, type=socket.SOCK_STREAM)
+            addresses = socket.getaddrinfo(*address, type=socket.SOCK_STREAM)
         except socket.gaierror as error:
             if error.errno not in (socket.EAI_NONAME, getattr(socket, "EAI_NODATA", None)):
                 raise
             hint = "Check the address, and whether this machine has a network."
             message = f"The name {host} could not be resolved."
             raise UnknownNameError("network", message, hint) from None
-        if not is_excepted(host, port) and not all(is_public(str(one[4][0])) for one in found):
+        if not is_excepted(host, port) and not all(
+            is_public(str(address[4][0])) for address in addresses
+        ):
             raise refused_address(host)
         failure: OSError = OSError("no address")
-        for family, kind, protocol, _, target in found:
+        for family, kind, protocol, _, target in addresses:
             connection = socket.socket(family, kind, protocol)
             try:
                 connection.settimeout(timeout if isinstance(timeout, (int, float)) else None)
@@ -287,6 +288,13 @@ class Fetched:
         self.copy = ""
 
 
+def fetched_bytes(url: str, body: bytes, content_type: str = "") -> Fetched:
+    """Return bytes that are at hand as the page that a server sent; they are cut as a page is."""
+    limit = MAX_FILE_BYTES if is_pdf(body) else MAX_PAGE_BYTES
+    headers = {"content-type": content_type} if content_type else {}
+    return Fetched(url, Response(200, headers, body[:limit], cut=len(body) > limit))
+
+
 class SharedAnswers:
     """Answers that several pages of one call need, so that each is asked for once."""
 
@@ -327,7 +335,7 @@ def page_headers() -> dict[str, str]:
     }
 
 
-def guarded(request: dict[str, Any]) -> dict[str, Any]:
+def guarded_request(request: dict[str, Any]) -> dict[str, Any]:
     """Return a request that connects to public addresses alone; raises SearchError (refused)."""
     host, port = host_and_port(request["url"])
     if proxy_for(request["url"]):
@@ -344,7 +352,7 @@ def fetch_page(url: str, deadline: float, robots: RobotsCache | None) -> Fetched
     for _ in range(MAX_REDIRECTS + 1):
         if robots:
             robots.check(url, deadline)
-        request = guarded({"method": "GET", "url": url, "headers": page_headers()})
+        request = guarded_request({"method": "GET", "url": url, "headers": page_headers()})
         request["max_body"] = MAX_PAGE_BYTES
         response = exchange(request, deadline, lambda _: None)
         if response.cut and is_pdf(response.body):
@@ -376,7 +384,7 @@ def check_status(fetched: Fetched) -> None:
     host = host_and_port(fetched.url)[0]
     wall = find_wall(response, response.text())
     if wall:
-        raise blocked_error(host, wall, status)
+        raise wall_error(host, wall, status)
     from http.client import responses
 
     phrase = f" ({responses[status]})" if status in responses else ""
@@ -405,7 +413,7 @@ def find_wall(response: Response, html: str) -> str:
     return next((name for name, sign in WALLS if re.search(sign, searched)), "")
 
 
-def blocked_error(host: str, wall: str, status: int) -> SearchError:
+def wall_error(host: str, wall: str, status: int) -> SearchError:
     """Return the error for a page behind a bot wall."""
     message = f"{host} shows {wall} instead of the page: it does not serve programs."
     hint = "Use another source, or open the page in a browser."
@@ -457,7 +465,7 @@ def robots_allow(text: str, path: str) -> bool:
     """
     ours: list[tuple[str, str]] = []
     everyone: list[tuple[str, str]] = []
-    for_us = for_everyone = in_rules = named = False
+    for_us = for_everyone = in_rules = names_us = False
     for line in text.splitlines():
         field, colon, value = line.partition("#")[0].partition(":")
         field, value = field.strip().lower(), value.strip()
@@ -467,7 +475,7 @@ def robots_allow(text: str, path: str) -> bool:
             agent = value.lower().partition("/")[0]
             for_us = for_us or agent == ROBOTS_NAME
             for_everyone = for_everyone or agent == "*"
-            named = named or for_us
+            names_us = names_us or for_us
         elif colon and field in ("allow", "disallow"):
             in_rules = True
             if for_us:
@@ -476,7 +484,7 @@ def robots_allow(text: str, path: str) -> bool:
                 everyone.append((field, value))
     path = robots_quoted(path)
     decision = (-1, True)
-    for field, pattern in ours if named else everyone:
+    for field, pattern in ours if names_us else everyone:
         if pattern and robots_match(pattern, path):
             decision = max(decision, (len(pattern), field == "allow"))
     return decision[1]

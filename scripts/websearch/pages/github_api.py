@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from websearch.common import SearchError, drop_empty, object_field
+from websearch.common import SearchError, object_field
 from websearch.engines.api_sources import counted, raw_text
 from websearch.engines.github import api_error, rest_request, search_quota
+from websearch.engines.messages import ApiValue
 from websearch.pages.site_api import demoted
 
-TYPE_CHECKING = False  # typing.TYPE_CHECKING without its import, which costs 5 ms
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from websearch.engines.messages import EngineRequest
     from websearch.http_client import Response
     from websearch.pages.site_api import SiteApi
 
@@ -19,27 +21,27 @@ JSON_TYPE = "application/vnd.github+json"
 # ===== requests ===================================================================================
 
 
-def get_json(api: SiteApi, repository: str, place: str, **fields: str) -> Any:
-    """Return the JSON at a place of a repository; raises SearchError."""
-    request = rest_request(f"/repos/{repository}{place}", fields, JSON_TYPE)
-    return api.fetch(request, read_value)["value"]
+def get_json(api: SiteApi, repository: str, path: str, **fields: str) -> Any:
+    """Return the JSON at a path of a repository; raises SearchError."""
+    request = rest_request(f"/repos/{repository}{path}", fields, JSON_TYPE)
+    return api.fetch(request, read_value).value
 
 
-def get_object(api: SiteApi, repository: str, place: str, name: str) -> dict[str, Any]:
-    """Return the object at a place of a repository, with text under name; raises SearchError."""
-    value = get_json(api, repository, place)
+def get_object(api: SiteApi, repository: str, path: str, name: str) -> dict[str, Any]:
+    """Return the object at a path of a repository, with text under name; raises SearchError."""
+    value = get_json(api, repository, path)
     if isinstance(value, dict) and isinstance(value.get(name), str):
         return value
     raise SearchError("provider", f"GitHub's answer has no {name}.", "Try again later.")
 
 
-def get_list(api: SiteApi, repository: str, place: str, **fields: str) -> list[dict[str, Any]]:
-    """Return the objects of the list at a place of a repository; raises SearchError."""
-    value = get_json(api, repository, place, **fields)
+def get_list(api: SiteApi, repository: str, path: str, **fields: str) -> list[dict[str, Any]]:
+    """Return the objects of the list at a path of a repository; raises SearchError."""
+    value = get_json(api, repository, path, **fields)
     return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
 
 
-def read_value(_: dict[str, Any], response: Response) -> dict[str, Any]:
+def read_value(_: EngineRequest, response: Response) -> ApiValue:
     """Return the value of an answer, and the quota that its headers name; raises SearchError."""
     if response.status != 200:
         raise api_error(response)
@@ -48,14 +50,14 @@ def read_value(_: dict[str, Any], response: Response) -> dict[str, Any]:
     except (ValueError, RecursionError):
         message = "GitHub's answer is no JSON."
         raise SearchError("provider", message, "Try again later.") from None
-    return {"value": value, **drop_empty({"quota": search_quota(response)})}
+    return ApiValue(value=value, quota=search_quota(response))
 
 
-def read_plain(_: dict[str, Any], response: Response) -> dict[str, Any]:
+def read_plain(_: EngineRequest, response: Response) -> ApiValue:
     """Return the text of an answer as read_value does; raises SearchError."""
     if response.status != 200:
         raise api_error(response)
-    return {"value": response.text(), **drop_empty({"quota": search_quota(response)})}
+    return ApiValue(value=response.text(), quota=search_quota(response))
 
 
 # ===== posts ======================================================================================
@@ -63,20 +65,20 @@ def read_plain(_: dict[str, Any], response: Response) -> dict[str, Any]:
 
 def without_comments(markdown: str) -> str:
     """Return Markdown without HTML comments: no page shows them, and templates are full of them."""
-    kept, position = [], 0
+    parts, position = [], 0
     while (start := markdown.find("<!--", position)) >= 0:
         end = markdown.find("-->", start)
         if end < 0:
             break
-        kept.append(markdown[position:start])
+        parts.append(markdown[position:start])
         position = end + len("-->")
-    return "".join([*kept, markdown[position:]]).replace("\r\n", "\n").strip()
+    return "".join([*parts, markdown[position:]]).replace("\r\n", "\n").strip()
 
 
 def author_of(item: dict[str, Any]) -> str:
     """Return the name of an author; accounts that are gone are called ghost."""
-    found = object_field(item, "user") or object_field(item, "author")
-    return raw_text(found.get("login")) or "ghost"
+    account = object_field(item, "user") or object_field(item, "author")
+    return raw_text(account.get("login")) or "ghost"
 
 
 def reactions(item: dict[str, Any]) -> str:

@@ -8,7 +8,7 @@ from websearch.pages.github_api import author_of, body_of, get_list, get_object,
 from websearch.pages.other_formats import fenced
 from websearch.pages.site_api import facts_line, post
 
-TYPE_CHECKING = False  # typing.TYPE_CHECKING without its import, which costs 5 ms
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
@@ -29,15 +29,15 @@ def read_thread(api: SiteApi, wanted: dict[str, Any]) -> Document:
         reviews, left_out = reviews_of(api, repository, number, thread)
         posts += reviews
         note = f"{note} {left_out}".strip()
-    posts.sort(key=lambda one: one[0])
-    named = [raw_text(one.get("name")) for one in list_field(thread, "labels")]
+    posts.sort(key=lambda post: post[0])
+    labels = [raw_text(label.get("name")) for label in list_field(thread, "labels")]
     head = facts_line(
         thread_state(thread, is_pull),
         f"opened by {author_of(thread)}",
         raw_text(thread.get("created_at"))[:10],
         counted(thread.get("comments"), "comment"),
         reactions(thread),
-        f"labels: {', '.join(named)}" if named else "",
+        f"labels: {', '.join(labels)}" if labels else "",
     )
     return {
         "title": f"{raw_text(thread.get('title'))} · {repository}#{number}",
@@ -59,15 +59,15 @@ def comments_of(
     count = thread.get("comments")
     if count == 0:
         return [], ""
-    place, size = f"/issues/{number}/comments", COMMENTS_A_PAGE
-    found = get_list(api, repository, place, per_page=str(size))
+    path, size = f"/issues/{number}/comments", COMMENTS_A_PAGE
+    comments = get_list(api, repository, path, per_page=str(size))
     last = -(-count // size) if isinstance(count, int) else 1
     if last > 1:
-        found += get_list(api, repository, place, per_page=str(size), page=str(last))
+        comments += get_list(api, repository, path, per_page=str(size), page=str(last))
     note = f"Only the first {size} and the last of {count} comments are read." if last > 2 else ""
     posts = [
-        (raw_text(one.get("created_at")), post(post_heading("Comment", one), body_of(one)))
-        for one in found
+        (raw_text(item.get("created_at")), post(post_heading("Comment", item), body_of(item)))
+        for item in comments
     ]
     return posts, note
 
@@ -91,8 +91,8 @@ def reviews_of(
             )
     count = thread.get("review_comments")
     if count != 0:
-        found = get_list(api, repository, f"/pulls/{number}/comments", per_page=str(size))
-        posts += [(raw_text(one.get("created_at")), review_post(one)) for one in found]
+        reviews = get_list(api, repository, f"/pulls/{number}/comments", per_page=str(size))
+        posts += [(raw_text(review.get("created_at")), review_post(review)) for review in reviews]
     is_cut = len(reviews) >= size or (isinstance(count, int) and count > size)
     note = f"Only the first {size} reviews and {size} review comments are read." if is_cut else ""
     return posts, note

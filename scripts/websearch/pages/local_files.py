@@ -6,8 +6,7 @@ import os
 import re
 
 from websearch.common import SearchError, quoted
-from websearch.http_client import Response
-from websearch.pages.fetch import MAX_PAGE_BYTES, Fetched, is_pdf
+from websearch.pages.fetch import MAX_PAGE_BYTES, Fetched, fetched_bytes, is_pdf
 from websearch.pdf.limits import MAX_FILE_BYTES
 
 # A path says where it begins: paper.pdf could be the name of a host, ./paper.pdf cannot.
@@ -53,5 +52,4 @@ def read_local_file(url: str) -> Fetched:
     except OSError as error:
         message = f"{quoted(path, 200)} cannot be read: {error.strerror}."
         raise SearchError("invalid_input", message, hint) from None
-    limit = MAX_FILE_BYTES if is_pdf(body) else MAX_PAGE_BYTES
-    return Fetched(url, Response(200, {}, body[:limit], cut=len(body) > limit))
+    return fetched_bytes(url, body)

@@ -13,7 +13,7 @@ from websearch.pages.fetch import MAX_PAGE_BYTES
 from websearch.pages.markdown import MarkdownWriter, backticks
 from websearch.pages.page_tree import Page
 
-TYPE_CHECKING = False  # typing.TYPE_CHECKING without its import, which costs 5 ms
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from websearch.common import Document
 
@@ -91,14 +91,14 @@ def decode_body(body: bytes, content_type: str) -> str:
     for mark, codec in BYTE_ORDER_MARKS:
         if body.startswith(mark):
             return body.decode(codec, "replace")
-    named = re.search(_HEADER_CHARSET, content_type)
+    label = re.search(_HEADER_CHARSET, content_type)
     declared = re.search(_META_CHARSET, body[:4096]) or re.search(_XML_CHARSET, body[:200])
-    labels = [named[1].lower()] if named else []
+    labels = [label[1].lower()] if label else []
     if declared:
-        label = declared[1].decode("ascii").lower()
-        labels.append("utf-8" if label.startswith("utf-16") else label)
-    for label in labels:
-        codec = charset_codec(label)
+        name = declared[1].decode("ascii").lower()
+        labels.append("utf-8" if name.startswith("utf-16") else name)
+    for name in labels:
+        codec = charset_codec(name)
         text = body.decode(codec, "replace") if codec else ""
         # If UTF-8 is the wrong label, most other bytes are not valid UTF-8.
         if codec and (codec != "utf-8" or text.count("\ufffd") <= 1 + len(body) // 500):
@@ -180,8 +180,8 @@ def feed_markdown(text: str, url: str, keep_links: bool) -> Document:
 
     The title is a stranger's text, as it stands in the feed.
     """
-    found = re.finditer(r"(?i)<(?:item|entry)[\s>]", text)
-    starts = [match.start() for match in itertools.islice(found, MAX_ENTRIES + 1)]
+    entries = re.finditer(r"(?i)<(?:item|entry)[\s>]", text)
+    starts = [match.start() for match in itertools.islice(entries, MAX_ENTRIES + 1)]
     head = text[: starts[0]] if starts else text
     writer = MarkdownWriter(url, keep_links)
     sections = []

@@ -13,8 +13,21 @@ import re
 from websearch.pages.content import Content
 from websearch.pages.markdown import content_markdown
 from websearch.pages.page_tree import Page
+from websearch.pages.script_data import (
+    MAX_DEPTH,
+    MAX_VALUES,
+    NEXT_PUSH,
+    is_flat,
+    parse_json,
+    payload_rows,
+    pushed_text,
+    quoted_texts,
+    rows_as_html,
+    short_number,
+    unflatten,
+)
 
-TYPE_CHECKING = False  # typing.TYPE_CHECKING without its import, which costs 5 ms
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from typing import Any
@@ -22,17 +35,14 @@ if TYPE_CHECKING:
     from websearch.html_tree import Node
 
 MAX_SCRIPTS = 200  # scripts of one page that are looked at
-MAX_DEPTH = 80  # of the data, and of data within its texts
-MAX_VALUES = 100_000  # values of the data that are looked at
 MAX_TEXT = 500_000  # characters of text that are taken
-MAX_NAME_PLACE = 2_000  # characters of a script in which it names the variable that it sets
+MAX_NAME_OFFSET = 2_000  # characters of a script in which it names the variable that it sets
 MIN_WORDS = 8  # of a text that counts as prose whatever its name is
 MIN_NAMED_WORDS = 3  # of a text whose name says that it is one
 MIN_LETTERS = 0.7  # share of letters and spaces in prose; code and addresses have less
 MAX_WORD = 25  # mean characters of a word; longer ones are addresses, hashes and class names
 MAX_TITLE = 200  # characters
 VARIABLE = r"\b__\w{1,60}\s{0,9}=[^=]"
-NEXT_PUSH = "self.__next_f.push("
 # Names of values that are not the content of the page.
 _OTHER_VALUES = (
     r"(?i)^(?:_?(?:seo|meta\w*|i18n|locales?|translations?|messages|labels|dictionary|footer\w*|"
@@ -67,21 +77,19 @@ def data_markdown(html: str, page: Page, base: str, keep_links: bool) -> str:
         inner = Page(fragment)
         return content_markdown(Content(inner, inner.root, []), base, keep_links)[0].strip()
 
-    found = [markdown(longest_noscript(html))]
+    texts = [markdown(longest_noscript(html))]
     pushed: list[str] = []
     for text, attributes in scripts_of(page):
         if "json" in attributes.get("type", "") and "ld+json" not in attributes["type"]:
-            found.append(json_text(text, markdown))
-        elif NEXT_PUSH in text[:MAX_NAME_PLACE]:
+            texts.append(json_text(text, markdown))
+        elif NEXT_PUSH in text[:MAX_NAME_OFFSET]:
             pushed.append(text)
-        elif named := re.search(VARIABLE, text[:MAX_NAME_PLACE]):
-            found.append(script_text(text, named.end() - 1, markdown))
+        elif variable := re.search(VARIABLE, text[:MAX_NAME_OFFSET]):
+            texts.append(script_text(text, variable.end() - 1, markdown))
     if pushed:
-        from websearch.pages.react_payload import payload_rows, rows_as_html
-
         rows = payload_rows([pushed_text(script) for script in pushed])
-        found += [markdown(rows_as_html(rows)), prose_of(list(rows.values()), markdown)]
-    return max(found, key=len)
+        texts += [markdown(rows_as_html(rows)), prose_of(list(rows.values()), markdown)]
+    return max(texts, key=len)
 
 
 # ===== where the data stands ======================================================================
@@ -106,19 +114,6 @@ def scripts_of(page: Page) -> Iterator[tuple[str, dict[str, str]]]:
         yield "".join(child for child in node.children if isinstance(child, str)), node.attributes
 
 
-def parse_json(text: str) -> Any:
-    """Return JSON data; None for other text. A number of a million digits must not take seconds."""
-    try:
-        return json.loads(text, strict=False, parse_int=short_number)
-    except (ValueError, RecursionError):
-        return None
-
-
-def short_number(digits: str) -> int | float:
-    """Return a number; only a short one is a place in a list."""
-    return int(digits) if len(digits) < 10 else float(digits[:300])
-
-
 def json_text(text: str, markdown: Callable[[str], str]) -> str:
     """Return the prose in a JSON script; the flat list of Nuxt 3 is put together first."""
     data = parse_json(text)
@@ -139,63 +134,6 @@ def script_text(text: str, start: int, markdown: Callable[[str], str]) -> str:
     except (ValueError, RecursionError):
         pass
     return prose_of(list(quoted_texts(text, start)), markdown)
-
-
-def quoted_texts(script: str, start: int) -> Iterator[str]:
-    """Yield the texts in double quotes of a script from start on, up to MAX_VALUES."""
-    for _ in range(MAX_VALUES):
-        start = script.find('"', start)
-        end = closing_quote(script, start) if start >= 0 else -1
-        if end < 0:
-            return
-        value = parse_json(script[start : end + 1])
-        if isinstance(value, str):
-            yield value
-        start = end + 1
-
-
-def closing_quote(script: str, start: int) -> int:
-    """Return the place of the quote that ends the text whose quote is at start; -1 without one.
-
-    A quote after an odd number of backslashes belongs to the text.
-    """
-    end = script.find('"', start + 1)
-    while end >= 0:
-        backslashes = 0
-        while script[end - 1 - backslashes] == "\\":
-            backslashes += 1
-        if backslashes % 2 == 0:
-            break
-        end = script.find('"', end + 1)
-    return end
-
-
-def is_flat(data: list[Any]) -> bool:
-    """Return whether a list is a tree whose containers hold places of the list (devalue)."""
-    first = data[0]
-    if isinstance(first, list):
-        return len(first) == 2 and isinstance(first[0], str) and isinstance(first[1], int)
-    return isinstance(first, dict) and all(isinstance(place, int) for place in first.values())
-
-
-def unflatten(flat: list[Any]) -> Any:
-    """Return the tree that a flat list stands for. A container that occurs twice comes once."""
-    seen: set[int] = set()
-
-    def value_at(place: Any, depth: int) -> Any:
-        if not isinstance(place, int) or not 0 <= place < len(flat) or depth > MAX_DEPTH:
-            return None
-        value = flat[place]
-        if not isinstance(value, (dict, list)):
-            return value
-        if place in seen:
-            return None
-        seen.add(place)
-        if isinstance(value, dict):
-            return {name: value_at(inner, depth + 1) for name, inner in value.items()}
-        return [value_at(inner, depth + 1) for inner in value if isinstance(inner, int)]
-
-    return value_at(0, 0)
 
 
 # ===== prose in data ==============================================================================
@@ -226,8 +164,8 @@ class ProseReader:
         if isinstance(value, str):
             self.read_text(value, name, depth)
         elif isinstance(value, list):
-            for one in value:
-                self.read(one, name, depth + 1)
+            for item in value:
+                self.read(item, name, depth + 1)
         elif isinstance(value, dict):
             self.read_fields(value, name, depth)
 
@@ -235,23 +173,23 @@ class ProseReader:
         """Take the prose of an object: a paragraph of rich text, or what its fields hold."""
         pieces = rich_text_pieces(fields)
         if pieces is not None:
-            text = " ".join("".join(self.inline(one, depth) for one in pieces).split())
+            text = " ".join("".join(self.inline(piece, depth) for piece in pieces).split())
             self.add(prefix_of(fields) + text if text else "")
             return
-        place = len(self.blocks)
+        position = len(self.blocks)
         self.blocks.append("")  # for a heading
         for inner, value in fields.items():
             if not re.match(_OTHER_VALUES, inner):
                 own_name = name if inner.isdigit() else inner
                 self.read(value, own_name, depth + 1)
-        titles = (fields.get(one) for one in _TITLE_NAMES)
-        title = next((one for one in titles if isinstance(one, str) and one.strip()), "")
+        values = (fields.get(field) for field in _TITLE_NAMES)
+        title = next((text for text in values if isinstance(text, str) and text.strip()), "")
         heading = f"## {' '.join(title.split())}"
-        if len(self.blocks) == place + 1:
+        if len(self.blocks) == position + 1:
             self.blocks.pop()
         elif title and len(title) <= MAX_TITLE and heading not in self.known:
             self.known.add(heading)
-            self.blocks[place] = heading
+            self.blocks[position] = heading
 
     def inline(self, value: Any, depth: int) -> str:
         """Return the text of a piece of rich text and of the pieces in it, such as links."""
@@ -267,7 +205,7 @@ class ProseReader:
             return text
         children = value.get("children", value.get("content"))
         inner = children if isinstance(children, list) else []
-        return "".join(self.inline(one, depth + 1) for one in inner)
+        return "".join(self.inline(piece, depth + 1) for piece in inner)
 
     def read_text(self, text: str, name: str, depth: int) -> None:
         """Take a text if it is prose, HTML, or JSON that holds prose."""
@@ -296,7 +234,7 @@ def is_prose(text: str, name: str) -> bool:
     least = MIN_NAMED_WORDS if re.search(_TEXT_NAMES, name) else MIN_WORDS
     if len(words) < least:
         return len(re.findall(_CJK, text)) >= 2 * least
-    letters = sum(one.isalpha() or one.isspace() for one in text)
+    letters = sum(letter.isalpha() or letter.isspace() for letter in text)
     return letters >= MIN_LETTERS * len(text) and len(text) <= MAX_WORD * len(words)
 
 
@@ -317,7 +255,7 @@ def rich_text_pieces(fields: dict[str, Any]) -> list[Any] | None:
     pieces = fields.get("children", fields.get("content"))
     if not isinstance(pieces, list):
         return None
-    return pieces if any(is_piece(one) for one in pieces) else None
+    return pieces if any(map(is_piece, pieces)) else None
 
 
 def is_piece(value: Any) -> bool:
@@ -333,7 +271,7 @@ def prefix_of(fields: dict[str, Any]) -> str:
     kind = kind_of(fields)
     style = fields.get("style")
     tag = fields.get("tag")
-    names = " ".join(one for one in (kind, style, tag) if isinstance(one, str))
+    names = " ".join(word for word in (kind, style, tag) if isinstance(word, str))
     attributes = fields.get("attrs")
     level = attributes.get("level") if isinstance(attributes, dict) else fields.get("level")
     if match := re.search(_HEADING, names):
@@ -343,11 +281,3 @@ def prefix_of(fields: dict[str, Any]) -> str:
     if "quote" in names:
         return "> "
     return "- " if "listItem" in fields else ""
-
-
-def pushed_text(script: str) -> str:
-    """Return the text that a script pushes to the payload, or ""."""
-    start = script.find(NEXT_PUSH) + len(NEXT_PUSH)
-    pushed = parse_json(script[start : script.rfind(")")])
-    is_text = isinstance(pushed, list) and len(pushed) == 2 and isinstance(pushed[1], str)
-    return str(pushed[1]) if is_text else ""

@@ -8,7 +8,7 @@ import time
 from websearch.common import SearchError, clean_text, drop_empty, error_document, one_line
 from websearch.html_tree import texts_below, unescape
 from websearch.pages.content import find_content
-from websearch.pages.fetch import Fetched, check_status, host_and_port, is_pdf
+from websearch.pages.fetch import Fetched, check_status, fetched_bytes, host_and_port, is_pdf
 from websearch.pages.markdown import content_markdown
 from websearch.pages.metadata import find_metadata
 from websearch.pages.other_formats import (
@@ -26,7 +26,7 @@ from websearch.pages.thin_pages import (
     refresh_target,
 )
 
-TYPE_CHECKING = False  # typing.TYPE_CHECKING without its import, which costs 5 ms
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
@@ -36,10 +36,24 @@ if TYPE_CHECKING:
 
 PDF_TIME_SHARE = 0.8  # of the time that is left, so that what was read of a long file is not late
 # Characters of a page's fields; what a page says about itself can be as long as it likes.
-FIELD_CHARS = {"title": 300, "author": 200, "published": 40, "license": 60, "language": 40}
+FIELD_CHARS = {
+    "title": 300, "author": 200, "published": 40, "updated": 40, "license": 60, "language": 40,
+}  # fmt: skip
 MAX_DROPPED = 100  # dropped elements that explain lists
 DROPPED_CHARS = 60  # characters of the text of a dropped element
 DATA_NOTE = "The text is from the data that the page holds for its scripts."
+
+
+def read_bytes(
+    url: str, body: bytes, content_type: str, params: dict[str, Any], deadline: float
+) -> Document:
+    """Return the document of a page or file whose bytes are at hand, asking nobody.
+
+    url: what links are relative to. content_type: as a server would send it; "" if it is unknown.
+    params: those of read_page, of which links, pages and explain count. deadline: on
+    time.monotonic()'s clock. The document is that of page_document: text holds the whole page.
+    """
+    return page_document(fetched_bytes(url, body, content_type), params, deadline)
 
 
 def page_document(
@@ -49,18 +63,19 @@ def page_document(
 
     answer: a Document if it was read through the API of its site.
     """
-    found: Any = answer
+    content: Any = answer
     if not isinstance(answer, SearchError):
-        found = result_or_error(read_answer, answer, params, deadline)
-    if isinstance(found, SearchError):
+        content = result_or_error(read_answer, answer, params, deadline)
+    if isinstance(content, SearchError):
         if isinstance(answer, Fetched) and answer.api_error:
-            found.details["hint"] = f"{found.details['hint']} Its API: {answer.api_error}".strip()
-        return error_document(found)
+            hint = content.details["hint"]
+            content.details["hint"] = f"{hint} Its API: {answer.api_error}".strip()
+        return error_document(content)
     if isinstance(answer, Fetched) and answer.copy:
         from websearch.pages.archive import archived_fields
 
-        found |= {"final_url": answer.copy, **archived_fields(answer.copy)}
-    return {"ok": True, **found}
+        content |= {"final_url": answer.copy, **archived_fields(answer.copy)}
+    return {"ok": True, **content}
 
 
 def result_or_error(work: Callable[..., Any], *arguments: Any) -> Any:
@@ -86,19 +101,19 @@ def read_answer(answer: Fetched | Document, params: dict[str, Any], deadline: fl
     """
     if isinstance(answer, Fetched):
         check_status(answer)
-        found = {"final_url": answer.url, **read_body(answer, params, deadline)}
+        content = {"final_url": answer.url, **read_body(answer, params, deadline)}
         cut = answer.response.cut
     else:
-        found, cut = answer, False
-    text = clean_text(found.get("text", ""))
+        content, cut = answer, False
+    text = clean_text(content.get("text", ""))
     if not text.strip():
-        message = f"{host_of(found['final_url'])} sent a page without any text."
+        message = f"{host_of(content['final_url'])} sent a page without any text."
         hint = "Open the page in a browser, or use another source."
         raise SearchError("unsupported", message, hint)
-    fields = {name: one_line(found.get(name, ""), limit) for name, limit in FIELD_CHARS.items()}
+    fields = {name: one_line(content.get(name, ""), limit) for name, limit in FIELD_CHARS.items()}
     order = dict.fromkeys(("final_url", *fields))
-    more = {"text": text, "cut": cut or found.get("cut") or None}
-    return drop_empty({**order, **found, **fields, **more})
+    more = {"text": text, "cut": cut or content.get("cut") or None}
+    return drop_empty({**order, **content, **fields, **more})
 
 
 def read_body(fetched: Fetched, params: dict[str, Any], deadline: float) -> Document:
@@ -145,8 +160,8 @@ def read_html(html: str, fetched: Fetched, params: dict[str, Any]) -> Document:
     page = content.page
     base = base_address(page, fetched.url)
     text, cut = content_markdown(content, base, keep_links)
-    found: Document = find_metadata(page)
-    article = unescape(re.sub(r"<[^<>]*>", " ", found.pop("article", ""))).strip()
+    metadata: Document = find_metadata(page, fetched.url)
+    article = unescape(re.sub(r"<[^<>]*>", " ", metadata.pop("article", ""))).strip()
     if len(article) > len(text) and (len(text) < MIN_PAGE_CHARS or len(text) * 4 < len(article)):
         text = article
     if len(text) < MIN_PAGE_CHARS:
@@ -154,12 +169,12 @@ def read_html(html: str, fetched: Fetched, params: dict[str, Any]) -> Document:
 
         data = data_markdown(html, page, base, keep_links)
         if len(data) >= MIN_PAGE_CHARS:
-            text, found["note"] = data, DATA_NOTE
-    onward = refresh_target(found.pop("refresh", ""), base)
+            text, metadata["note"] = data, DATA_NOTE
+    onward = refresh_target(metadata.pop("refresh", ""), base)
     if len(text) < MAX_WALL_TEXT:
         check_content(page, html, text, onward, fetched)
     dropped = dropped_elements(page) if params.get("explain") else []
-    return {**found, "text": text, "cut": cut or page.cut, "dropped": dropped}
+    return {**metadata, "text": text, "cut": cut or page.cut, "dropped": dropped}
 
 
 def base_address(page: Page, url: str) -> str:
@@ -180,14 +195,14 @@ def dropped_elements(page: Page) -> list[Document]:
 
     Each is {rule, element, chars, text}. What is inside a dropped element is not listed again.
     """
-    found: list[Document] = []
+    elements: list[Document] = []
     for node in page.nodes:
         if not node.dropped or (node.parent and node.parent.dropped):
             continue
         text = " ".join("".join(texts_below(node)).split())
         names = "".join(f".{name}" for name in node.attributes.get("class", "").split())
         names += f"#{node.attributes['id']}" if node.attributes.get("id") else ""
-        found.append(
+        elements.append(
             {
                 "rule": node.dropped,
                 "element": one_line(node.tag + names, DROPPED_CHARS),
@@ -195,5 +210,5 @@ def dropped_elements(page: Page) -> list[Document]:
                 "text": one_line(text, DROPPED_CHARS),
             }
         )
-    found.sort(key=lambda element: -int(element["chars"]))
-    return [element for element in found[:MAX_DROPPED] if element["chars"]]
+    elements.sort(key=lambda element: -int(element["chars"]))
+    return [element for element in elements[:MAX_DROPPED] if element["chars"]]

@@ -34,9 +34,9 @@ from websearch.pages.page_document import MAX_DROPPED, page_document, result_or_
 from websearch.pages.passages import PARAGRAPH_GAP, join_best
 from websearch.pages.ranking import rank_windows
 from websearch.pages.sites import read_through_api
-from websearch.pages.thin_pages import read_otherwise
+from websearch.pages.thin_pages import wants_browser
 
-TYPE_CHECKING = False  # typing.TYPE_CHECKING without its import, which costs 5 ms
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from typing import Any
@@ -54,6 +54,8 @@ PAGE_FIELDS_CHARS, DOCUMENT_FIELDS_CHARS = 70, 120
 SEARCH_SPEED = 500_000  # characters a second that are searched for passages on a slow machine
 ALWAYS_SEARCHED = 500_000  # characters of a page that are searched even at the deadline
 MAX_LATENESS = 1.0  # seconds after the deadline in which a search for passages may begin
+BROWSER_NOTE = "The text is what a browser showed after it had run the scripts of the page."
+ALTERNATE_NOTE = "The page itself has next to no text; this is the version that it names."
 PROXY_NOTE = (
     "Fetched through a proxy, which resolves names itself: names that lead to private addresses "
     "could not be refused."
@@ -121,11 +123,11 @@ class Schedule:
         """Return the next (index, URL) whose host has a free connection, or None at the end."""
         with self.changed:
             while self.waiting:
-                for place, (index, url) in enumerate(self.waiting):
+                for position, (index, url) in enumerate(self.waiting):
                     host = host_and_port(url)
                     if self.busy.get(host, 0) < MAX_HOST_CONNECTIONS:
                         self.busy[host] = self.busy.get(host, 0) + 1
-                        del self.waiting[place]
+                        del self.waiting[position]
                         return index, url
                 self.changed.wait()
         return None
@@ -199,12 +201,12 @@ def fetch_target(
         return read_local_file(url)
     if params.get("raw_html"):
         return fetch_page(url, limit, robots)
-    found = result_or_error(read_through_api, url, limit, robots, params, shared)
-    if found is not None and not isinstance(found, SearchError):
-        page: Fetched | Document = found
+    answer = result_or_error(read_through_api, url, limit, robots, params, shared)
+    if answer is not None and not isinstance(answer, SearchError):
+        page: Fetched | Document = answer
         return page
     fetched = fetch_page(url, limit, robots)
-    fetched.api_error = found.message if found else ""
+    fetched.api_error = answer.message if answer else ""
     return fetched
 
 
@@ -337,9 +339,36 @@ class PageReading:
         """Read a page with next to no text in another way, if there is one."""
         with self.seats:
             if time.monotonic() < self.deadline:
-                other = result_or_error(read_otherwise, self, answer, page)
+                other = result_or_error(self.read_otherwise, answer, page)
                 page = page if isinstance(other, SearchError) else other
         self.done.put((index, page))
+
+    def read_otherwise(self, thin: Fetched, page: Document) -> Document:
+        """Return the document of a thin page, read in another way if that gives more.
+
+        page: its document so far.
+        """
+        if thin.url.startswith("file:"):
+            return page
+        if thin.alternate:
+            other = self.read(self.fetch(thin.alternate))
+            if len(other.get("text", "")) > len(page.get("text", "")):
+                return {"note": ALTERNATE_NOTE, **other}
+        return self.filled_by_browser(thin, page) if wants_browser(self.params) else page
+
+    def filled_by_browser(self, thin: Fetched, page: Document) -> Document:
+        """Return the document of a thin page as a browser shows it, or why there is none."""
+        from websearch.pages.browser import read_in_browser
+
+        try:
+            shown = read_in_browser(thin.url, self.deadline, self.browsers)
+        except SearchError as error:
+            failed = f"In a browser it was not read: {error}"
+            return {**page, "note": failed} if page["ok"] else error_document(error)
+        other = self.read(shown)
+        if other["ok"] and len(other["text"]) >= len(page.get("text", "")):
+            return {"note": BROWSER_NOTE, **other}
+        return page
 
 
 def start_thread(work: Callable[..., None], *arguments: Any) -> None:
@@ -396,7 +425,7 @@ def fill_page(
         if passages:
             page["passages"] = passages
             # Headings and the space between passages are not text that was left out.
-            if sum(len(one["text"]) for one in passages) < len(text) * 9 // 10:
+            if sum(len(passage["text"]) for passage in passages) < len(text) * 9 // 10:
                 page["truncated"] = True
             page |= drop_empty({"note": notes[0]})
             return
@@ -445,10 +474,13 @@ def page_markdown(page: Document) -> list[str]:
     """Return the Markdown of one page: heading, title, author and date, text, how to go on."""
     if not page["ok"]:
         return [f"## {one_line(page['url'], 200)}", error_markdown(page)]
-    names = ("author", "published", "license", "language")
-    facts = [str(page[name]) for name in names if page.get(name)]
+    facts = [str(page[name]) for name in ("author", "published") if page.get(name)]
+    facts += [f"updated {page['updated']}"] if "updated" in page else []
+    facts += [str(page[name]) for name in ("license", "language") if page.get(name)]
     facts += [f"archived {page['archived']}"] if "archived" in page else []
-    passages = [f"{one['heading']}\n\n{one['text']}".strip() for one in page.get("passages", [])]
+    passages = [
+        f"{passage['heading']}\n\n{passage['text']}".strip() for passage in page.get("passages", [])
+    ]
     title = f"# {page['title']}" if page.get("title") else ""
     text = PARAGRAPH_GAP.join(passages) or page.get("text", "")
     parts = ["\n".join(line for line in (title, " · ".join(facts)) if line), text]
@@ -465,6 +497,7 @@ def page_markdown(page: Document) -> list[str]:
 
 def dropped_markdown(dropped: list[Document]) -> str:
     """Return the list of dropped elements, fenced as untrusted; "" if there are none."""
-    lines = [f"{one['rule']}: {one['element']} ({one['chars']}): {one['text']}" for one in dropped]
+    form = "{rule}: {element} ({chars}): {text}"
+    lines = [form.format(**element) for element in dropped]
     listed = fence_untrusted("\n".join(lines))
     return f"Dropped (rule: element (characters): text):\n\n{listed}" if lines else ""

@@ -7,10 +7,11 @@ import re
 from websearch.common import SearchError
 from websearch.engines.api_sources import api_request
 from websearch.engines.arxiv import NAME, feed_entries
+from websearch.engines.messages import ApiValue
 from websearch.html_tree import unescape
 from websearch.pages.site_api import facts_line
 
-TYPE_CHECKING = False  # typing.TYPE_CHECKING without its import, which costs 5 ms
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
@@ -23,15 +24,15 @@ _CATEGORY = r'<(?:arxiv:primary_)?category[^<>]{0,200}?term="([^"<>]{1,40})"'
 
 def known_page(path: str, query: str) -> dict[str, Any] | None:
     """Return the identifier of the paper whose abstract an address shows, or None."""
-    found = re.fullmatch(_ABSTRACT, path)
-    return {"id": found[1]} if found else None
+    paper = re.fullmatch(_ABSTRACT, path)
+    return {"id": paper[1]} if paper else None
 
 
 def read_site_page(api: SiteApi, wanted: dict[str, Any]) -> Document:
     """Return the abstract of a paper; raises SearchError."""
     fields = {"id_list": wanted["id"], "max_results": "1"}
     request = api_request(NAME, "/api/query", fields, Accept="application/atom+xml")
-    entries = api.fetch(request, lambda _, answer: {"entries": feed_entries(answer)})["entries"]
+    entries = api.fetch(request, lambda _, answer: ApiValue(value=feed_entries(answer))).value
     if not entries:
         raise SearchError("http", f"arXiv has no paper {wanted['id']}.", "Check the address.")
     entry = entries[0]
@@ -58,8 +59,8 @@ def read_site_page(api: SiteApi, wanted: dict[str, Any]) -> Document:
 
 def field(entry: str, name: str) -> str:
     """Return the text of an entry's first element of a name on one line; TeX stays as it is."""
-    found = re.search(rf"<{name}(?:\s[^<>]{{0,500}})?>([^<]*)</{name}>", entry)
-    return tidy(found[1]) if found else ""
+    element = re.search(rf"<{name}(?:\s[^<>]{{0,500}})?>([^<]*)</{name}>", entry)
+    return tidy(element[1]) if element else ""
 
 
 def tidy(text: str) -> str:

@@ -23,7 +23,7 @@ from websearch.pages.github_threads import read_thread
 from websearch.pages.other_formats import check_binary, decode_body, fenced
 from websearch.pages.site_api import facts_line, post
 
-TYPE_CHECKING = False  # typing.TYPE_CHECKING without its import, which costs 5 ms
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
@@ -47,24 +47,24 @@ PLAIN_FILES = ("md", "markdown", "mdx", "txt", "rst", "adoc", "org")  # that are
 def known_page(path: str, query: str) -> dict[str, Any] | None:
     """Return what an address shows: {kind, repository, ...}, or None."""
     owner, name, *rest = [*path.strip("/").split("/"), ""]
-    rest = [one for one in rest if one]
+    rest = list(filter(None, rest))
     if owner.lower() in NO_OWNERS or not all(
-        re.fullmatch(r"[\w.-]+", one) for one in (owner, name)
+        re.fullmatch(r"[\w.-]+", part) for part in (owner, name)
     ):
         return None
     repository = f"{owner}/{name.removesuffix('.git')}"
-    kind, place = (rest[0], rest[1:]) if rest else ("tree", [])
+    kind, parts = (rest[0], rest[1:]) if rest else ("tree", [])
     if kind == "tree":
-        folder = {"ref": place[0] if place else "", "folder": "/".join(place[1:])}
+        folder = {"ref": parts[0] if parts else "", "folder": "/".join(parts[1:])}
         return {"kind": "folder", "repository": repository, **folder}
-    if kind == "blob" and len(place) > 1:
-        return {"kind": "file", "repository": repository, "place": "/".join(place)}
-    if kind in ("issues", "pull") and len(place) == 1 and re.fullmatch(r"\d{1,9}", place[0]):
-        return {"kind": kind, "repository": repository, "number": place[0]}
+    if kind == "blob" and len(parts) > 1:
+        return {"kind": "file", "repository": repository, "path": "/".join(parts)}
+    if kind in ("issues", "pull") and len(parts) == 1 and re.fullmatch(r"\d{1,9}", parts[0]):
+        return {"kind": kind, "repository": repository, "number": parts[0]}
     if kind == "releases" and (
-        place in ([], ["latest"]) or (len(place) == 2 and place[0] == "tag")
+        parts in ([], ["latest"]) or (len(parts) == 2 and parts[0] == "tag")
     ):
-        release = f"/tags/{place[1]}" if place[1:] else f"/{place[0]}" if place else ""
+        release = f"/tags/{parts[1]}" if parts[1:] else f"/{parts[0]}" if parts else ""
         return {"kind": "releases", "repository": repository, "release": release}
     return None
 
@@ -81,9 +81,9 @@ def read_site_page(api: SiteApi, wanted: dict[str, Any]) -> Document | Fetched:
 # ===== files and folders ==========================================================================
 
 
-def get_raw(api: SiteApi, place: str) -> Fetched:
+def get_raw(api: SiteApi, path: str) -> Fetched:
     """Return a file of a repository (OWNER/NAME/REF/PATH), which no quota counts."""
-    url = f"{base_url(*GITHUB_RAW)}/{place}"
+    url = f"{base_url(*GITHUB_RAW)}/{path}"
     fetched = fetch_page(url, api.deadline, api.robots)
     check_status(fetched)
     return fetched
@@ -93,16 +93,16 @@ def read_file(api: SiteApi, wanted: dict[str, Any]) -> Document | Fetched:
     """Return a file: text as it is, source code as a block of code, a PDF file as it was sent."""
     from urllib.parse import unquote
 
-    fetched = get_raw(api, f"{wanted['repository']}/{wanted['place']}")
+    fetched = get_raw(api, f"{wanted['repository']}/{wanted['path']}")
     if is_pdf(fetched.response.body):
         return fetched
     content_type = fetched.response.headers.get("content-type", "").lower()
     check_binary(fetched.response.body, content_type, "GitHub")
     text = decode_body(fetched.response.body, content_type).replace("\r\n", "\n")
-    ending = wanted["place"].rpartition("/")[2].rpartition(".")[2].lower()
+    ending = wanted["path"].rpartition("/")[2].rpartition(".")[2].lower()
     if ending not in PLAIN_FILES:
         text = fenced(text, ending if re.fullmatch(r"[a-z0-9+]{1,12}", ending) else "")
-    title = f"{wanted['repository']}: {unquote(wanted['place'])}"
+    title = f"{wanted['repository']}: {unquote(wanted['path'])}"
     return {"title": title, "text": text, "cut": fetched.response.cut}
 
 
@@ -122,9 +122,9 @@ def read_folder(api: SiteApi, wanted: dict[str, Any]) -> Document:
             raise
         if error.details.get("status") != 404:
             note = f"The README could not be read: {error}"
-    place = "/".join(filter(None, (wanted["repository"], wanted["folder"])))
+    path = "/".join(filter(None, (wanted["repository"], wanted["folder"])))
     return {
-        "title": place,
+        "title": path,
         "author": wanted["repository"].partition("/")[0],
         "published": raw_text(about.get("pushed_at"))[:10],
         "license": licence if licence != "NOASSERTION" else "",
@@ -136,7 +136,7 @@ def read_folder(api: SiteApi, wanted: dict[str, Any]) -> Document:
 
 def repository_facts(about: dict[str, Any]) -> str:
     """Return what GitHub says about a repository on one line."""
-    named = ", ".join(list_field(about, "topics", str))
+    topics = ", ".join(list_field(about, "topics", str))
     pushed = raw_text(about.get("pushed_at"))[:10]
     homepage = raw_text(about.get("homepage"))
     return facts_line(
@@ -146,7 +146,7 @@ def repository_facts(about: dict[str, Any]) -> str:
         raw_text(object_field(about, "license").get("spdx_id")),
         f"last push {pushed}" if pushed else "",
         "archived" if about.get("archived") is True else "",
-        f"topics: {named}" if named else "",
+        f"topics: {topics}" if topics else "",
         homepage if homepage.startswith("http") else "",
     )
 
@@ -157,14 +157,14 @@ def readme(api: SiteApi, wanted: dict[str, Any]) -> str:
     README.md is looked for first where no quota counts it; the API knows the other names.
     """
     repository, ref, folder = wanted["repository"], wanted["ref"], wanted["folder"]
-    place = "/".join(filter(None, (repository, ref or "HEAD", folder, "README.md")))
+    path = "/".join(filter(None, (repository, ref or "HEAD", folder, "README.md")))
     try:
-        response = get_raw(api, place).response
+        response = get_raw(api, path).response
         return decode_body(response.body, response.headers.get("content-type", "").lower())
     except SearchError:
         path = "/".join(filter(None, (f"/repos/{repository}/readme", folder)))
         request = rest_request(path, drop_empty({"ref": ref}), RAW_TYPE)
-        return str(api.fetch(request, read_plain)["value"])
+        return str(api.fetch(request, read_plain).value)
 
 
 # ===== releases ===================================================================================
@@ -172,15 +172,15 @@ def readme(api: SiteApi, wanted: dict[str, Any]) -> str:
 
 def read_releases(api: SiteApi, wanted: dict[str, Any]) -> Document:
     """Return a release, or the newest ones; raises SearchError."""
-    repository, place = wanted["repository"], f"/releases{wanted['release']}"
+    repository, path = wanted["repository"], f"/releases{wanted['release']}"
     if wanted["release"]:
-        releases = [get_object(api, repository, place, "tag_name")]
+        releases = [get_object(api, repository, path, "tag_name")]
     else:
-        releases = get_list(api, repository, place, per_page=str(MOST_RELEASES))
+        releases = get_list(api, repository, path, per_page=str(MOST_RELEASES))
     if not releases:
         raise SearchError("http", "This repository has no releases.", "Read the repository.")
-    names = [raw_text(one.get("name")) or raw_text(one.get("tag_name")) for one in releases]
-    texts = [release_text(one) for one in releases]
+    names = [raw_text(item.get("name")) or raw_text(item.get("tag_name")) for item in releases]
+    texts = list(map(release_text, releases))
     if not wanted["release"]:
         texts = [post(name, text) for name, text in zip(names, texts, strict=True)]
     title = f"{names[0]} · {repository}" if wanted["release"] else f"Releases · {repository}"
@@ -195,8 +195,8 @@ def read_releases(api: SiteApi, wanted: dict[str, Any]) -> Document:
 def release_text(release: dict[str, Any]) -> str:
     """Return what a release says, and its files."""
     files = [
-        f"- {raw_text(one.get('name'))} ({counted(one.get('download_count'), 'download')})"
-        for one in list_field(release, "assets")
+        f"- {raw_text(asset.get('name'))} ({counted(asset.get('download_count'), 'download')})"
+        for asset in list_field(release, "assets")
     ]
     head = facts_line(
         raw_text(release.get("tag_name")),

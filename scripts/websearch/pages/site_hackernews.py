@@ -7,9 +7,10 @@ import re
 from websearch.common import SearchError, list_field
 from websearch.engines.api_sources import api_request, counted, good_answer, text_of_html
 from websearch.engines.hackernews import ITEM, NAME
+from websearch.engines.messages import ApiValue
 from websearch.pages.site_api import facts_line
 
-TYPE_CHECKING = False  # typing.TYPE_CHECKING without its import, which costs 5 ms
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
@@ -46,14 +47,14 @@ class Comment:
 
 def known_page(path: str, query: str) -> dict[str, Any] | None:
     """Return the number of the story or comment that an address names, or None."""
-    found = re.fullmatch(r"(?:.{0,200}&)?id=(\d{1,12})(?:&.*)?", query) if path == "/item" else None
-    return {"id": found[1]} if found else None
+    item = re.fullmatch(r"(?:.{0,200}&)?id=(\d{1,12})(?:&.*)?", query) if path == "/item" else None
+    return {"id": item[1]} if item else None
 
 
 def read_site_page(api: SiteApi, wanted: dict[str, Any]) -> Document:
     """Return a story or comment and what was answered; raises SearchError."""
     request = api_request(NAME, f"/api/v1/items/{wanted['id']}", {})
-    item = api.fetch(request, lambda _, answer: good_answer(NAME, answer))
+    item = api.fetch(request, lambda _, answer: ApiValue(value=good_answer(NAME, answer))).value
     if not isinstance(item.get("children"), list):
         raise SearchError("provider", "Hacker News's answer holds no thread.", "Try again later.")
     comments = comments_of(item)
@@ -70,11 +71,13 @@ def read_site_page(api: SiteApi, wanted: dict[str, Any]) -> Document:
     head.append(api.markdown(text) if isinstance(text, str) else "")
     head.append(f"Thread: {ITEM}{wanted['id']}")
     opening = "\n\n".join(block for block in head if block)
-    kept = chosen_comments(comments, api.budget - len(opening)) if api.budget else comments
-    blocks = [opening, *(comment_markdown(api, one) for one in kept)]
-    left = len(comments) - len(kept)
-    note = f"{len(kept)} of {len(comments)} comments are shown, those with the most replies first; "
-    note += "a query finds the others, and max_chars 0 gives all."
+    shown = chosen_comments(comments, api.budget - len(opening)) if api.budget else comments
+    blocks = [opening, *(comment_markdown(api, comment) for comment in shown)]
+    left = len(comments) - len(shown)
+    note = (
+        f"{len(shown)} of {len(comments)} comments are shown, those with the most replies first; "
+        "a query finds the others, and max_chars 0 gives all."
+    )
     return {
         "title": title,
         "author": text_of_html(item.get("author")),
@@ -88,24 +91,24 @@ def read_site_page(api: SiteApi, wanted: dict[str, Any]) -> Document:
 def day_of(item: dict[str, Any]) -> str:
     """Return the day of a story or comment."""
     moment = item.get("created_at")
-    found = re.match(r"\d{4}-\d\d-\d\d", moment) if isinstance(moment, str) else None
-    return found[0] if found else ""
+    day = re.match(r"\d{4}-\d\d-\d\d", moment) if isinstance(moment, str) else None
+    return day[0] if day else ""
 
 
 def comments_of(item: dict[str, Any]) -> list[Comment]:
     """Return the comments below an item in the order of the thread, replies counted."""
     comments: list[Comment] = []
-    waiting: list[tuple[Any, Comment | None]] = [(one, None) for one in item["children"][::-1]]
+    waiting: list[tuple[Any, Comment | None]] = [(child, None) for child in item["children"][::-1]]
     while waiting and len(comments) < MOST_COMMENTS:
-        one, parent = waiting.pop()
-        if not isinstance(one, dict) or one.get("type", "comment") != "comment":
+        reply, parent = waiting.pop()
+        if not isinstance(reply, dict) or reply.get("type", "comment") != "comment":
             continue
-        comment = Comment(one, parent)
-        listed = list_field(one, "children")
-        if not comment.html and not listed:  # deleted, and without an answer
+        comment = Comment(reply, parent)
+        children = list_field(reply, "children")
+        if not comment.html and not children:  # deleted, and without an answer
             continue
         comments.append(comment)
-        waiting += [(child, comment) for child in listed[::-1]]
+        waiting += [(child, comment) for child in children[::-1]]
     for comment in comments[::-1]:
         if comment.parent:
             comment.parent.replies += 1 + comment.replies
@@ -123,12 +126,12 @@ def chosen_comments(comments: list[Comment], room: int) -> list[Comment]:
         comment.value = max(comment.value, worth)
         if comment.parent:
             comment.parent.value = max(comment.parent.value, comment.value)
-    kept: set[Comment] = set()
-    for comment in sorted(comments, key=lambda one: -one.value):  # stable: parents come first
-        if (comment.parent is None or comment.parent in kept) and comment.size() <= room:
-            kept.add(comment)
+    chosen: set[Comment] = set()
+    for comment in sorted(comments, key=lambda each: -each.value):  # stable: parents first
+        if (comment.parent is None or comment.parent in chosen) and comment.size() <= room:
+            chosen.add(comment)
             room -= comment.size()
-    return [comment for comment in comments if comment in kept]
+    return [comment for comment in comments if comment in chosen]
 
 
 def comment_markdown(api: SiteApi, comment: Comment) -> str:

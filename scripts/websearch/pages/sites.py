@@ -15,7 +15,7 @@ import time
 from websearch.common import drop_empty
 from websearch.pages.fetch import Fetched
 
-TYPE_CHECKING = False  # typing.TYPE_CHECKING without its import, which costs 5 ms
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
@@ -49,14 +49,14 @@ def read_through_api(
 
     parts = urlsplit(url)
     host = parts.hostname or ""
-    found = next((site for hosts, site in SITES.items() if re.fullmatch(hosts, host)), None)
-    if not found or parts.port:
+    match = next((site for hosts, site in SITES.items() if re.fullmatch(hosts, host)), None)
+    if not match or parts.port:
         return None
     import importlib
 
     from websearch.pages.site_api import SiteApi
 
-    engine, module_name = found
+    engine, module_name = match
     site = importlib.import_module(f"websearch.pages.{module_name}")
     wanted = site.known_page(parts.path, parts.query)
     if wanted is None:

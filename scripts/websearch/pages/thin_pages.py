@@ -1,30 +1,26 @@
-"""Pages with next to no text: what they are, and other ways to their content."""
+"""Pages with next to no text: what they are, and which other version they name."""
 
 from __future__ import annotations
 
 import os
 import re
 
-from websearch.common import SearchError, error_document, shorten
+from websearch.common import SearchError, shorten
 from websearch.html_tree import Node, text_beginning
-from websearch.pages.fetch import blocked_error, find_wall, host_and_port, normal_url
+from websearch.pages.fetch import find_wall, host_and_port, normal_url, wall_error
 
-TYPE_CHECKING = False  # typing.TYPE_CHECKING without its import, which costs 5 ms
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from websearch.common import Document
     from websearch.pages.fetch import Fetched
     from websearch.pages.page_tree import Page
-    from websearch.pages.read import PageReading
 
 MIN_PAGE_CHARS = 200  # a page with less text may be a shell that JavaScript fills
 MAX_WALL_TEXT = 1_500  # characters of text; a page with more is not a bot wall, whatever it says
 MAX_WALL_PAGE = 100_000  # characters of HTML; the same, because bot walls are small pages
 MAX_SHELL_TEXT = 20_000  # characters of text in which a page may ask for JavaScript
 BROWSER_VARIABLE = "WEB_SEARCH_BROWSER"  # 1: use a browser; or the path of one; 0: do not
-BROWSER_NOTE = "The text is what a browser showed after it had run the scripts of the page."
-ALTERNATE_NOTE = "The page itself has next to no text; this is the version that it names."
 # What a page without text says to clients without JavaScript, and the elements that it fills.
 _NEEDS_SCRIPT = (
     r"(?i)(?:enable|requires?|need|activate|turn on|without)\W{1,9}"
@@ -48,7 +44,7 @@ def check_content(page: Page, html: str, text: str, onward: str, fetched: Fetche
         raise SearchError("http", message, "Give that address.", status=status)
     wall = find_wall(fetched.response, html) if len(html) < MAX_WALL_PAGE else ""
     if wall and (has_no_text or page.root.prose < MIN_PAGE_CHARS):
-        raise blocked_error(host, wall, status)
+        raise wall_error(host, wall, status)
     if not has_no_text:
         return
     fetched.is_thin = True
@@ -90,35 +86,18 @@ def linked_address(base: str, target: str) -> str:
         return ""
 
 
-# ===== other ways to the content ==================================================================
-
-
 def alternate_address(page: Page, url: str) -> str:
     """Return the address of the Markdown or print version that a page names, or ""."""
-    found: dict[str, str] = {}
+    versions: dict[str, str] = {}
     for node in page.nodes:
         get = node.attributes.get
         if node.tag == "link" and "alternate" in get("rel", "").lower().split() and get("href"):
             kind = get("type", "").lower()
             kind = kind if kind == "text/markdown" else get("media", "").lower()
-            found.setdefault(kind, get("href", ""))
-    target = found.get("text/markdown") or found.get("print", "")
+            versions.setdefault(kind, get("href", ""))
+    target = versions.get("text/markdown") or versions.get("print", "")
     address = linked_address(url, target) if target else ""
     return "" if address == url else address
-
-
-def read_otherwise(reading: PageReading, fetched: Fetched, page: Document) -> Document:
-    """Return the document of a thin page, read in another way if that gives more.
-
-    page: its document so far.
-    """
-    if fetched.url.startswith("file:"):
-        return page
-    if fetched.alternate:
-        other = reading.read(reading.fetch(fetched.alternate))
-        if len(other.get("text", "")) > len(page.get("text", "")):
-            return {"note": ALTERNATE_NOTE, **other}
-    return filled_by_browser(reading, fetched, page) if wants_browser(reading.params) else page
 
 
 def wants_browser(params: dict[str, Any]) -> bool:
@@ -126,18 +105,3 @@ def wants_browser(params: dict[str, Any]) -> bool:
     if "browser" in params:
         return bool(params["browser"])
     return os.environ.get(BROWSER_VARIABLE, "").strip().lower() not in ("", "0", "false", "no")
-
-
-def filled_by_browser(reading: PageReading, fetched: Fetched, page: Document) -> Document:
-    """Return the document of a thin page as a browser shows it, or why there is none."""
-    from websearch.pages.browser import read_in_browser
-
-    try:
-        shown = read_in_browser(fetched.url, reading.deadline, reading.browsers)
-    except SearchError as error:
-        failed = f"In a browser it was not read: {error}"
-        return {**page, "note": failed} if page["ok"] else error_document(error)
-    other = reading.read(shown)
-    if other["ok"] and len(other["text"]) >= len(page.get("text", "")):
-        return {"note": BROWSER_NOTE, **other}
-    return page

@@ -1,17 +1,108 @@
-"""React server payloads: the elements of a page, which Next.js sends as data for its scripts."""
+"""The forms in which frameworks put data into the scripts of a page.
+
+JSON, the flat list of Nuxt 3, texts in quotes in JavaScript, and the React server payload of
+Next.js.
+"""
 
 from __future__ import annotations
 
+import json
 import re
 from html import escape
 
-from websearch.pages.page_data import MAX_DEPTH, MAX_VALUES, parse_json
-
-TYPE_CHECKING = False  # typing.TYPE_CHECKING without its import, which costs 5 ms
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from typing import Any
 
+MAX_DEPTH = 80  # of the data, and of data within its texts
+MAX_VALUES = 100_000  # values of the data that are looked at
+NEXT_PUSH = "self.__next_f.push("
 _TAG = r"(?!script|style|template)[a-z][a-z0-9-]{0,30}"
+
+
+# ===== JSON and JavaScript ========================================================================
+
+
+def parse_json(text: str) -> Any:
+    """Return JSON data; None for other text. A number of a million digits must not take seconds."""
+    try:
+        return json.loads(text, strict=False, parse_int=short_number)
+    except (ValueError, RecursionError):
+        return None
+
+
+def short_number(digits: str) -> int | float:
+    """Return a number; only a short one can be an index."""
+    return int(digits) if len(digits) < 10 else float(digits[:300])
+
+
+def quoted_texts(script: str, start: int) -> Iterator[str]:
+    """Yield the texts in double quotes of a script from start on, up to MAX_VALUES."""
+    for _ in range(MAX_VALUES):
+        start = script.find('"', start)
+        end = closing_quote(script, start) if start >= 0 else -1
+        if end < 0:
+            return
+        value = parse_json(script[start : end + 1])
+        if isinstance(value, str):
+            yield value
+        start = end + 1
+
+
+def closing_quote(script: str, start: int) -> int:
+    """Return the index of the quote that ends the text whose quote is at start; -1 without one.
+
+    A quote after an odd number of backslashes belongs to the text.
+    """
+    end = script.find('"', start + 1)
+    while end >= 0:
+        backslashes = 0
+        while script[end - 1 - backslashes] == "\\":
+            backslashes += 1
+        if backslashes % 2 == 0:
+            break
+        end = script.find('"', end + 1)
+    return end
+
+
+def is_flat(data: list[Any]) -> bool:
+    """Return whether a list is a tree whose containers hold indexes into the list (devalue)."""
+    first = data[0]
+    if isinstance(first, list):
+        return len(first) == 2 and isinstance(first[0], str) and isinstance(first[1], int)
+    return isinstance(first, dict) and all(isinstance(index, int) for index in first.values())
+
+
+def unflatten(flat: list[Any]) -> Any:
+    """Return the tree that a flat list stands for. A container that occurs twice comes once."""
+    seen: set[int] = set()
+
+    def value_at(index: Any, depth: int) -> Any:
+        if not isinstance(index, int) or not 0 <= index < len(flat) or depth > MAX_DEPTH:
+            return None
+        value = flat[index]
+        if not isinstance(value, (dict, list)):
+            return value
+        if index in seen:
+            return None
+        seen.add(index)
+        if isinstance(value, dict):
+            return {name: value_at(inner, depth + 1) for name, inner in value.items()}
+        return [value_at(inner, depth + 1) for inner in value if isinstance(inner, int)]
+
+    return value_at(0, 0)
+
+
+# ===== React server payload =======================================================================
+
+
+def pushed_text(script: str) -> str:
+    """Return the text that a script pushes to the payload, or ""."""
+    start = script.find(NEXT_PUSH) + len(NEXT_PUSH)
+    pushed = parse_json(script[start : script.rfind(")")])
+    is_text = isinstance(pushed, list) and len(pushed) == 2 and isinstance(pushed[1], str)
+    return str(pushed[1]) if is_text else ""
 
 
 def payload_rows(texts: list[str]) -> dict[str, Any]:
@@ -73,8 +164,8 @@ class HtmlWriter:
         elif isinstance(value, list) and len(value) >= 4 and value[0] == "$":
             self.write_element(value[1], value[3], depth)
         elif isinstance(value, list):
-            for one in value:
-                self.write(one, depth + 1)
+            for item in value:
+                self.write(item, depth + 1)
 
     def write_text(self, text: str, depth: int) -> None:
         """Write a text, or the row that it refers to ("$1a", "$L1a")."""
