@@ -78,11 +78,11 @@ def clean_environment(**variables: str) -> dict[str, str]:
     TEST_CHILD_ENVIRONMENT, a JSON object, changes it once more before variables do; null removes
     one. tests/tools/portability.py runs test modules with it.
     """
-    kept = {name: value for name, value in os.environ.items() if not _PRIVATE.fullmatch(name)}
+    inherited = {n: value for n, value in os.environ.items() if not _PRIVATE.fullmatch(n)}
     changes = json.loads(os.environ.get("TEST_CHILD_ENVIRONMENT", "{}"))
     # Byte code goes to the folder that run.py names, never into the repository.
-    unwritten = {} if "PYTHONPYCACHEPREFIX" in kept else {"PYTHONDONTWRITEBYTECODE": "1"}
-    clean = {**kept, "HOME": _home().name, **unwritten, **changes, **variables}
+    unwritten = {} if "PYTHONPYCACHEPREFIX" in inherited else {"PYTHONDONTWRITEBYTECODE": "1"}
+    clean = {**inherited, "HOME": _home().name, **unwritten, **changes, **variables}
     return {name: value for name, value in clean.items() if value is not None}
 
 
@@ -109,7 +109,9 @@ def run_script(
 
 def samples_folder(name: str) -> Path | None:
     """Return the folder of ENGINE_SAMPLES that holds this file, or None."""
-    folders = [Path(one) for one in os.environ.get("ENGINE_SAMPLES", "").split(os.pathsep) if one]
+    folders = [
+        Path(name) for name in os.environ.get("ENGINE_SAMPLES", "").split(os.pathsep) if name
+    ]
     return next((folder for folder in folders if (folder / name).exists()), None)
 
 
@@ -192,14 +194,18 @@ class FakeServerCase(EnvironmentCase):
 
     def requests_with_key(self, key: str) -> list[RecordedRequest]:
         """What the server received under a key."""
-        return [one for one in self.server.requests if key in [value for _, value in one.headers]]
+        return [
+            request
+            for request in self.server.requests
+            if key in [value for _, value in request.headers]
+        ]
 
 
 def small_web_environment(url: str) -> dict[str, str]:
     """The variables that lead every script to a fake server, without pauses, and to its pages.
 
     There are no keys among them. SEARXNG_BASE_URL alone makes that engine a configured one; set
-    it to "" where another one is to answer first.
+    it to "" where another engine is to answer first.
     """
     engines = load_script("websearch.engines").ENGINES
     others = "SERPER_SCRAPE GEMINI VERTEX CODE_ASSIST GITHUB_RAW WAYBACK".split()
@@ -244,7 +250,7 @@ class SmallWebCase(FakeServerCase):
 
 
 class HandlerServer:
-    """A server on loopback whose handler is given; a thread for each connection.
+    """A server on loopback with a request handler; a thread for each connection.
 
     certificate: a file with a certificate and its key, for a server that speaks TLS.
     """
@@ -367,11 +373,11 @@ def mutations(value: Any, random: Any, times: int) -> Iterator[Any]:
             if not holders:
                 break
             holder = random.choice(holders)
-            place = random.choice(list(holder) if isinstance(holder, dict) else range(len(holder)))
+            index = random.choice(list(holder) if isinstance(holder, dict) else range(len(holder)))
             if random.random() < 0.25:
-                del holder[place]
+                del holder[index]
             else:
-                holder[place] = copy_json(random.choice(broken))
+                holder[index] = copy_json(random.choice(broken))
         yield copy
 
 

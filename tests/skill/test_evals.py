@@ -6,7 +6,6 @@ import concurrent.futures
 import functools
 import json
 import re
-import subprocess
 import tempfile
 import unittest
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -14,7 +13,7 @@ from unittest import mock
 
 from tests.fake_server.server import FakeServer
 from tests.skill import test_documents
-from tests.support import ROOT, SCRIPTS, EnvironmentCase, load_script
+from tests.support import ROOT, SCRIPTS, EnvironmentCase, load_script, run_script
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -107,20 +106,9 @@ class EvalCommands(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             environment = {**self.documents.environment, "GLSI_DB_PATH": f"{folder}/cache.db"}
             for command in evaluation["expected_commands"]:
-                run = subprocess.run(
-                    self.documents.filled(command),
-                    capture_output=True,
-                    check=False,
-                    cwd=folder,
-                    env=environment,
-                    timeout=60,
-                )
-                stdout = run.stdout.decode("utf-8")
-                try:
-                    document = json.loads(stdout)
-                except ValueError:  # a tool's text
-                    document = None
-                outcomes.append(Outcome(run.returncode, stdout, document))
+                script, words = self.documents.filled(command)
+                run = run_script(script, *words, env=environment, cwd=folder)
+                outcomes.append(Outcome(run.code, run.stdout.decode(), run.document))
         return outcomes
 
     def filled_value(self, value: Any) -> Any:

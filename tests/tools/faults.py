@@ -286,8 +286,8 @@ PROVIDER_OF_SCRIPT = {
 }
 KEYLESS = [name for name in ENGINE_TABLE if name not in KEYS]
 # An engine without rows of its own above meets the faults of every transport.
-for one in ENGINE_TABLE:
-    EXPECTED.setdefault(one, TRANSPORT)
+for engine_name in ENGINE_TABLE:
+    EXPECTED.setdefault(engine_name, TRANSPORT)
 
 
 class Subject(NamedTuple):
@@ -365,8 +365,8 @@ def expected_kind(subject: Subject, fault: str) -> str:
         return "ok"  # another engine answers, and the attempt is listed
     if subject.note == "pages":
         return "ok"  # results without the texts of these pages
-    place = (subject.script, subject.command, fault)
-    return EXCEPTIONS.get(place) or EXPECTED[subject.provider][fault]
+    exception = EXCEPTIONS.get((subject.script, subject.command, fault))
+    return exception or EXPECTED[subject.provider][fault]
 
 
 def ways_of(subject: Subject, commands: dict[str, Any], tools: Any, routes: Any) -> Iterator[str]:
@@ -386,7 +386,7 @@ def batch_types(commands: dict[str, Any]) -> list[str]:
     """The commands of which a script's batch can hold queries; [] if it has no batch."""
     if "batch" not in commands:
         return []
-    kinds = [one for one in commands["batch"]["params"] if one["name"] == "type"]
+    kinds = [param for param in commands["batch"]["params"] if param["name"] == "type"]
     return list(kinds[0]["choices"]) if kinds else [next(iter(commands))]
 
 
@@ -422,7 +422,7 @@ def same_command(name: str, subject: Subject) -> bool:
     """
     own = load_script(subject.script).COMMANDS[subject.command]["params"]
     params = load_script(name).COMMANDS.get(subject.command, {}).get("params")
-    return bool(params) and all(one is other for one, other in zip(params, own, strict=False))
+    return bool(params) and all(mine is other for mine, other in zip(params, own, strict=False))
 
 
 def sampled(cells: list[Cell]) -> list[Cell]:
@@ -658,11 +658,11 @@ class Lane:
         if code:
             wrong.append(f"{name} ended with exit code {code}")
         log = self.log.read_text(encoding="utf-8") if self.log.exists() else ""
-        for place, text in (("output", output.decode("utf-8", "replace")), ("log", log)):
+        for origin, text in (("output", output.decode("utf-8", "replace")), ("log", log)):
             if CANARY in text:
-                wrong.append(f"{name} shows the key in its {place}")
+                wrong.append(f"{name} shows the key in its {origin}")
             if "Traceback" in text:
-                wrong.append(f"{name} shows a traceback in its {place}")
+                wrong.append(f"{name} shows a traceback in its {origin}")
         return wrong
 
 
@@ -697,12 +697,14 @@ def mcp_group(client: Client, cells: list[Cell], url: str, tools: Any) -> list[O
     while waiting or running:
         while waiting and len(running) < WINDOW:
             cell = waiting.pop(0)
-            found = tool_of(cell.subject, tools)
-            assert found is not None
-            name, fixed = found
+            tool = tool_of(cell.subject, tools)
+            assert tool is not None
+            name, fixed = tool
             params = params_of(cell, url)
-            given = {label: params[original] for label, original in labels_of(name, tools, params)}
-            call = {"name": name, "arguments": {**given, **fixed}}
+            arguments = {
+                label: params[original] for label, original in labels_of(name, tools, params)
+            }
+            call = {"name": name, "arguments": {**arguments, **fixed}}
             running[client.start_request("tools/call", call)] = (cell, time.monotonic())
         line = client.lines.get(timeout=DEFAULT_TIMEOUT + 10 * SLACK)
         if not line:
@@ -715,8 +717,9 @@ def mcp_group(client: Client, cells: list[Cell], url: str, tools: Any) -> list[O
 
 
 def labels_of(name: str, tools: Any, params: dict[str, Any]) -> list[tuple[str, str]]:
-    """(A tool's name, the command's name) of the given parameters that the tool has."""
-    pairs = ((one, one) if isinstance(one, str) else one for one in tools.TOOLS[name]["arguments"])
+    """(A tool's name, the command's name) of the parameters that the tool has."""
+    arguments = tools.TOOLS[name]["arguments"]
+    pairs = ((item, item) if isinstance(item, str) else item for item in arguments)
     return [(label, original) for label, original in pairs if original in params]
 
 
@@ -745,9 +748,9 @@ def kind_of_text(text: str, expected: str) -> str:
         if text.startswith(heading):
             return next((kind for kind in expected.split() if kind in kinds.split()), kinds)
     # A search that found nothing has its query as a heading.
-    found = re.match(r"(?:# .*\n+)?\*\*(?:Error \((\w+)\)|Nothing found):\*\*", text)
-    if found:
-        return found[1] or "no_results"
+    first_line = re.match(r"(?:# .*\n+)?\*\*(?:Error \((\w+)\)|Nothing found):\*\*", text)
+    if first_line:
+        return first_line[1] or "no_results"
     return "ok" if text else "none"
 
 
@@ -820,9 +823,9 @@ def run_http(cells: list[Cell], url: str, folder: str) -> tuple[list[Outcome], l
 
 def http_cell(server: HttpServer, cell: Cell, url: str, routes: Any) -> Outcome:
     """One request, and the outcome of its answer."""
-    found = route_of(cell.subject, routes)
-    assert found is not None
-    path, names = found
+    route = route_of(cell.subject, routes)
+    assert route is not None
+    path, names = route
     params = {**params_of(cell, url), "timeout": timeout_of(cell)}
     pairs = {
         names.get(name, name): str(value).lower() if isinstance(value, bool) else value
@@ -898,8 +901,8 @@ def run_matrix(cells: list[Cell]) -> tuple[list[Outcome], list[str]]:
         outcomes = [future.result() for future in futures]
         wrong: list[str] = []
         for future in servers:
-            found, problems = future.result()
-            outcomes += found
+            met, problems = future.result()
+            outcomes += met
             wrong += problems
         for number, outcome in enumerate(outcomes):
             late = all(text.startswith(LATE) for text in outcome.wrong)
@@ -932,20 +935,20 @@ def run_alone(
 def table_lines(outcomes: list[Outcome]) -> Iterator[str]:
     """The outcomes as tables, one a provider; rows that are equal are one."""
     rows: dict[str, dict[tuple[str, ...], list[str]]] = {}
-    found: dict[tuple[str, str, str], dict[str, Outcome]] = {}
+    lines: dict[tuple[str, str, str], dict[str, Outcome]] = {}
     for outcome in outcomes:
         subject = outcome.cell.subject
-        place = (subject.provider, subject.name, outcome.cell.way)
-        found.setdefault(place, {})[outcome.cell.fault] = outcome
-    for (provider, name, way), by_fault in found.items():
+        line = (subject.provider, subject.name, outcome.cell.way)
+        lines.setdefault(line, {})[outcome.cell.fault] = outcome
+    for (provider, name, way), by_fault in lines.items():
         kinds = tuple(shown(by_fault.get(fault)) for fault in faults_of(provider))
         label = name if way == "alone" else f"{name} ({way})"
         rows.setdefault(provider, {}).setdefault(kinds, []).append(label)
     for provider, groups in rows.items():
         columns = faults_of(provider)
         widths = [
-            max(len(column), *(len(kinds[place]) for kinds in groups))
-            for place, column in enumerate(columns)
+            max(len(column), *(len(kinds[index]) for kinds in groups))
+            for index, column in enumerate(columns)
         ]
         yield f"{provider}"
         yield "  " + "  ".join(map(str.ljust, columns, widths)).rstrip()
