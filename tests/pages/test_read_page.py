@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import json
 import math
 import re
@@ -22,6 +23,7 @@ from tests.support import ROOT, SLACK, CannedServer, FakeServerCase, call_main, 
 command: Any = load_script("read_page")
 common: Any = load_script("websearch.common")
 fetch: Any = load_script("websearch.pages.fetch")
+charsets: Any = load_script("websearch.pages.charsets")
 other_formats: Any = load_script("websearch.pages.other_formats")
 page_document: Any = load_script("websearch.pages.page_document")
 read: Any = load_script("websearch.pages.read")
@@ -30,7 +32,13 @@ REFERENCE = ROOT / "references/web_search.md"
 # stand_ins: pages as their servers send them with status 200 in place of others, by what they are;
 # articles: pages that are about such pages.
 WALL_PAGES = json.loads((ROOT / "tests/pages/wall_pages.json").read_text(encoding="utf-8"))
+# Texts in old encodings; those without a language are also tried with wrong labels.
+CHARSET_TEXTS = json.loads((ROOT / "tests/pages/charset_texts.json").read_text(encoding="utf-8"))
 EXAMPLE_SITE = "https://kettle.example.org"
+
+
+def python_codec(charset: str) -> str:
+    return {"windows-874": "cp874", "EUC-KR": "cp949", "Shift_JIS": "cp932"}.get(charset, charset)
 
 
 class SiteCase(FakeServerCase):
@@ -197,7 +205,51 @@ class Texts(SiteCase):
             (b"abc", "text/html; charset=base64", "abc"),
         ):
             with self.subTest(header=header, body=body):
-                self.assertEqual(other_formats.decode_body(body, header), expected)
+                self.assertEqual(charsets.decode_body(body, header), expected)
+
+    def test_the_labels_of_the_encoding_standard_mean_what_it_says(self) -> None:
+        for label, codec in (
+            ("iso8859-1", "cp1252"), ("ISO-IR-100", "cp1252"), ("l1", "cp1252"),
+            ("x-cp1250", "cp1250"), ("iso88592", "iso8859-2"), ("csisolatingreek", "iso8859-7"),
+            ("koi8_r", "koi8-r"), ("dos-874", "cp874"), ("gb_2312-80", "gb18030"),
+            ("cn-big5", "big5hkscs"), ("ks_c_5601-1989", "cp949"), ("unicodefffe", "utf-16-be"),
+            ("iso-8859-8-e", "iso8859-8"), ("l5", "cp1254"), ("x-mac-ukrainian", "mac-cyrillic"),
+            ("utf-7", ""), ("zip", ""), ("idna", ""), ("hz-gb-2312", ""),
+        ):  # fmt: skip
+            self.assertEqual(charsets.charset_codec(label), codec)
+        for codec in charsets.LABELS:
+            self.assertTrue(codecs.lookup(codec))
+
+    def test_pages_without_a_label_or_with_a_wrong_one_are_in_the_encoding_of_their_words(
+        self,
+    ) -> None:
+        for case in CHARSET_TEXTS["texts"]:
+            html = f"<html><body><p>{case['text']}</p></body></html>"
+            body = html.encode(python_codec(case["charset"]))
+            labels = ["", case["charset"]]
+            labels += ["utf-8", "iso-8859-1"] if "language" not in case else []
+            for label in labels:
+                with self.subTest(charset=case["charset"], label=label):
+                    header = f"text/html; charset={label}" if label else "text/html"
+                    self.assertEqual(charsets.decode_page(body, header), (html, ""))
+
+    def test_valid_utf_8_beats_a_label_and_an_unknown_encoding_is_told(self) -> None:
+        html = "<p>Äpfel, Übung, Größe, naïve café, élève, œuvre, señor, œuf, más, según</p>"
+        header = "text/html; charset=iso-8859-1"
+        self.assertEqual(charsets.decode_page(html.encode(), header), (html, ""))
+        body = b"<p>Some words \x81\x8d\x9d \xf7"
+        document = page_document.read_bytes("http://a.test/", body, "text/html", {}, math.inf)
+        self.assertIn("encoding of the page is not known", document["note"])
+
+    def test_utf_16_and_utf_32_are_read_with_or_without_a_mark_and_a_label(self) -> None:
+        html = "<html><body><p>" + "Le thé frémit, et le capitaine attend la marée. " * 9
+        for codec in ("utf-16", "utf-16-le", "utf-16-be", "utf-32", "utf-32-le", "utf-32-be"):
+            for header in ("text/html", f"text/html; charset={codec}"):
+                with self.subTest(codec=codec, header=header):
+                    found = page_document.read_bytes(
+                        "http://a.test/", html.encode(codec), header, {}, math.inf
+                    )
+                    self.assertIn("Le thé frémit", found["text"])
 
     def test_plain_text_markdown_json_xml_and_feeds_pass_through_readably(self) -> None:
         self.assertIn("Black tea: boiling water", self.page("text/notes.txt")["text"])

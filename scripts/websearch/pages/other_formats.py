@@ -1,15 +1,14 @@
-"""Turn the bytes of a page into text, and feeds, JSON and XML into Markdown."""
+"""What kind of text a page is; feeds, JSON and XML as Markdown."""
 
 from __future__ import annotations
 
-import codecs
 import itertools
 import json
 import re
 
 from websearch.common import SearchError, markdown_link, one_line, plain_text
 from websearch.html_tree import unescape
-from websearch.pages.fetch import MAX_PAGE_BYTES
+from websearch.pages.charsets import wide_codec, wide_label
 from websearch.pages.markdown import MarkdownWriter, backticks
 from websearch.pages.page_tree import Page
 
@@ -27,30 +26,7 @@ MAX_FEED_HEAD = 50_000  # characters before the first entry that are searched fo
 MAX_FIELD = 300  # characters of a title, address or date of an entry
 FEED_DATES = ("pubdate", "published", "updated", "dc:date")
 FEED_TEXTS = ("content:encoded", "content", "description", "summary")
-# Labels of the WHATWG encoding standard that Python does not have or understands differently.
-CHARSETS = {
-    "iso-8859-1": "cp1252", "latin1": "cp1252", "latin-1": "cp1252", "l1": "cp1252",
-    "ascii": "cp1252", "us-ascii": "cp1252", "gb2312": "gb18030", "gbk": "gb18030",
-    "x-gbk": "gb18030", "shift_jis": "cp932", "shift-jis": "cp932", "sjis": "cp932",
-    "x-sjis": "cp932", "windows-31j": "cp932", "ms_kanji": "cp932", "euc-kr": "cp949",
-    "ks_c_5601-1987": "cp949", "korean": "cp949", "big5": "big5hkscs", "x-x-big5": "big5hkscs",
-    "x-euc-jp": "euc_jp", "windows-874": "cp874", "tis-620": "cp874", "iso-8859-11": "cp874",
-    "iso-8859-9": "cp1254", "latin5": "cp1254", "iso-8859-8-i": "iso-8859-8",
-    "x-mac-cyrillic": "mac-cyrillic", "x-mac-roman": "mac-roman", "macintosh": "mac-roman",
-    "unicode-1-1-utf-8": "utf-8", "utf8": "utf-8", "utf8mb4": "utf-8", "x-user-defined": "cp1252",
-}  # fmt: skip
-# Python's codecs that no page is written in. Decoding punycode takes time in proportion to the
-# square of the length; utf-7 hides markup from filters, so browsers do not read it either.
-NO_CHARSETS = ("idna", "punycode", "raw-unicode-escape", "undefined", "unicode-escape", "utf-7")
 _LINK_ADDRESS = r"""(?i)<link\s[^<>]{0,2000}?href\s{0,9}=\s{0,9}["']([^"'<>]{1,8000})"""
-_HEADER_CHARSET = r"""(?i)charset\s{0,9}=[\s"']{0,9}([\w:.-]{1,40})"""
-_META_CHARSET = rb"""(?i)<meta[^<>]{1,300}?charset\s{0,9}=[\s"']{0,9}([a-z0-9_:.-]{2,40})"""
-_XML_CHARSET = (
-    rb"""(?i)^\s{0,9}<\?xml[^<>]{1,100}?encoding\s{0,9}=\s{0,9}["']([a-z0-9_:.-]{2,40})"""
-)
-BYTE_ORDER_MARKS = (
-    (b"\xef\xbb\xbf", "utf-8-sig"), (b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16"),
-)  # fmt: skip
 # What files begin with that hold no text.
 BINARY_STARTS = (
     (b"\x89PNG", "an image"), (b"\xff\xd8\xff", "an image"),
@@ -62,7 +38,7 @@ BINARY_STARTS = (
     (b"\xd0\xcf\x11\xe0", "an office file"), (b"wOF2", "a font"), (b"SQLite format", "a database"),
 )  # fmt: skip
 
-# ===== from bytes to text =========================================================================
+# ===== what it is =================================================================================
 
 
 def check_binary(body: bytes, content_type: str, host: str) -> None:
@@ -72,7 +48,7 @@ def check_binary(body: bytes, content_type: str, host: str) -> None:
     what = next((name for sign, name in BINARY_STARTS if start.startswith(sign)), "")
     if body[:4] == b"RIFF" or body[4:8] == b"ftyp":
         what = "a media file"
-    elif not what and b"\0" in body[:4096] and not body.startswith((b"\xff\xfe", b"\xfe\xff")):
+    elif not what and b"\0" in body[:4096] and not is_wide(body, content_type):
         what = "a binary file" if body[:4096].count(b"\0") > len(body[:4096]) // 50 else ""
     elif not what and re.match(
         r"(?:image/(?!svg)|audio/|video/|font/|application/pdf)", media_type
@@ -83,43 +59,10 @@ def check_binary(body: bytes, content_type: str, host: str) -> None:
         raise SearchError("unsupported", message, "Look for an HTML version of it.")
 
 
-def decode_body(body: bytes, content_type: str) -> str:
-    """Return a body as text, its encoding decided as browsers do.
-
-    Byte order mark, then the header, then a meta element or XML declaration in the first bytes,
-    then UTF-8 if it is valid, else windows-1252. Unknown labels are ignored.
-    """
-    for mark, codec in BYTE_ORDER_MARKS:
-        if body.startswith(mark):
-            return body.decode(codec, "replace")
-    label = re.search(_HEADER_CHARSET, content_type)
-    declared = re.search(_META_CHARSET, body[:4096]) or re.search(_XML_CHARSET, body[:200])
-    labels = [label[1].lower()] if label else []
-    if declared:
-        name = declared[1].decode("ascii").lower()
-        labels.append("utf-8" if name.startswith("utf-16") else name)
-    for name in labels:
-        codec = charset_codec(name)
-        text = body.decode(codec, "replace") if codec else ""
-        # If UTF-8 is the wrong label, most other bytes are not valid UTF-8.
-        if codec and (codec != "utf-8" or text.count("\ufffd") <= 1 + len(body) // 500):
-            return text
-    try:
-        return body.decode("utf-8")
-    except UnicodeDecodeError as error:
-        # A body that was cut at the limit may end in the middle of a letter.
-        cut_inside = len(body) >= MAX_PAGE_BYTES and error.start >= len(body) - 4
-        return body.decode("utf-8" if cut_inside else "cp1252", "replace")
-
-
-def charset_codec(label: str) -> str:
-    """Return the name of Python's codec for the label of a character set, "" if there is none."""
-    try:
-        codec = codecs.lookup(CHARSETS.get(label, label)).name
-        b"a".decode(codec, "replace")
-    except (LookupError, ValueError):  # unknown, or a codec that does not make text
-        return ""
-    return "" if codec in NO_CHARSETS else codec
+def is_wide(body: bytes, content_type: str) -> bool:
+    """Return whether a body with NULs is text in UTF-16 or UTF-32."""
+    marks = (b"\xff\xfe", b"\xfe\xff", b"\0\0\xfe\xff")
+    return body.startswith(marks) or bool(wide_codec(body) or wide_label(body, content_type))
 
 
 def sniff_kind(text: str, content_type: str, url: str) -> str:

@@ -7,13 +7,13 @@ import time
 
 from websearch.common import SearchError, clean_text, drop_empty, error_document, one_line
 from websearch.html_tree import texts_below, unescape
+from websearch.pages.charsets import decode_page
 from websearch.pages.content import find_content
 from websearch.pages.fetch import Fetched, check_status, fetched_bytes, host_and_port, is_pdf
 from websearch.pages.markdown import content_markdown
 from websearch.pages.metadata import find_metadata
 from websearch.pages.other_formats import (
     check_binary,
-    decode_body,
     feed_markdown,
     fenced,
     json_markdown,
@@ -144,9 +144,15 @@ def read_body(fetched: Fetched, params: dict[str, Any], deadline: float) -> Docu
         return read_pdf(response.body, params.get("pages", ""), limit)
     content_type = response.headers.get("content-type", "").lower()
     check_binary(response.body, content_type, host_of(fetched.url))
-    source = decode_body(response.body, content_type)
+    source, note = decode_page(response.body, content_type)
     if params.get("raw"):
-        return {"text": source, "note": "The answer as it came, not a page that was read."}
+        raw_note = "The answer as it came, not a page that was read."
+        return {"text": source, "note": f"{raw_note} {note}".strip()}
+    return drop_empty({"note": note}) | read_text(source, content_type, fetched, params)
+
+
+def read_text(source: str, content_type: str, fetched: Fetched, params: dict[str, Any]) -> Document:
+    """Return what a page of text says, as read_body does. Raises SearchError."""
     kind = sniff_kind(source, content_type, fetched.url)
     readers: dict[str, Callable[[], Document]] = {
         "html": lambda: read_html(source, fetched, params),

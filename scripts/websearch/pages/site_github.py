@@ -9,6 +9,7 @@ from websearch.engines import GITHUB_RAW
 from websearch.engines.api_sources import counted, raw_text
 from websearch.engines.github import rest_request
 from websearch.http_client import base_url
+from websearch.pages.charsets import decode_body
 from websearch.pages.fetch import Fetched, check_status, fetch_page, is_pdf
 from websearch.pages.github_api import (
     author_of,
@@ -20,7 +21,7 @@ from websearch.pages.github_api import (
     without_comments,
 )
 from websearch.pages.github_threads import read_thread
-from websearch.pages.other_formats import check_binary, decode_body, fenced
+from websearch.pages.other_formats import check_binary, fenced
 from websearch.pages.site_api import facts_line, post
 
 TYPE_CHECKING = False
