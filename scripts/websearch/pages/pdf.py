@@ -53,7 +53,7 @@ def read_pdf(data: bytes, pages: str = "", deadline: float | None = None) -> Doc
     invalid_input (pages is no list of pages, or the file has none of them).
     """
     ranges = parse_page_ranges(pages)
-    reading = PdfReading(data, deadline or time.monotonic() + DEFAULT_SECONDS)
+    reading = PdfReading(data, deadline or time.monotonic() + DEFAULT_SECONDS, True)
     reading.read_pages(ranges)
     reading.check_text(pages)
     texts = [
@@ -96,7 +96,8 @@ class PdfReading:
     Raises SearchError if the file cannot be opened.
     """
 
-    def __init__(self, data: bytes, deadline: float) -> None:
+    def __init__(self, data: bytes, deadline: float, as_markdown: bool = False) -> None:
+        self.as_markdown = as_markdown
         self.texts: dict[int, str] = {}
         self.notes: list[str] = []
         self.page_count = self.pictures = self.damaged = 0
@@ -159,7 +160,8 @@ class PdfReading:
         except DAMAGE:
             self.damaged += 1
         finally:
-            self.texts[number] = clean_text(text.text())
+            shown = text.markdown() if self.as_markdown else text.text()
+            self.texts[number] = clean_text(shown)
         box = self.file.numbers(page, "MediaBox", 4) or DEFAULT_PAGE
         area = abs((box[2] - box[0]) * (box[3] - box[1]))
         self.pictures += self.reader.image_area > SCAN_AREA * area

@@ -133,6 +133,33 @@ class ContentReader:
         """Carry out T*."""
         self.move(0.0, -self.state.leading)
 
+    # ----- lines
+
+    def draw(self, operation: Operation) -> None:
+        """Carry out m, l, re and h."""
+        path, matrix = self.page.path, self.state.matrix
+        if path.is_full():
+            return
+        if operation.name == b"re":
+            x, y, width, height = operation.numbers(4)
+            path.rectangle(x, y, width, height, matrix)
+        elif operation.name == b"m":
+            x, y = operation.numbers(2)
+            path.move(x, y)
+        else:
+            x, y = path.start if operation.name == b"h" else operation.numbers(2)
+            path.line(x, y, matrix)
+
+    def paint(self, operation: Operation) -> None:
+        """Carry out the operators that stroke or fill; some close the path first."""
+        if operation.name in (b"s", b"b", b"b*"):
+            self.page.path.line(*self.page.path.start, self.state.matrix)
+        self.page.path.paint()
+
+    def drop_path(self, _: Operation) -> None:
+        """Carry out n."""
+        self.page.path.drop()
+
     # ----- showing text
 
     def show_strings(self, operation: Operation) -> None:
@@ -156,6 +183,10 @@ class ContentReader:
                 for code in font.codes(item[:MAX_SHOWN]):
                     shown.skip_spacing()
                     shown.add(code)
+            elif isinstance(item, bytes) and frame.splits_words:
+                for part in re.split(rb"( +)", item[:MAX_SHOWN]):
+                    shown.end_piece()
+                    shown.add(part)
             elif isinstance(item, bytes):
                 shown.add(item[:MAX_SHOWN])
         shown.end_piece()
@@ -273,6 +304,9 @@ def setter(name: str, factor: float = 1.0) -> Callable[[ContentReader, Operation
 
 
 OPERATORS: dict[bytes, Callable[[ContentReader, Operation], None]] = {
+    **dict.fromkeys((b"m", b"l", b"re", b"h"), ContentReader.draw),
+    **dict.fromkeys((b"S", b"s", b"f", b"F", b"f*", b"B", b"B*", b"b", b"b*"), ContentReader.paint),
+    b"n": ContentReader.drop_path,
     b"q": ContentReader.save_state,
     b"Q": ContentReader.restore_state,
     b"cm": ContentReader.add_matrix,

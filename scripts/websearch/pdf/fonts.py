@@ -40,7 +40,7 @@ class Font:
     except in Type 3 fonts.
     """
 
-    vertical = False
+    vertical = is_composite = False
     em = 1.0
 
     def entries(self) -> int:
@@ -201,6 +201,8 @@ def standard_width(text: str, known: dict[str, int]) -> float:
 
 class CompositeFont(Font):
     """A font whose codes may have several bytes and stand for numbered glyphs: Type 0."""
+
+    is_composite = True
 
     def __init__(self, file: PdfFile, fields: dict[str, Any]) -> None:
         descendant = (file.items(fields, "DescendantFonts") or [{}])[0]

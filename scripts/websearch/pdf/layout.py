@@ -18,6 +18,8 @@ from websearch.pdf.limits import (
     MAX_TEXT,
     OutOfBudgetError,
 )
+from websearch.pdf.rulings import Path
+from websearch.pdf.tables import MAX_PIECES, find_tables
 
 TYPE_CHECKING = False  # typing.TYPE_CHECKING without its import, which costs 5 ms
 if TYPE_CHECKING:
@@ -163,6 +165,8 @@ class PageText:
     def __init__(self) -> None:
         self.lines: list[Line] = []
         self.line: Line | None = None
+        self.pieces: list[Piece] = []  # up to one more than MAX_PIECES
+        self.path = Path()
         self.characters = 0
         self.places: dict[str, list[tuple[float, float]]] = {}  # of texts, to recognise twins
 
@@ -172,6 +176,8 @@ class PageText:
         if not blank and self.is_twin(piece):
             return
         self.characters += len(piece.text)
+        if len(self.pieces) <= MAX_PIECES:
+            self.pieces.append(piece)
         if len(self.lines) > MAX_PAGE_LINES or self.characters > MAX_TEXT:
             raise OutOfBudgetError("the page has too much text")
         if self.line and self.line.continues_with(piece):
@@ -179,6 +185,25 @@ class PageText:
         elif not blank:
             self.end_line()
             self.line = Line(piece)
+
+    def markdown(self) -> str:
+        """Return the text of the page with its tables as those of Markdown."""
+        is_whole = len(self.pieces) <= MAX_PIECES
+        tables = find_tables(self.pieces, self.path.segments) if is_whole else []
+        if not tables:
+            return self.text()
+        table_of = {piece: table for table in tables for piece in table.pieces}
+        parts: list[str] = []
+        page = PageText()
+        for piece in self.pieces:
+            table = table_of.get(piece)
+            if table is None:
+                page.add(piece)
+            elif table in tables:
+                tables.remove(table)
+                parts += [page.text(), table.markdown()]
+                page = PageText()
+        return "\n\n".join(part for part in (*parts, page.text()) if part)
 
     def is_twin(self, piece: Piece) -> bool:
         """Return whether the same text stands in almost the same place already."""

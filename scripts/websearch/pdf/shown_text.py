@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 
 from websearch.pdf.bidi import RIGHT_TO_LEFT, WORD_GAP
-from websearch.pdf.layout import CELL_GAP, Piece
+from websearch.pdf.layout import Piece
 
 TYPE_CHECKING = False  # typing.TYPE_CHECKING without its import, which costs 5 ms
 if TYPE_CHECKING:
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     Matrix = tuple[float, float, float, float, float, float]
 
 LARGEST = 1e6  # of a coordinate; beyond, nothing is on a page
+PIECE_GAP = 0.4  # ems: what stands further apart may be two cells of a table
 SPREAD = 0.5  # font sizes of character spacing; more sets single characters apart
 
 
@@ -73,6 +74,8 @@ class Frame:
         self.char_space, self.word_space = state.char_space * sign, state.word_space * sign
         # Whether single characters are set far apart, as in the boxes of a form.
         self.is_spread = bool(self.unit) and self.char_space > SPREAD * abs(self.unit)
+        # Whether words are set apart as the cells of a table are. Spacing is for codes of one byte.
+        self.splits_words = not font.is_composite and self.word_space > PIECE_GAP * abs(self.unit)
         self.length = math.hypot(x, y)  # on the page, of one unit of text space
         self.size = abs(state.font_size) * height * font.em
         forward = math.copysign(self.length, self.unit) or 1.0
@@ -143,7 +146,7 @@ class ShownText:
     def skip(self, gap: float) -> None:
         """Leave a gap, in ems."""
         self.place += gap * self.frame.unit
-        if gap > CELL_GAP or gap < -WORD_GAP:
+        if gap > PIECE_GAP or gap < -WORD_GAP:
             self.end_piece()
         elif gap > WORD_GAP * self.frame.font.em and self.texts and self.texts[-1][-1:] != " ":
             self.texts.append(" ")
