@@ -256,7 +256,7 @@ def fill_texts_in(
         if "text" not in item:  # no passage answers: the engine's snippet says more
             snippet = shorten(str(source.result.get("snippet") or ""), SNIPPET_CHARS)
             if room() > len(dump_json(snippet)):
-                item |= drop_empty({"snippet": snippet})
+                item.update(drop_empty({"snippet": snippet}))
     if not is_cut and len(cut) == 1:
         del document["truncated"]
 
