@@ -55,7 +55,7 @@ class Workplace:
         }
 
     def allow_scripts(self, folder: Path, name: str = NAME) -> None:
-        """Allow what references/configuration.md recommends: the skill and its scripts."""
+        """Allow what references/keys_and_installing.md recommends: the skill and its scripts."""
         rules = [f"Skill({name})", f"Bash({skill.runner()} {folder}/scripts/*)"]
         self.settings["permissions"] = {"allow": rules}
 

@@ -523,7 +523,7 @@ def one_file() -> list[Check]:
 
 def documented_words() -> list[str]:
     """The words after `opencode debug agent build` in the reference's own example."""
-    reference = (ROOT / "references/configuration.md").read_text(encoding="utf-8")
+    reference = (ROOT / "references/opencode.md").read_text(encoding="utf-8")
     example = re.search(r"(?m)^opencode debug agent build (.*)$", reference)
     return shlex.split(example[1]) if example else []
 

@@ -1533,8 +1533,11 @@ class PacingTest(KeylessCase):
 
 
 class ReferenceTest(KeylessCase):
-    text = (ROOT / "references/web_search.md").read_text(encoding="utf-8")
-    settings = (ROOT / "references/configuration.md").read_text(encoding="utf-8")
+    text = "".join(
+        (ROOT / f"references/{name}.md").read_text(encoding="utf-8")
+        for name in ("search", "engines", "troubleshooting")
+    )
+    settings = (ROOT / "references/keys_and_installing.md").read_text(encoding="utf-8")
 
     def test_each_command_in_it_works_from_an_empty_folder(self) -> None:
         place = "uv run /path/to/web-search/scripts/keyless_search.py "

@@ -28,7 +28,7 @@ other_formats: Any = load_script("websearch.pages.other_formats")
 page_document: Any = load_script("websearch.pages.page_document")
 read: Any = load_script("websearch.pages.read")
 SCRIPT = "read_page.py"
-REFERENCE = ROOT / "references/web_search.md"
+REFERENCE = ROOT / "references/reading.md"
 # stand_ins: pages as their servers send them with status 200 in place of others, by what they are;
 # articles: pages that are about such pages.
 WALL_PAGES = json.loads((ROOT / "tests/pages/wall_pages.json").read_text(encoding="utf-8"))

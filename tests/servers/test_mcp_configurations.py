@@ -136,7 +136,7 @@ class Form(unittest.TestCase):
                 )
 
     def test_the_variables_are_those_that_the_reference_documents(self) -> None:
-        reference = (ROOT / "references/configuration.md").read_text(encoding="utf-8")
+        reference = (ROOT / "references/servers.md").read_text(encoding="utf-8")
         proxies = {"HTTPS_PROXY", "NO_PROXY"}  # the standard library's
         for path in self.each():
             names = list(variables(path))
@@ -158,7 +158,7 @@ class Form(unittest.TestCase):
 
 
 class ServersDocument(unittest.TestCase):
-    reference = (ROOT / "references/configuration.md").read_text(encoding="utf-8")
+    reference = (ROOT / "references/servers.md").read_text(encoding="utf-8")
     text = reference[reference.index("\n## MCP server\n") :]
 
     def row(self, name: str) -> str:

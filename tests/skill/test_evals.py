@@ -1,4 +1,4 @@
-"""The evaluations: their commands do what they expect; web_search.md tells the truth."""
+"""The evaluations: their commands do what they expect; the references tell the truth."""
 
 from __future__ import annotations
 
@@ -213,7 +213,7 @@ def table_rows(path: str, title: str) -> list[list[str]]:
 
 class ErrorsReference(unittest.TestCase):
     def test_its_table_has_every_kind_with_its_exit_code_and_http_status(self) -> None:
-        rows = table_rows("web_search.md", "\n## Errors\n")[1:]
+        rows = table_rows("troubleshooting.md", "\n## Errors\n")[1:]
         kinds = {row[0].strip("`"): (int(row[1]), int(row[2])) for row in rows}
         statuses = load_script("websearch.servers.http_messages").STATUSES
         expected = {
@@ -223,7 +223,7 @@ class ErrorsReference(unittest.TestCase):
         self.assertEqual(kinds, expected)
 
     def test_its_example_has_the_form_of_an_error_document(self) -> None:
-        text = (ROOT / "references/web_search.md").read_text(encoding="utf-8")
+        text = (ROOT / "references/troubleshooting.md").read_text(encoding="utf-8")
         blocks = re.findall(r"```json\n(.*)\n```", text.partition("\n## Errors\n")[2])
         errors = [json.loads(block) for block in blocks]
         self.assertTrue(errors)
@@ -244,10 +244,10 @@ class EnginesReference(EnvironmentCase):
         super().setUp()
         keys = ("BRAVE_SEARCH_API_KEY", "SERPER_API_KEY", "GEMINI_API_KEY")
         self.set_environment(**dict.fromkeys(keys, "key"), SEARXNG_BASE_URL="http://localhost:1")
-        head, *rows = table_rows("web_search.md", "\n## Engines\n")
+        head, *rows = table_rows("engines.md", "\n## Engines\n")
         names = [name.strip("`") for name in head]
         self.rows = {row[0].strip("`"): dict(zip(names, row, strict=True)) for row in rows}
-        self.text = (ROOT / "references/web_search.md").read_text(encoding="utf-8")
+        self.text = (ROOT / "references/engines.md").read_text(encoding="utf-8")
 
     def dry_run(self, engine: str, **params: Any) -> str:
         """Return "yes" if an engine would be asked with these parameters, else the error's kind."""

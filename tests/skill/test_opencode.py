@@ -26,7 +26,7 @@ FILES = {
 BUILT_IN = (
     "bash edit glob grep list read skill task todoread todowrite webfetch websearch write question"
 ).split()
-CONFIGURATION = (ROOT / "references/configuration.md").read_text(encoding="utf-8")
+CONFIGURATION = (ROOT / "references/opencode.md").read_text(encoding="utf-8")
 REFERENCE = CONFIGURATION.partition("\n## opencode tools\n")[2].partition("\n## ")[0]
 
 
