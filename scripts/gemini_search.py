@@ -1240,8 +1240,8 @@ def run_batch(
 
     def operation(checked: Fields) -> Document:
         refuse_input(checked)
-        given = checked.pop("queries", [])
-        queries = [*given] if isinstance(given, (list, tuple)) else [given]
+        queries = checked.pop("queries", [])
+        queries = [*queries] if isinstance(queries, (list, tuple)) else [queries]
         if not queries:
             raise SearchError("invalid_input", EMPTY_QUERIES, "Give the questions: queries.")
         order = provider_order(checked["provider"])
@@ -1885,7 +1885,7 @@ _CUTS = (
 def run_operation(
     span: str,
     spec: Fields,
-    given: Fields,
+    raw_params: Fields,
     operation: Callable[[Fields], Document],
     max_chars: int = DEFAULT_MAX_CHARS,
 ) -> Document:
@@ -1897,7 +1897,7 @@ def run_operation(
     """
     params: Fields = {}
     try:
-        params = check_params(span.partition(".")[2], spec, given)
+        params = check_params(span.partition(".")[2], spec, raw_params)
         document = operation(params)
     except DryRun as planned:
         document = {"ok": True, "dry_run": True, "request": planned.args[0]}
