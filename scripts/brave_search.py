@@ -947,8 +947,8 @@ def to_markdown(document: Document) -> str:
     blocks = [str(text or "")]
     for name, heading in HEADINGS.items():
         items = document.get(name) or []
-        lines = [f"## {heading}\n", *map(item_markdown, range(1, len(items) + 1), items)]
-        blocks.append("\n".join(lines) if items else "")
+        lines = [item_markdown(number, item) for number, item in enumerate(items, 1)]
+        blocks.append("\n".join([f"## {heading}\n", *lines]) if items else "")
     followups = [f"- {shown_text(question)}" for question in document.get("followups") or []]
     blocks.append("\n".join(["## Further questions\n", *followups]) if followups else "")
     for name, note in NOTES.items():

@@ -362,7 +362,8 @@ def thinking_config(params: Fields, model: str) -> tuple[Fields, str]:
     lacks, the next higher one is sent, or its highest.
     """
     config: Fields = {"includeThoughts": True} if params.get("include_thoughts") else {}
-    known = THINKING_FAMILIES[next(filter(model.startswith, THINKING_FAMILIES))]
+    families = THINKING_FAMILIES.items()
+    known = next(levels for beginning, levels in families if model.startswith(beginning))
     level = params.get("thinking") or (DEFAULT_THINKING if DEFAULT_THINKING in known else "none")
     if level == "none":
         return config, ""
@@ -969,7 +970,7 @@ def ask_providers(command: str, params: Fields, session: Session) -> Document:
     failures: list[SearchError] = []
     while order:
         provider = order.pop(0)
-        more = not all(map(configuration_error, order))
+        more = any(configuration_error(other) is None for other in order)
         left = deadline - time.monotonic()
         until = deadline - left * (1 - FIRST_SHARE) if more else deadline
         try:
@@ -1410,7 +1411,7 @@ def to_markdown(document: Document) -> str:
     if "request" in document:
         return frame_markdown(document)
     if "models" in document:
-        lines = ["## Models", *map("- {0[name]}".format, document["models"])]
+        lines = ["## Models", *(f"- {model['name']}" for model in document["models"])]
         default = f"Default: {document['default_model']}"
         return frame_markdown(document, "\n".join(lines), default)
     return format_search_result(document)
@@ -1425,8 +1426,8 @@ def format_search_result(result: Fields) -> str:
     alone = "text" not in result or "sources" not in result
     blocks = ["" if alone else "## Search Results"]
     tried = result.get("attempts", [])
-    blocks += map("> {0[provider]} was tried first: {0[error]}".format, tried)
-    blocks += map("> {}".format, result.get("warnings", []))
+    notes = [f"{attempt['provider']} was tried first: {attempt['error']}" for attempt in tried]
+    blocks += [f"> {make_harmless(note)}" for note in (*notes, *result.get("warnings", []))]
     blocks.append(result.get("cited_text") or result.get("text") or "")
     lines = [] if alone else ["### Sources"]
     for number, source in enumerate(result.get("sources", []), 1):
@@ -1435,7 +1436,7 @@ def format_search_result(result: Fields) -> str:
     blocks.append("\n".join(lines) if result.get("sources") else "")
     queries = [f'- "{" ".join(query.split())}"' for query in result.get("search_queries", [])]
     blocks += ["\n".join(["### Search Queries Used", *queries])] if queries else []
-    pages = [*map("- {0[url]} ({0[status]})".format, result.get("pages", []))]
+    pages = [f"- {page['url']} ({page['status']})" for page in result.get("pages", [])]
     blocks += ["\n".join(["### Pages Read", *pages])] if pages else []
     if result.get("thoughts"):
         blocks.append(f"### Thoughts\n\n{result['thoughts']}")
