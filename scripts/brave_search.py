@@ -954,8 +954,8 @@ def to_markdown(document: Document) -> str:
     blocks = [str(text or "")]
     for name, heading in HEADINGS.items():
         items = document.get(name) or []
-        lines = [f"## {heading}\n", *map(item_markdown, range(1, len(items) + 1), items)]
-        blocks.append("\n".join(lines) if items else "")
+        lines = [item_markdown(number, item) for number, item in enumerate(items, 1)]
+        blocks.append("\n".join([f"## {heading}\n", *lines]) if items else "")
     followups = [f"- {shown_text(question)}" for question in document.get("followups") or []]
     blocks.append("\n".join(["## Further questions\n", *followups]) if followups else "")
     for name, note in NOTES.items():
@@ -1416,7 +1416,7 @@ _CUTS = (
 def run_operation(
     span: str,
     spec: Fields,
-    given: Fields,
+    raw_params: Fields,
     operation: Callable[[Fields], Document],
     max_chars: int = DEFAULT_MAX_CHARS,
 ) -> Document:
@@ -1428,7 +1428,7 @@ def run_operation(
     """
     params: Fields = {}
     try:
-        params = check_params(span.partition(".")[2], spec, given)
+        params = check_params(span.partition(".")[2], spec, raw_params)
         document = operation(params)
     except DryRun as planned:
         document = {"ok": True, "dry_run": True, "request": planned.args[0]}

@@ -369,7 +369,8 @@ def thinking_config(params: Fields, model: str) -> tuple[Fields, str]:
     lacks, the next higher one is sent, or its highest.
     """
     config: Fields = {"includeThoughts": True} if params.get("include_thoughts") else {}
-    known = THINKING_FAMILIES[next(filter(model.startswith, THINKING_FAMILIES))]
+    families = THINKING_FAMILIES.items()
+    known = next(levels for beginning, levels in families if model.startswith(beginning))
     level = params.get("thinking") or (DEFAULT_THINKING if DEFAULT_THINKING in known else "none")
     if level == "none":
         return config, ""
@@ -976,7 +977,7 @@ def ask_providers(command: str, params: Fields, session: Session) -> Document:
     failures: list[SearchError] = []
     while order:
         provider = order.pop(0)
-        more = not all(map(configuration_error, order))
+        more = any(configuration_error(other) is None for other in order)
         left = deadline - time.monotonic()
         until = deadline - left * (1 - FIRST_SHARE) if more else deadline
         try:
@@ -1247,8 +1248,8 @@ def run_batch(
 
     def operation(checked: Fields) -> Document:
         refuse_input(checked)
-        given = checked.pop("queries", [])
-        queries = [*given] if isinstance(given, (list, tuple)) else [given]
+        queries = checked.pop("queries", [])
+        queries = [*queries] if isinstance(queries, (list, tuple)) else [queries]
         if not queries:
             raise SearchError("invalid_input", EMPTY_QUERIES, "Give the questions: queries.")
         order = provider_order(checked["provider"])
@@ -1417,7 +1418,7 @@ def to_markdown(document: Document) -> str:
     if "request" in document:
         return frame_markdown(document)
     if "models" in document:
-        lines = ["## Models", *map("- {0[name]}".format, document["models"])]
+        lines = ["## Models", *(f"- {model['name']}" for model in document["models"])]
         default = f"Default: {document['default_model']}"
         return frame_markdown(document, "\n".join(lines), default)
     return format_search_result(document)
@@ -1432,8 +1433,8 @@ def format_search_result(result: Fields) -> str:
     alone = "text" not in result or "sources" not in result
     blocks = ["" if alone else "## Search Results"]
     tried = result.get("attempts", [])
-    blocks += map("> {0[provider]} was tried first: {0[error]}".format, tried)
-    blocks += map("> {}".format, result.get("warnings", []))
+    notes = [f"{attempt['provider']} was tried first: {attempt['error']}" for attempt in tried]
+    blocks += [f"> {make_harmless(note)}" for note in (*notes, *result.get("warnings", []))]
     blocks.append(result.get("cited_text") or result.get("text") or "")
     lines = [] if alone else ["### Sources"]
     for number, source in enumerate(result.get("sources", []), 1):
@@ -1442,7 +1443,7 @@ def format_search_result(result: Fields) -> str:
     blocks.append("\n".join(lines) if result.get("sources") else "")
     queries = [f'- "{" ".join(query.split())}"' for query in result.get("search_queries", [])]
     blocks += ["\n".join(["### Search Queries Used", *queries])] if queries else []
-    pages = [*map("- {0[url]} ({0[status]})".format, result.get("pages", []))]
+    pages = [f"- {page['url']} ({page['status']})" for page in result.get("pages", [])]
     blocks += ["\n".join(["### Pages Read", *pages])] if pages else []
     if result.get("thoughts"):
         blocks.append(f"### Thoughts\n\n{result['thoughts']}")
@@ -1895,7 +1896,7 @@ _CUTS = (
 def run_operation(
     span: str,
     spec: Fields,
-    given: Fields,
+    raw_params: Fields,
     operation: Callable[[Fields], Document],
     max_chars: int = DEFAULT_MAX_CHARS,
 ) -> Document:
@@ -1907,7 +1908,7 @@ def run_operation(
     """
     params: Fields = {}
     try:
-        params = check_params(span.partition(".")[2], spec, given)
+        params = check_params(span.partition(".")[2], spec, raw_params)
         document = operation(params)
     except DryRun as planned:
         document = {"ok": True, "dry_run": True, "request": planned.args[0]}

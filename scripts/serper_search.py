@@ -623,7 +623,7 @@ def fetch_result_pages(
     """
     deadline = deadline_of(params)
     answers: list[Fields] = []
-    found, pages = 0, [*bodies]
+    number, pages = 0, [*bodies]
     while len(answers) < len(pages):
         body = pages[len(answers)]
         if report and len(pages) > 1:
@@ -636,8 +636,8 @@ def fetch_result_pages(
             if not answers:
                 raise
             return answers, error
-        before, found = found, len(merged_items(command, answers))
-        if found == before or found >= params["count"]:
+        before, number = number, len(merged_items(command, answers))
+        if number == before or number >= params["count"]:
             break
         if command == "reviews" and (token := answers[-1].get("nextPageToken")):
             pages.append({**body, "nextPageToken": token})
@@ -1320,7 +1320,7 @@ _CUTS = (
 def run_operation(
     span: str,
     spec: Fields,
-    given: Fields,
+    raw_params: Fields,
     operation: Callable[[Fields], Document],
     max_chars: int = DEFAULT_MAX_CHARS,
 ) -> Document:
@@ -1332,7 +1332,7 @@ def run_operation(
     """
     params: Fields = {}
     try:
-        params = check_params(span.partition(".")[2], spec, given)
+        params = check_params(span.partition(".")[2], spec, raw_params)
         document = operation(params)
     except DryRun as planned:
         document = {"ok": True, "dry_run": True, "request": planned.args[0]}

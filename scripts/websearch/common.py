@@ -474,7 +474,7 @@ _CUTS = (
 def run_operation(
     span: str,
     spec: Fields,
-    given: Fields,
+    raw_params: Fields,
     operation: Callable[[Fields], Document],
     max_chars: int = DEFAULT_MAX_CHARS,
 ) -> Document:
@@ -486,7 +486,7 @@ def run_operation(
     """
     params: Fields = {}
     try:
-        params = check_params(span.partition(".")[2], spec, given)
+        params = check_params(span.partition(".")[2], spec, raw_params)
         document = operation(params)
     except DryRun as planned:
         document = {"ok": True, "dry_run": True, "request": planned.args[0]}

@@ -337,6 +337,23 @@ class DocumentSize(unittest.TestCase):
         self.assertEqual(cut["texts_shortened_to"], lengths[2])
         self.assertEqual(cut["left_out"], ["raw"])
 
+    def test_an_answer_keeps_a_thousand_characters_while_there_are_sources_to_drop(self) -> None:
+        source = {"number": 1, "title": "a.example", "url": "https://a.example/" + "p" * 300}
+        answer = {"ok": True, "text": "word " * 1_200, "sources": [source] * 10}
+        document: Any = {"ok": True, "results": [copy.deepcopy(answer) for _ in range(3)]}
+        common.fit_document(document, 9_000)
+        self.assertLessEqual(len(common.dump_json(document)), 9_000)
+        for result in document["results"]:
+            self.assertGreaterEqual(len(result["text"]), 1_000)
+            self.assertEqual(len(result["sources"]), 3)
+
+    def test_a_document_is_measured_as_it_is_printed(self) -> None:
+        document = {"ok": True, "text": '"' * 4_000}
+        common.fit_document(document, 5_000, (), lambda cut: len(cut["text"]))
+        self.assertEqual(len(document["text"]), 4_000)
+        common.fit_document(document, 3_000, (), lambda cut: len(cut["text"]))
+        self.assertEqual(len(document["text"]), 3_000)
+
     def test_whole_documents_of_a_batch_go_only_if_nothing_else_helps(self) -> None:
         document: Any = {"ok": True, "results": [{"ok": True, "url": "u" * 90} for _ in range(30)]}
         common.fit_document(document, 1_500, ())
