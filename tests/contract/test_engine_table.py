@@ -118,7 +118,7 @@ class AnEngineMore(SmallWebCase):
         for script in ("web_search.py", "keyless_search.py"):
             with self.subTest(script):
                 command = str(self.scripts / script)
-                self.assertRegex(self.run_command(command, "--help"), r"--engine:.*\btiny\b")
+                self.assertRegex(self.run_command(command, "--help"), r"(?s)--engine\b.*\btiny\b")
                 words = ("sourdough", "--engine", "tiny", "--count", "2")
                 document = json.loads(self.run_command(command, *words))
                 self.assertTrue(document["ok"], document)

@@ -286,7 +286,6 @@ REFUSED = {
     ("guide", "--site", "a b.com"): "site must be a host",
     ("g" * 480, "--site", "docs.python.org"): "at most 499 characters of query, not 501",
     ("g" * 301, "--engine", "wikipedia"): "at most 300 characters of query, not 301",
-    ("guide", "more"): "single quotes",
 }
 
 
