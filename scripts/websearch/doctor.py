@@ -18,6 +18,7 @@ from websearch.engines import (
     GITHUB_RAW,
     READ_HOSTS,
     ask_engine,
+    costs_money,
     engine_address,
     engine_order,
     has_other_address,
@@ -298,8 +299,8 @@ def check_spending() -> list[Line]:
     try:
         limits = budgets()
     except SearchError as error:
-        is_fatal = any(ENGINES[engine]["paid"] for engine in default_engines())
-        kind = error.kind if is_fatal else ""
+        # Then web_search.py asks no engine that may cost money, and none in its place.
+        kind = error.kind if any(map(costs_money, default_engines())) else ""
         return [report_line(name, "failed", error.message, error.details["hint"], kind)]
     with closing(PageStore()) as store:
         spent = store.spent(this_month())
