@@ -83,9 +83,25 @@ def normal_url(text: str) -> str:
     if not name or port == 0:
         raise SearchError("invalid_input", f"{shown} names no host.", hint)
     netloc = (f"[{name}]" if ":" in name else name) + (f":{port}" if port else "")
-    path = quote(parts.path or "/", safe="/%:@!$&'()*+,;=~-._")
+    path = quote(without_dots(parts.path) or "/", safe="/%:@!$&'()*+,;=~-._")
     query = quote(parts.query, safe="/%:@!$&'()*+,;=~-._?")
     return urlunsplit((parts.scheme, netloc, path, query, ""))
+
+
+def without_dots(path: str) -> str:
+    """Return a path without . and .. segments (RFC 3986, 5.2.4), also if they are encoded."""
+    segments: list[str] = []
+    names = path.split("/")
+    for position, name in enumerate(names):
+        plain = name.lower().replace("%2e", ".")
+        if plain not in (".", ".."):
+            segments.append(name)
+            continue
+        if plain == ".." and len(segments) > 1:
+            segments.pop()
+        if position == len(names) - 1:
+            segments.append("")
+    return "/".join(segments)
 
 
 def ascii_host(host: str) -> str:
