@@ -185,9 +185,10 @@ def refused_address(host: str) -> SearchError:
     return SearchError("refused", message, hint)
 
 
-def guarded_connect(host: str, port: int) -> Callable[..., Any]:
+def guarded_connect(host: str, port: int, excepts: bool = True) -> Callable[..., Any]:
     """Return a function that connects to host and port if all their addresses are public.
 
+    excepts: the exceptions that the environment names hold.
     It takes the place of socket.create_connection. It resolves the name once and connects to the
     very address that it checked, so a name that resolves differently the next time gains nothing.
     """
@@ -203,9 +204,8 @@ def guarded_connect(host: str, port: int) -> Callable[..., Any]:
             hint = "Check the address, and whether this machine has a network."
             message = f"The name {host} could not be resolved."
             raise UnknownNameError("network", message, hint) from None
-        if not is_excepted(host, port) and not all(
-            is_public(str(address[4][0])) for address in addresses
-        ):
+        are_public = all(is_public(str(address[4][0])) for address in addresses)
+        if not are_public and not (excepts and is_excepted(host, port)):
             raise refused_address(host)
         failure: OSError = OSError("no address")
         for family, kind, protocol, _, target in addresses:
