@@ -1,6 +1,7 @@
 """A browser without a web: it speaks the DevTools protocol over its pipe and shows one page.
 
-What it does is in the name under which it is started: page, dialog, stuck, silent, root, lost.
+What it does is in the name under which it is started: page, dialog, stuck, silent, root, lost,
+flood.
 It writes its arguments and variables as JSON into the folder of that name.
 """
 
@@ -53,6 +54,8 @@ def main() -> None:
             method = message["method"]
             if name.name == "silent":
                 continue
+            while name.name == "flood":  # until the pipe is closed
+                os.write(4, b"x" * 65_536)
             if method == "Runtime.evaluate" and name.name in ("dialog", "stuck") and not held:
                 held = message["id"]  # answered once the dialog is closed, or the script stopped
                 send({**DIALOG} if name.name == "dialog" else {"method": "Page.other"})

@@ -66,7 +66,7 @@ class Reading(ArchiveCase):
 
         urls = [*(self.address(f"gone/bread?{number}") for number in range(2)), good]
         with mock.patch.object(archive, "replace_gone", replace):
-            document = read.run_read({"urls": urls}, report)
+            document = read.run_read({"urls": urls, "archived": True}, report)
         self.assertEqual([page["ok"] for page in document["pages"]], [False, False, True])
         self.assertEqual(waited, [True, True])
 
@@ -139,22 +139,27 @@ class Lists(ArchiveCase):
         self.assertEqual(document["details"]["kind"], "invalid_input")
 
 
-class Naming(ArchiveCase):
-    def test_without_the_parameter_the_error_names_the_copy(self) -> None:
+class Privacy(ArchiveCase):
+    def test_without_the_parameter_the_archive_hears_nothing(self) -> None:
         document = self.read("gone/bread")
         self.assertFalse(document["ok"])
-        copy = f"{self.server.url}/web/20240131120000/{self.address('gone/bread')}"
-        self.assertEqual(document["details"]["archived"], {"date": DAY, "url": copy})
-        self.assertIn("give archived to read it", document["details"]["hint"])
-        self.assertEqual(self.asked(), ["/cdx/search/cdx"])
+        self.assertIn("With archived", document["details"]["hint"])
+        self.assertEqual(self.asked(), [])
+
+    def test_the_archive_does_not_hear_what_stands_after_the_question_mark(self) -> None:
+        page = self.page("gone/bread?session=topsecret", archived=True)
+        self.assertEqual(page["archived"], DAY)
+        paths = [request for request in self.server.requests if request.path in self.asked()]
+        self.assertTrue(paths)
+        self.assertNotIn("topsecret", " ".join(request.target for request in paths))
 
     def test_the_archive_hears_nothing_of_private_addresses(self) -> None:
         self.set_environment(WAYBACK_BASE_URL="")
         with mock.patch.object(archive, "newest_copy") as asked:
-            self.assertEqual(self.kind("gone/bread"), "http")
+            self.assertEqual(self.kind("gone/bread", archived=True), "http")
             for name in ("wiki.corp", "intranet", "10.0.0.1"):
                 answer = fetch.UnknownNameError("network", "gone", "hint")
-                archive.replace_gone(answer, f"http://{name}/", 9e9, True)
+                archive.replace_gone(answer, f"http://{name}/", 9e9)
         asked.assert_not_called()
 
 
@@ -177,10 +182,11 @@ class Names(ArchiveCase):
         for params in ({}, {"robots": True}):
             details = self.resolved(socket.EAI_NONAME, **params)["details"]
             self.assertEqual(details["kind"], "network")
-            self.assertEqual(details["archived"]["date"], DAY)
+            self.assertIn("With archived", details["hint"])
 
     def test_a_name_that_cannot_be_looked_up_now_is_not(self) -> None:
-        self.assertNotIn("archived", self.resolved(socket.EAI_AGAIN)["details"])
+        details = self.resolved(socket.EAI_AGAIN)["details"]
+        self.assertNotIn("archived", details["hint"])
 
 
 class Pace(ArchiveCase):

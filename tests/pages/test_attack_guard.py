@@ -14,6 +14,7 @@ import unittest
 from typing import Any
 from urllib.parse import urlsplit
 
+from tests.fake_server.server import FakeServer
 from tests.pages.attack_pages import (
     PAGE_BYTES,
     Attack,
@@ -207,6 +208,18 @@ class Length(CannedPage):
             self.assertEqual(document["details"]["kind"], kind)
             self.assertIn("longer than 8000 characters", document["error"])
             self.assertLess(len(document["error"]), 200)
+
+    def test_the_address_that_a_redirect_leads_to_leaves_room_for_the_text(self) -> None:
+        site = FakeServer()
+        self.addCleanup(site.close)
+        hosts = [urlsplit(server.url).netloc for server in (self.server, site)]
+        self.set_environment(WEB_SEARCH_ALLOW_PRIVATE=",".join(hosts))
+        target = f"{site.url}/site/articles/sourdough?{'a' * 7_800}"
+        urls = [self.server.url, f"{site.url}/site/articles/tides"]
+        document = self.read("", status=302, headers={"Location": target}, urls=urls)
+        self.assertLess(len(document["pages"][0]["final_url"]), 1_001)
+        for page in document["pages"]:
+            self.assertEqual(len(page["text"]), page["chars"])
 
 
 class Deadline(CannedPage):

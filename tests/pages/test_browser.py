@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import socket
 import sys
 import tempfile
@@ -21,7 +22,7 @@ from tests.support import CANARY, SLACK, CannedServer, EnvironmentCase, load_scr
 browser: Any = load_script("websearch.pages.browser")
 thin_pages: Any = load_script("websearch.pages.thin_pages")
 browser_proxy: Any = load_script("websearch.pages.browser_proxy")
-MODES = ("page", "dialog", "stuck", "silent", "root", "lost")
+MODES = ("page", "dialog", "stuck", "silent", "root", "lost", "flood")
 
 
 def is_running(process: int) -> bool:
@@ -114,6 +115,21 @@ class Pages(SiteCase):
         seen = self.seen("silent")
         self.assertTrue(ends(seen["process"]) and ends(seen["child"]))
 
+    def test_a_profile_that_a_killed_process_left_is_deleted_by_the_next(self) -> None:
+        for name, age in (("old", browser.LEFT_SECONDS + 5), ("new", 0)):
+            profile = self.folder / f"{browser.PROFILE}{name}"
+            (profile / "Default").mkdir(parents=True)
+            os.utime(profile, (time.time() - age,) * 2)
+        with mock.patch("tempfile.tempdir", str(self.folder)):
+            browser.remove_left_profiles()
+        self.assertEqual([path.name for path in self.folder.glob(f"{browser.PROFILE}*")],
+                         [f"{browser.PROFILE}new"])  # fmt: skip
+
+    def test_a_message_without_end_ends_the_browser(self) -> None:
+        with mock.patch.object(browser, "MAX_MESSAGE", 1_000_000):
+            document = self.read_with("flood")
+        self.assertEqual(document["details"]["kind"], "unsupported")
+
     def test_the_children_end_after_a_good_page_too(self) -> None:
         self.read_with("page")
         self.assertTrue(ends(self.seen("page")["child"]))
@@ -157,7 +173,7 @@ class Proxy(EnvironmentCase):
         self.site.body, self.site.headers = b"seen", {"Content-Type": "text/plain"}
         self.host = urlsplit(self.site.url).netloc
         self.set_environment(WEB_SEARCH_ALLOW_PRIVATE=self.host)
-        self.proxy = browser_proxy.GuardProxy(time.monotonic() + 20)
+        self.proxy = browser_proxy.GuardProxy(self.site.url, time.monotonic() + 20)
         self.addCleanup(self.proxy.close)
 
     def send(self, text: str) -> bytes:
@@ -181,7 +197,24 @@ class Proxy(EnvironmentCase):
         with mock.patch.object(browser_proxy, "guarded_connect") as connect:
             connect.return_value.side_effect = OSError
             self.send(f"GET http://one.example:81/ HTTP/1.1\nHost: {self.host}\n\n")
-        connect.assert_called_once_with("one.example", 81)
+        connect.assert_called_once_with("one.example", 81, excepts=False)
+
+    def test_an_exception_holds_for_the_host_of_the_page_alone_and_only_to_read(self) -> None:
+        other = CannedServer()
+        self.addCleanup(other.close)
+        other.body = b"seen"
+        host = urlsplit(other.url).netloc
+        self.set_environment(WEB_SEARCH_ALLOW_PRIVATE=f"{self.host},{host}")
+        for request, is_answered in (
+            (f"GET {self.site.url}/x HTTP/1.1\n\n", True),
+            (f"HEAD {self.site.url}/x HTTP/1.1\n\n", True),
+            (f"POST {self.site.url}/x HTTP/1.1\nContent-Length: 0\n\n", False),
+            (f"DELETE {self.site.url}/x HTTP/1.1\n\n", False),
+            (f"GET {other.url}/x HTTP/1.1\n\n", False),
+            (f"CONNECT {host} HTTP/1.1\n\n", False),
+        ):
+            with self.subTest(request):
+                self.assertEqual(bool(self.send(request)), is_answered)
 
     def test_private_hosts_get_no_answer(self) -> None:
         other = CannedServer()

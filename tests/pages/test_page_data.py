@@ -15,6 +15,8 @@ page_data: Any = load_script("websearch.pages.page_data")
 payload: Any = load_script("websearch.pages.script_data")
 page_tree: Any = load_script("websearch.pages.page_tree")
 
+DOTTED = "\u0130"  # a capital I with a dot, which is two characters in small letters
+
 
 def text_in(html: bytes | str) -> str:
     """The text that a page holds as data."""
@@ -34,6 +36,10 @@ class Data(SiteCase):
                 self.assertLess(page["text"].index(MORNING), page["text"].index(EVENING))
                 self.assertIn("data that the page holds", page["note"])
                 self.assertNotIn("truncated", page)
+
+    def test_letters_that_grow_in_small_letters_move_nothing(self) -> None:
+        body = f"<title>{DOTTED * 50}</title><noscript><p>{MORNING}</p></noscript>"
+        self.assertEqual(page_data.longest_noscript(body), f"<p>{MORNING}</p>")
 
     def test_article_body_of_linked_data_is_the_text(self) -> None:
         self.assertEqual(self.page("scripts/article-body")["text"], f"{MORNING} {EVENING}")

@@ -170,6 +170,14 @@ class Requests(SiteCase):
         for first, third in zip(times, times[2:]):  # noqa: B905  uneven on purpose
             self.assertGreater(third - first, 0.5)
 
+    def test_dot_segments_are_resolved_before_anybody_is_asked(self) -> None:
+        for path, sent in (
+            ("/a/../b", "/b"), ("/a/./b/", "/a/b/"), ("/a/b/..", "/a/"), ("/../../x", "/x"),
+            ("/a/%2e%2E/b", "/b"), ("/a/..b/c..", "/a/..b/c.."), ("", "/"), ("/a//../b", "/a/b"),
+        ):  # fmt: skip
+            address = fetch.normal_url(f"https://github.com{path}?q=/../x")
+            self.assertEqual(address, f"https://github.com{sent}?q=/../x", path)
+
     def test_redirects_are_followed_up_to_five(self) -> None:
         self.assertEqual(self.page("redirect/5")["final_url"], self.address("articles/sourdough"))
         for path in ("redirect/6", "redirect/loop"):

@@ -27,37 +27,29 @@ if TYPE_CHECKING:
 NAME = "wayback"  # its entry in READ_HOSTS
 TITLE = "The Internet Archive"
 READING_SECONDS = 10.0  # to find a copy and to fetch it; the archive is slow
-NAMING_SECONDS = 4.0  # to find a copy that is only named
 PAUSE = 60.0  # seconds without a request after a refusal that does not say how long
 
 
-def replace_gone(
-    gone: Fetched | SearchError, url: str, deadline: float, reads_copy: bool
-) -> Fetched | SearchError:
+def replace_gone(gone: Fetched | SearchError, url: str, deadline: float) -> Fetched | SearchError:
     """Return the archived copy of a page that is gone (see is_gone), or the error of the page.
 
-    Without reads_copy, the error only names the copy, in details.archived. The archive is not asked
-    about addresses in private networks. Never raises SearchError.
+    The archive hears nothing of addresses in private networks and of what stands after a question
+    mark, which may be private, too. Never raises SearchError.
     """
     error = gone_error(gone)
     if error.kind == "blocked" or is_private(url):
         return error
-    seconds = READING_SECONDS if reads_copy else NAMING_SECONDS
-    limit = min(deadline, time.monotonic() + seconds)
+    limit = min(deadline, time.monotonic() + READING_SECONDS)
+    address = url.partition("?")[0]
     try:
-        timestamp = newest_copy(url, limit)
-        if timestamp and reads_copy:
-            return fetch_copy(url, timestamp, limit)
+        timestamp = newest_copy(address, limit)
+        if timestamp:
+            return fetch_copy(address, timestamp, limit)
     except SearchError as failure:
-        error.retryable = reads_copy
+        error.retryable = True
         error.details["hint"] += f" {TITLE} could not be asked: {failure}"
         return error
-    if timestamp:
-        date = date_of(timestamp)
-        error.details["archived"] = {"date": date, "url": copy_address(url, timestamp)}
-        error.details["hint"] = f"{TITLE} has a copy of {date}: give archived to read it."
-    else:
-        error.details["hint"] += f" {TITLE} has no copy."
+    error.details["hint"] += f" {TITLE} has no copy."
     return error
 
 

@@ -39,6 +39,10 @@ PAGE_SECONDS = 15.0  # for one page, the start of the browser included
 LEAST_SECONDS = 2.0  # a browser takes a second to start
 CLEANING_SECONDS = 0.5  # kept free before the deadline, to end the browser and delete its profile
 LAST_WRITE_SECONDS = 0.1  # a child that was killed has ended its last write after so long
+LEFT_SECONDS = 60.0  # a profile that is older was left behind by a process that was killed
+PROFILE = "web-search-browser-"  # the beginning of a profile's name
+# Of one message of the browser: MAX_PAGE_BYTES characters can take six bytes each.
+MAX_MESSAGE = 7 * MAX_PAGE_BYTES
 LOOK_SECONDS = 0.25  # between two looks at what the page shows
 QUIET_SECONDS = 1.0  # a page with text that does not grow any more for so long is filled
 SCRIPT_SECONDS = 2.0  # a page that does not answer for so long is stopped
@@ -73,6 +77,7 @@ INSTALL_HINT = (
     "Install Chromium or Chrome (Debian, Ubuntu: apt install chromium; Fedora: dnf install "
     "chromium; macOS: brew install chromium), or set WEB_SEARCH_BROWSER to its path."
 )
+DIALOG = "Page.javascriptDialogOpening"
 _TEXT_LENGTH = "document.readyState + ' ' + (document.body ? document.body.innerText.length : 0)"
 _PAGE = f"document.documentElement.outerHTML.slice(0, {MAX_PAGE_BYTES})"
 
@@ -105,7 +110,7 @@ def read_in_browser(url: str, deadline: float, running: set[Browser]) -> Fetched
         message = "No time was left to start a browser."
         raise SearchError("timeout", message, "Raise timeout.", retryable=True)
     program = find_browser()
-    with contextlib.closing(GuardProxy(limit)) as proxy:
+    with contextlib.closing(GuardProxy(url, limit)) as proxy:
         command = [
             program, *FLAGS, f"--proxy-server=http://127.0.0.1:{proxy.port}",
             f"--user-agent={page_headers()['User-Agent']}",
@@ -139,7 +144,8 @@ class Browser:
         self.number = 0
         self.lock = threading.Lock()  # for the pipe: another thread may close it
         self.is_open = True
-        self.profile = tempfile.mkdtemp(prefix="web-search-browser-")
+        remove_left_profiles()
+        self.profile = tempfile.mkdtemp(prefix=PROFILE)
         try:
             started = start_process([*command, f"--user-data-dir={self.profile}"], self.profile)
         except SearchError:
@@ -224,20 +230,25 @@ class Browser:
                 raise SearchError("timeout", text, "Raise timeout.", retryable=True) from None
             if message is None:
                 raise self.ended()
-            if message.get("method") == "Page.javascriptDialogOpening":
+            if message.get("method") == DIALOG:
                 self.send("Page.handleJavaScriptDialog", {"accept": False})
             elif message.get("id") == number:
                 result: dict[str, Any] = message.get("result", {})
                 return result
 
     def read_messages(self) -> None:
-        """Put what the browser says into messages, None at its end; a message ends with a NUL."""
-        waiting = b""
+        """Put answers and dialogs into messages, None at the end; a message ends with a NUL."""
+        waiting = bytearray()
         with contextlib.suppress(OSError, ValueError):
             while data := os.read(self.reader, 1 << 16):
-                *whole, waiting = (waiting + data).split(b"\0")
-                for message in whole:
-                    self.messages.put(json.loads(message))
+                waiting += data
+                if b"\0" in data:
+                    *whole, waiting = waiting.split(b"\0")
+                    for message in map(json.loads, whole):
+                        if "id" in message or message.get("method") == DIALOG:
+                            self.messages.put(message)
+                if len(waiting) > MAX_MESSAGE:
+                    break
         os.close(self.reader)
         self.messages.put(None)
 
@@ -274,6 +285,19 @@ class Browser:
                 time.sleep(LAST_WRITE_SECONDS)
                 shutil.rmtree(self.profile, ignore_errors=True)
             self.running.discard(self)
+
+
+def remove_left_profiles() -> None:
+    """Delete the profiles that processes of this user left behind when they were killed."""
+    folder = tempfile.gettempdir()
+    for name in os.listdir(folder):
+        path = os.path.join(folder, name)
+        with contextlib.suppress(OSError):
+            status = os.lstat(path)
+            is_mine = os.name == "nt" or status.st_uid == os.geteuid()
+            is_old = time.time() - status.st_mtime > LEFT_SECONDS
+            if name.startswith(PROFILE) and is_mine and is_old:
+                shutil.rmtree(path)
 
 
 # ===== processes ==================================================================================

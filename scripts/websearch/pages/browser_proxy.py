@@ -2,7 +2,8 @@
 
 It resolves every name itself and refuses what read_page refuses. The browser is told to resolve
 nothing and to send everything through here, so a page's scripts, frames, images and redirects
-reach no private address either.
+reach no private address either. Of the exceptions that the environment names, a page reaches only
+its own host, and only to read: another page could change something there.
 """
 
 from __future__ import annotations
@@ -27,18 +28,20 @@ MAX_BYTES = 50_000_000  # for one page with everything that it loads
 CONNECT_SECONDS = 5.0
 IDLE_SECONDS = 8.0  # a connection on which nothing comes is closed
 READ_SIZE = 65_536
+READING = ("GET", "HEAD", "CONNECT")  # CONNECT: of an https page, whose requests are not seen here
 LEFT_OUT = ("connection", "keep-alive", "proxy-connection", "proxy-authorization", "host")
 
 
 class GuardProxy(socketserver.ThreadingTCPServer):
-    """A proxy on a free port of loopback; refused: the targets that were refused."""
+    """A proxy on a free port of loopback for a page; refused: the targets that were refused."""
 
     daemon_threads = True
     block_on_close = False
     request_queue_size = 128
 
-    def __init__(self, deadline: float) -> None:
+    def __init__(self, url: str, deadline: float) -> None:
         super().__init__(("127.0.0.1", 0), ProxyConnection)
+        self.page_host = host_and_port(url)
         self.deadline = deadline
         self.refused: set[str] = set()
         self.room = MAX_BYTES
@@ -77,7 +80,9 @@ class ProxyConnection(socketserver.StreamRequestHandler):
         try:
             host, port, path = split_target(method, target)
             check_blocked_site(host)
-            upstream = guarded_connect(host, port)((host, port), CONNECT_SECONDS)
+            excepts = method in READING and (host, port) == self.server.page_host
+            connect = guarded_connect(host, port, excepts=excepts)
+            upstream = connect((host, port), CONNECT_SECONDS)
         except SearchError as error:
             if error.kind == "refused":
                 self.server.refused.add(target)

@@ -263,7 +263,7 @@ class ListReader:
             if self.params.get("archived") and is_gone(answer):
                 from websearch.pages.archive import replace_gone
 
-                answer = result_or_error(replace_gone, answer, address, math.inf, True)
+                answer = result_or_error(replace_gone, answer, address, math.inf)
             self.fetched.put((number, line, answer))
         self.fetched.put(None)
 

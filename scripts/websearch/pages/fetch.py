@@ -84,9 +84,25 @@ def normal_url(text: str) -> str:
     if not name or port == 0:
         raise SearchError("invalid_input", f"{shown} names no host.", hint)
     netloc = (f"[{name}]" if ":" in name else name) + (f":{port}" if port else "")
-    path = quote(parts.path or "/", safe="/%:@!$&'()*+,;=~-._")
+    path = quote(without_dots(parts.path) or "/", safe="/%:@!$&'()*+,;=~-._")
     query = quote(parts.query, safe="/%:@!$&'()*+,;=~-._?")
     return urlunsplit((parts.scheme, netloc, path, query, ""))
+
+
+def without_dots(path: str) -> str:
+    """Return a path without . and .. segments (RFC 3986, 5.2.4), also if they are encoded."""
+    segments: list[str] = []
+    names = path.split("/")
+    for position, name in enumerate(names):
+        plain = name.lower().replace("%2e", ".")
+        if plain not in (".", ".."):
+            segments.append(name)
+            continue
+        if plain == ".." and len(segments) > 1:
+            segments.pop()
+        if position == len(names) - 1:
+            segments.append("")
+    return "/".join(segments)
 
 
 def ascii_host(host: str) -> str:
@@ -170,9 +186,10 @@ def refused_address(host: str) -> SearchError:
     return SearchError("refused", message, hint)
 
 
-def guarded_connect(host: str, port: int) -> Callable[..., Any]:
+def guarded_connect(host: str, port: int, excepts: bool = True) -> Callable[..., Any]:
     """Return a function that connects to host and port if all their addresses are public.
 
+    excepts: the exceptions that the environment names hold.
     It takes the place of socket.create_connection. It resolves the name once and connects to the
     very address that it checked, so a name that resolves differently the next time gains nothing.
     """
@@ -188,9 +205,8 @@ def guarded_connect(host: str, port: int) -> Callable[..., Any]:
             hint = "Check the address, and whether this machine has a network."
             message = f"The name {host} could not be resolved."
             raise UnknownNameError("network", message, hint) from None
-        if not is_excepted(host, port) and not all(
-            is_public(str(address[4][0])) for address in addresses
-        ):
+        are_public = all(is_public(str(address[4][0])) for address in addresses)
+        if not are_public and not (excepts and is_excepted(host, port)):
             raise refused_address(host)
         failure: OSError = OSError("no address")
         for family, kind, protocol, _, target in addresses:

@@ -97,13 +97,15 @@ def data_markdown(html: str, page: Page, base: str, keep_links: bool) -> str:
 
 def longest_noscript(html: str) -> str:
     """Return the content of the page's longest noscript element, or ""."""
-    lower, longest, end = html.lower(), "", 0
-    while (start := lower.find("<noscript", end)) >= 0:
-        start = lower.find(">", start) + 1
-        end = lower.find("</noscript", start)
-        if not start or end < 0:
+    opening, closing = re.compile(r"(?i)<noscript"), re.compile(r"(?i)</noscript")
+    longest, match = "", opening.search(html)
+    while match:
+        start = html.find(">", match.end()) + 1
+        end = closing.search(html, start) if start else None
+        if not end:
             break
-        longest = max(longest, html[start:end], key=len)
+        longest = max(longest, html[start : end.start()], key=len)
+        match = opening.search(html, end.end())
     return longest
 
 

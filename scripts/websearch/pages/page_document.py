@@ -5,11 +5,25 @@ from __future__ import annotations
 import re
 import time
 
-from websearch.common import SearchError, clean_text, drop_empty, error_document, one_line
+from websearch.common import (
+    SearchError,
+    clean_text,
+    drop_empty,
+    error_document,
+    one_line,
+    shorten,
+)
 from websearch.html_tree import texts_below, unescape
 from websearch.pages.charsets import decode_page
 from websearch.pages.content import find_content
-from websearch.pages.fetch import Fetched, check_status, fetched_bytes, host_and_port, is_pdf
+from websearch.pages.fetch import (
+    Fetched,
+    check_status,
+    fetched_bytes,
+    host_and_port,
+    is_gone,
+    is_pdf,
+)
 from websearch.pages.markdown import content_markdown
 from websearch.pages.metadata import find_metadata
 from websearch.pages.other_formats import (
@@ -32,6 +46,7 @@ if TYPE_CHECKING:
 
 PDF_TIME_SHARE = 0.8  # of the time that is left, so that what was read of a long file is not late
 # Characters of a page's fields; what a page says about itself can be as long as it likes.
+MAX_FINAL_URL = 1_000  # characters of the address that redirects lead to
 FIELD_CHARS = {
     "title": 300, "author": 200, "published": 40, "updated": 40, "license": 60, "language": 40,
 }  # fmt: skip
@@ -66,14 +81,20 @@ def page_document(
         content = result_or_error(read_answer, answer, params, deadline)
     if isinstance(content, SearchError):
         if isinstance(answer, Fetched) and answer.api_error:
-            hint = content.details["hint"]
-            content.details["hint"] = f"{hint} Its API: {answer.api_error}".strip()
+            add_hint(content, f"Its API: {answer.api_error}")
+        if not isinstance(answer, dict) and is_gone(answer) and not params.get("archived"):
+            add_hint(content, "With archived, the Internet Archive is asked for a copy.")
         return error_document(content)
     if isinstance(answer, Fetched) and answer.copy:
         from websearch.pages.archive import archived_fields
 
         content |= {"final_url": answer.copy, **archived_fields(answer.copy)}
     return {"ok": True, **content}
+
+
+def add_hint(error: SearchError, hint: str) -> None:
+    """Add a sentence to the hint of an error."""
+    error.details["hint"] = f"{error.details['hint']} {hint}".strip()
 
 
 def result_or_error(work: Callable[..., Any], *arguments: Any) -> Any:
@@ -125,7 +146,8 @@ def read_answer(answer: Fetched | Document, params: dict[str, Any], deadline: fl
         hint = "Open the page in a browser, or use another source."
         raise SearchError("unsupported", message, hint)
     fields = {name: one_line(content.get(name, ""), limit) for name, limit in FIELD_CHARS.items()}
-    order = dict.fromkeys(("final_url", *fields))
+    fields["final_url"] = shorten(content["final_url"], MAX_FINAL_URL)
+    order = dict.fromkeys(("final_url", *FIELD_CHARS))
     more = {"text": text, "cut": cut or content.get("cut") or None}
     return drop_empty({**order, **content, **fields, **more})
 

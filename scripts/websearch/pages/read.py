@@ -113,7 +113,7 @@ COMMANDS: dict[str, dict[str, Any]] = {
                      "reaches what read_page may reach, and nothing else"},
             {"name": "archived", "type": "bool",
              "help": "read the newest copy of the Internet Archive if a page is gone (404, 410, or "
-                     "a name that no longer exists); else the error names that copy"},
+                     "a name that no longer exists)"},
             {"name": "explain", "type": "bool",
              "help": f"also list the elements that a rule dropped, the {MAX_DROPPED} largest"},
         ],
@@ -325,11 +325,11 @@ class PageReading:
             index, url = taken
             answer = self.fetch(url)
             self.schedule.give_back(url)  # asking the archive may take long
-            if not isinstance(answer, dict) and is_gone(answer):
+            reads_copy = bool(self.params.get("archived"))
+            if reads_copy and not isinstance(answer, dict) and is_gone(answer):
                 from websearch.pages.archive import replace_gone
 
-                reads_copy = bool(self.params.get("archived"))
-                answer = result_or_error(replace_gone, answer, url, self.deadline, reads_copy)
+                answer = result_or_error(replace_gone, answer, url, self.deadline)
             size = len(answer.response.body) if isinstance(answer, Fetched) else 0
             try:
                 self.fetched.put((size, index, answer), timeout=self.seconds_left())
