@@ -36,6 +36,13 @@ ATTACKS = {
     "lists": "<ul><li>", "items": "<li>", "tables": "<table><tr><td>", "quotes": "<blockquote>x",
     "mixed nesting": "<ol><li><p>x<table><td>y", "links": "<a>x", "options": "<select><option>",
     "headings": "<h2>Related</h2>",
+    "rows of tabs": "<ul role=tablist><li role=tab>a<li role=tab>b</ul>",
+    "labels": "<div><label for=a>x</label><label for=b>y</label></div><div><p>a</p><p>b</p></div>",
+    "spans of rows": "<table><tr><td rowspan=0>a<td rowspan=1000000 colspan=1000000>b",
+    "linked code": "<p><code>a<a href=/x>b</a></code><code>c</code>",
+    "lines of code": "<div class=highlight><div class=line>x</div>",
+    "neighbours": "<pre>x</pre><div><p><a rel=next>Next</a><code>a</code>",
+    "named headings": "<section id=comments><h2 id=comments><b>comments</b><pre>",
     "boxed headings": "<div><h2>Related</h2></div>", "definitions": "<dl><dt>a<dd>b",
     "code": "<pre>`",
     "teasers": '<div itemprop="articleBody"><a href=/x>A headline of a text</a><p>May 2021</div>',
@@ -115,6 +122,78 @@ class Content(unittest.TestCase):
         text = content.extract(article(f"<p>Quill's language is small.</p>{code}{prose * 6}"))
         self.assertIn("-- a comment", text)
         self.assertIn("it never moves", text)
+
+    def documentation(self, body: str) -> str:
+        head = '<meta name="generator" content="Docutils 0.19">'
+        prose = "<p>Quill reads a file of settings, and each line of it names one of them.</p>"
+        return str(markdown.extract_markdown(f"{head}<main><h1>Quill</h1>{prose}{body}</main>"))
+
+    def test_the_sections_of_documentation_are_not_judged_by_their_subjects(self) -> None:
+        for name in ("comments", "cookies", "related", "share", "sidebar", "search", "footer"):
+            body = f"<section id={name}><h2 id={name}>{name}</h2><p>It stays.</p></section>"
+            self.assertIn(f"## {name}\n\nIt stays.", self.documentation(body))
+        heading = "<h2 class='anchor anchorTargetStickyNavbar_x'>Options</h2><p>a"
+        self.assertIn("## Options", self.documentation(heading))
+        note = "<aside class=footnote><p>The author saw it.</aside><span class=author>Ann</span>"
+        self.assertIn("The author saw it.\n\nAnn", self.documentation(note))
+
+    def test_documentation_keeps_what_it_repeats_and_where_it_leads(self) -> None:
+        box = "<div><p>timeout</p><p>How long Quill waits for an answer, in seconds.</p></div>"
+        text = self.documentation(f"<h2>get</h2>{box}<h2>put</h2>{box}<p>The end of it.</p>")
+        self.assertEqual(text.count("How long Quill waits"), 2)
+        links = "<ul>" + "<li><a href=/x>the option that waits</a>" * 4 + "</ul>"
+        text = self.documentation(f"<h2>See also</h2><p>See also: {'the rest. ' * 3}</p>{links}")
+        self.assertEqual(text.count("- the option that waits"), 4)
+        self.assertIn("## See also\n\nSee also: the rest.", text)
+
+    def test_documentation_loses_signs_and_links_that_act_on_the_page(self) -> None:
+        around = "<div><a href=/a>Previous</a> Files and folders <a href=/b>Next</a></div>"
+        text = self.documentation(
+            "<h2 id=a>Files<a href=#a>\u00b6</a></h2><dl><dt>f()<a href=/s>[source]</a>"
+            f"<dd>It reads.</dl><div><pre>a</pre><a href=/play>Run</a></div><h2>The source</h2>{around}"
+        )
+        self.assertIn("## Files\n\n- **f()**\n  It reads.\n\n```\na\n```\n\n## The source", text)
+        for gone in ("Run", "[source]", "Previous", "Next"):
+            self.assertNotIn(gone, text)
+
+    def test_a_page_of_code_and_anchors_is_documentation_whatever_made_it(self) -> None:
+        body = "<h2 id=how-to-ask>How to ask</h2><p><code>a</code><pre>b</pre>" * 3
+        page = page_tree.Page(f'<div itemprop="articleBody">{body}</div>')
+        self.assertTrue(page.is_documentation)
+        self.assertFalse(page.is_article)
+        self.assertFalse(page_tree.Page(ARTICLE + body).is_documentation)
+        self.assertFalse(
+            page_tree.Page("<h2 id=how-to-ask>How to ask</h2><p>a" * 9).is_documentation
+        )
+
+    def test_a_tab_stands_before_its_panel(self) -> None:
+        panels = "<div>{0}<p>brew install quill</p></div><div>{0}<p>apt install quill</p></div>"
+        labels = "<div><label for=a>Mac</label><label for=b><code>Linux</code></label></div>"
+        by_id = (
+            "<div role=tablist><button role=tab aria-controls=x>Mac</button>"
+            "<button role=tab aria-controls=y><code>Linux</code></button></div><p>Then:</p>"
+            "<div id=x><p>brew install quill</p></div><div id=y><p>apt install quill</p></div>"
+        )
+        for tabs in (
+            by_id,
+            f"{labels}<div>{panels.format('')}</div>",
+            "<ul role=tablist><li role=tab>Mac<li role=tab><code>Linux</code></ul>"
+            + panels.format("").replace("<div>", "<div role=tabpanel>"),
+        ):
+            text = self.documentation(tabs)
+            self.assertIn("**Mac**\n\nbrew install quill\n\n**`Linux`**\n\napt install", text)
+
+    def test_comments_of_readers_go_however_long_they_are_and_short_the_post(self) -> None:
+        post = (
+            "<div class=post><h1>A walk</h1><p>"
+            + "We went to the lake before noon. " * 8
+            + "</div>"
+        )
+        for names in ("id=comments", "class=comment-list", "class='comments-area' id=respond"):
+            comment = "<div class='comment depth-1'><p>" + "I was there, too, last week. " * 40
+            text = content.extract(f"{post}<div {names}>{comment * 20}</div>")
+            self.assertIn("We went to the lake", text)
+            self.assertNotIn("I was there", text)
 
     def test_questions_that_unfold_their_answers_are_kept(self) -> None:
         body = (
@@ -550,6 +629,79 @@ class Markdown(unittest.TestCase):
         for unit in ("<ul><li>x", "<blockquote>x", "<ol><li><p>x"):
             text = markdown_of(unit * 20_000)
             self.assertLess(len(text), 20_000 * 60)
+
+    def test_the_language_of_code_is_found_in_its_names_and_above_it(self) -> None:
+        for html, language in (
+            ("<div class='highlight-python notranslate'><div class=highlight><pre>a", "python"),
+            ("<div class='cpp source-cpp'><pre>a", "cpp"), ("<pre class=rust><code>a", "rust"),
+            ("<pre data-lang=toml>a", "toml"), ("<pre class='brush: js; toolbar: false'>a", "js"),
+            ("<pre><pre class=playground><code class=language-go>a", "go"),
+            ("<div class=highlight-default><pre>a", ""), ("<div class=lang-en><pre>a", ""),
+            ("<pre class=example>a", ""),
+        ):  # fmt: skip
+            with self.subTest(html):
+                self.assertEqual(markdown_of(html), f"```{language}\na\n```")
+        labelled = "<div class=language-sh><span>sh</span><pre>a</pre></div>"
+        self.assertEqual(markdown_of(labelled), "```sh\na\n```")
+
+    def test_code_is_kept_to_the_letter_also_where_it_is_no_pre(self) -> None:
+        lines = "<div class=line>a {</div>\n<div class=line>\tb</div>"
+        for html, code in (
+            ("<pre>a\n\tb</pre>", "a\n\tb"),
+            (f"<div class=fragment>{lines}</div>", "a {\n\tb"),
+            ("<pre>a <span class=comment># b</span></pre>", "a # b"),
+        ):
+            with self.subTest(html):
+                self.assertEqual(markdown_of(html), f"```\n{code}\n```")
+        poem = markdown_of("<div class=line-block><div class=line>a</div><div class=line>b</div>")
+        self.assertEqual(poem, "a\n\nb")
+
+    def test_headings_and_code_in_terms_and_summaries_are_written_as_such(self) -> None:
+        for html, expected in (
+            ("<details><summary><h3>a</h3></summary><p>b</details>", "### a\n\nb"),
+            ("<dl><dt><pre>a</pre><dd>b</dl>", "- ```\n  a\n  ```\n\n  b"),
+            ("<dl><dt>a<dt>b<dd><p>c<p>d</dl>", "- **a**\n  **b**\n  c\n\n  d"),
+            (
+                "<dl><dt>a<dd><table><tr><th>b<th>c<tr><td>1<td>2</table></dl>",
+                "- **a**\n\n  | b | c |\n  | --- | --- |\n  | 1 | 2 |",
+            ),
+        ):
+            with self.subTest(html):
+                self.assertEqual(markdown_of(html), expected)
+
+    def test_links_in_code_are_kept_around_code_spans(self) -> None:
+        for html, expected in (
+            ("<code><a href=/x>a</a></code>", "[`a`](https://site.example/x)"),
+            ("<code>f(<a href=/x>a</a>)</code>", "`f(`[`a`](https://site.example/x)`)`"),
+            ("<p>!<a href=/x>a</a>", "\\![a](https://site.example/x)"),
+            ("<p><code>a.</code><code>b</code>()", "`a.b`()"),
+        ):
+            with self.subTest(html):
+                self.assertEqual(markdown_of(html, links=True), expected)
+        self.assertEqual(markdown_of("<code>f(<a href=/x>a</a>)</code>"), "`f(a)`")
+
+    def test_a_row_of_a_table_can_be_read_alone(self) -> None:
+        for rows, expected in (
+            ("<tr><td rowspan=2>1<td>2<tr><td>3", "| 1 | 2 |\n| 1 | 3 |"),
+            ("<tr><td>1<td rowspan=0>2<tr><td>3<tr><td>4", "| 1 | 2 |\n| 3 | 2 |\n| 4 | 2 |"),
+            ("<tr><td colspan=2 rowspan=2>1<tr><tr><td>2<td>3", "| 1 |  |\n| 1 |  |\n| 2 | 3 |"),
+            ("<tr><td>1<td><ul><li>2<li>3</ul>", "| 1 | 2; 3 |"),
+            ("<tr><td>1<td><p>2</p><pre>3</pre>", "| 1 | 2 `3` |"),
+            ("<tr><td rowspan=999999999>1<td colspan=x>2", "| 1 | 2 |"),
+        ):
+            with self.subTest(rows):
+                table = f"<table><tr><th>a<th>b{rows}</table>"
+                self.assertEqual(markdown_of(table), f"| a | b |\n| --- | --- |\n{expected}")
+
+    def test_a_table_whose_cells_hold_blocks_is_layout(self) -> None:
+        for cell in (
+            "<h3>b</h3>",
+            "<pre>b\nc</pre>",
+            "<table><tr><td>b<td>c<tr><td>d<td>e</table>",
+        ):
+            text = markdown_of(f"<table><tr><td>a<td>{cell}<tr><td>f<td>g</table>")
+            self.assertTrue(text.startswith("a\n\n"), text)
+            self.assertTrue(text.endswith("f\n\ng"), text)
 
 
 class Metadata(unittest.TestCase):

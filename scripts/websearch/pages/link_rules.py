@@ -6,7 +6,7 @@ import re
 
 from websearch.html_tree import HEADINGS, Node, name_set
 from websearch.pages.name_rules import MOST_CHARS, words_of
-from websearch.pages.page_tree import Page, ancestors, text_of
+from websearch.pages.page_tree import Page, ancestors, places, text_of
 
 # A heading that begins so stands over links to other pages, comments or forms, in the languages
 # of most pages.
@@ -188,7 +188,7 @@ def drop_related(page: Page, content: Node) -> None:
         box, parent = node, node.parent
         while parent and parent.parent and parent.chars - node.chars < 20:
             box, parent = parent, parent.parent
-        place = place or places(page)
+        place = place or places(page.nodes)
         section = related_section(node, parent.children if parent else [], place[box] + 1, content)
         if page.is_article or leads_away(section):
             for one in [node, *section]:
@@ -203,16 +203,6 @@ def leads_away(section: list[Node]) -> bool:
     chars = sum(one.chars for one in section)
     short = chars < MIN_SECTION and not any(one.tag in ("pre", "table", "dl") for one in section)
     return short or sum(one.link for one in section) >= 0.3 * chars
-
-
-def places(page: Page) -> dict[Node, int]:
-    """Return for each element its place among the children of its parent."""
-    return {
-        child: index
-        for node in page.nodes
-        for index, child in enumerate(node.children)
-        if isinstance(child, Node)
-    }
 
 
 def related_section(

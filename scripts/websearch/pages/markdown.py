@@ -423,14 +423,17 @@ def inline_text(pieces: list[str]) -> str:
     which would end each other, become one.
     """
     joined: list[str] = []
-    for piece in pieces:
-        last = joined[-1] if joined else ""
-        if piece.startswith("[") and last.endswith("!"):
-            joined[-1] = f"{last[:-1]}\\!"
-        elif re.fullmatch(_PLAIN_CODE, piece) and re.fullmatch(_PLAIN_CODE, last):
-            joined[-1] = last[:-1] + piece[1:]
+    after_code = False
+    for piece in filter(None, pieces):
+        is_code = re.fullmatch(_PLAIN_CODE, piece) is not None
+        if after_code and is_code:
+            joined[-1] = joined[-1][:-1]
+            joined.append(piece[1:])
             continue
-        joined += [piece] if piece else []
+        if piece.startswith("[") and joined and joined[-1].endswith("!"):
+            joined[-1] = f"{joined[-1][:-1]}\\!"
+        joined.append(piece)
+        after_code = is_code
     return "".join(joined)
 
 

@@ -6,6 +6,10 @@ import re
 
 from websearch.html_tree import BLOCKS, HEADINGS, Node, TreeBuilder, name_set, text_beginning
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
 TEXT_BLOCKS = name_set(
     "p pre blockquote td dd li h1 h2 h3 h4 h5 h6 dt figcaption caption th summary"
 )
@@ -219,3 +223,13 @@ def ancestors(node: Node) -> list[Node]:
     while found[-1].parent:
         found.append(found[-1].parent)
     return found
+
+
+def places(parents: Iterable[Node]) -> dict[Node, int]:
+    """Return for each child element of the parents its place among the children."""
+    return {
+        child: index
+        for node in parents
+        for index, child in enumerate(node.children)
+        if isinstance(child, Node)
+    }

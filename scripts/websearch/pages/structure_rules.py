@@ -8,7 +8,14 @@ from __future__ import annotations
 import re
 
 from websearch.html_tree import BLOCKS, HEADINGS, Node, name_set
-from websearch.pages.page_tree import MIN_ARTICLE_PROSE, TEXT_BLOCKS, Page, ancestors, look_of
+from websearch.pages.page_tree import (
+    MIN_ARTICLE_PROSE,
+    TEXT_BLOCKS,
+    Page,
+    ancestors,
+    look_of,
+    places,
+)
 
 MAX_TEASER = 400  # characters; longer boxes that begin with a link are parts of a text
 MAX_COMMENT = 2_000  # characters; longer dated boxes are more likely posts of their own
@@ -159,10 +166,11 @@ def label_panels(page: Page) -> None:
     if not rows:
         return
     ids = {node.attributes["id"]: node for node in page.nodes if "id" in node.attributes}
+    place = places({row.parent for row, _ in rows if row.parent})
     for row, tabs in rows:
         panels = [ids.get(tab.attributes.get("aria-controls", "")) for tab in tabs]
         if None in panels or len(set(panels)) < len(tabs):
-            panels = [*panels_after(row, len(tabs))]
+            panels = [*panels_after(row, place.get(row, 0), len(tabs))]
         if not panels:
             continue
         for tab, panel in zip(tabs, panels, strict=True):
@@ -200,10 +208,10 @@ def tabs_of(node: Node) -> list[Node]:
     return tabs if MAX_TABS >= len(tabs) > 1 and len(tabs) == len(inside) else []
 
 
-def panels_after(row: Node, count: int) -> list[Node]:
+def panels_after(row: Node, place: int, count: int) -> list[Node]:
     """Return the elements that the tabs of a row show: those after it, or those in the next."""
     siblings = row.parent.children if row.parent else []
-    below = siblings[siblings.index(row) + 1 :]
+    below = siblings[place + 1 : place + 2 * count + 1]  # spaces between them are texts
     after = [child for child in below if isinstance(child, Node)][:count]
     inside = [child for child in after[0].children if isinstance(child, Node)] if after else []
     if len(inside) == count and len({panel.tag for panel in inside}) == 1:
