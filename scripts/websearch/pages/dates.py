@@ -266,7 +266,7 @@ def field_dates(
     """Return the dates in the named fields of meta elements or of JSON-LD items, in this order."""
     texts = [container.get(name) for container in containers for name in names]
     dates = [written_dates(text, month_first)[:1] for text in texts if isinstance(text, str)]
-    return [written for found in dates for written in found]
+    return [written for first in dates for written in first]
 
 
 def in_local_time(published: Written, others: list[Written]) -> Written:

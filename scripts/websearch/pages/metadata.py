@@ -66,14 +66,14 @@ def find_metadata(page: Page, address: str = "") -> dict[str, str]:
 
 def meta_values(page: Page) -> dict[str, str]:
     """Return the contents of the meta elements by lower-case name; the first one wins."""
-    found: dict[str, str] = {}
+    values: dict[str, str] = {}
     for node in page.nodes:
         if node.tag == "meta":
             get = node.attributes.get
             name = get("property") or get("name") or get("itemprop") or get("http-equiv") or ""
             if get("content", "").strip():
-                found.setdefault(name.strip().lower(), get("content", "").strip())
-    return found
+                values.setdefault(name.strip().lower(), get("content", "").strip())
+    return values
 
 
 def data_items(page: Page) -> list[dict[str, Any]]:
@@ -87,7 +87,9 @@ def data_items(page: Page) -> list[dict[str, Any]]:
             text = "".join(child for child in node.children if isinstance(child, str))
             items += described_items(parse_data(text[:MAX_DATA_CHARS]))
     ranked = (_ARTICLES, _SUBJECTS)
-    return sorted(items, key=lambda item: [not re.search(one, types_of(item)) for one in ranked])
+    return sorted(
+        items, key=lambda item: [not re.search(types, types_of(item)) for types in ranked]
+    )
 
 
 def parse_data(text: str) -> Any:

@@ -13,7 +13,7 @@ from websearch.pdf.layout import PageText
 from websearch.pdf.limits import MAX_FILE_BYTES, MAX_PAGES, MAX_TEXT, Budget, OutOfBudgetError
 from websearch.pdf.syntax import Stream, decode_text
 
-TYPE_CHECKING = False  # typing.TYPE_CHECKING without its import, which costs 5 ms
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
@@ -72,12 +72,12 @@ def read_pdf(data: bytes, pages: str = "", deadline: float | None = None) -> Doc
 def parse_page_ranges(pages: str) -> list[tuple[int, int]]:
     """Return the first and last page of each range in "1,4-6"; raises SearchError."""
     ranges = []
-    for one in pages.replace(" ", "").split(",") if pages else []:
-        match = re.fullmatch(r"(\d{1,6})(?:[-\u2013](\d{1,6}))?", one)
+    for pages_range in pages.replace(" ", "").split(",") if pages else []:
+        match = re.fullmatch(r"(\d{1,6})(?:[-\u2013](\d{1,6}))?", pages_range)
         first, last = (int(match[1]), int(match[2] or match[1])) if match else (0, 0)
         if not 0 < first <= last:
             hint = 'Give page numbers and ranges such as "3-7" or "1,4-6".'
-            raise SearchError("invalid_input", f"pages holds {quoted(one)}.", hint)
+            raise SearchError("invalid_input", f"pages holds {quoted(pages_range)}.", hint)
         ranges.append((first, last))
     return ranges
 
@@ -226,13 +226,13 @@ def describe_file(file: PdfFile) -> Document:
     except (OutOfBudgetError, *DAMAGE):
         return {}
     description = (xmp or b"").decode("utf-8", "replace")
-    found = {
+    fields = {
         name: info_text(file.field(info, key)) or xmp_text(description, *XMP_FIELDS[name])
         for name, key in (("title", "Title"), ("author", "Author"), ("published", "CreationDate"))
     }
-    found["published"] = plain_date(found["published"])
-    found["language"] = info_text(language)
-    return found
+    fields["published"] = plain_date(fields["published"])
+    fields["language"] = info_text(language)
+    return fields
 
 
 def info_text(value: Any) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import unicodedata
 
-TYPE_CHECKING = False  # typing.TYPE_CHECKING without its import, which costs 5 ms
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     Glyph = tuple[str, float, float]  # text, and where it begins and ends along the line
 
@@ -43,15 +43,15 @@ def reading_order(glyphs: list[Glyph], size: float) -> str:
     if kinds.count(RIGHT) >= kinds.count(LEFT):
         return "".join(from_right(texts, kinds))
     ordered: list[str] = []
-    place = 0
-    while place < len(texts):
-        if kinds[place] == RIGHT:
-            end_of_run = last_of_run(kinds, place) + 1
-            ordered += from_right(texts[place:end_of_run], kinds[place:end_of_run])
-            place = end_of_run
+    index = 0
+    while index < len(texts):
+        if kinds[index] == RIGHT:
+            end_of_run = last_of_run(kinds, index) + 1
+            ordered += from_right(texts[index:end_of_run], kinds[index:end_of_run])
+            index = end_of_run
         else:
-            ordered.append(texts[place])
-            place += 1
+            ordered.append(texts[index])
+            index += 1
     return "".join(ordered)
 
 
@@ -80,13 +80,13 @@ def kind_of(text: str) -> str:
     return kind
 
 
-def last_of_run(kinds: list[str], place: int) -> int:
-    """Return the last right-to-left place before the next left-to-right letter."""
-    last = place
-    while place < len(kinds) and kinds[place] != LEFT:
-        if kinds[place] == RIGHT:
-            last = place
-        place += 1
+def last_of_run(kinds: list[str], index: int) -> int:
+    """Return the last right-to-left index before the next left-to-right letter."""
+    last = index
+    while index < len(kinds) and kinds[index] != LEFT:
+        if kinds[index] == RIGHT:
+            last = index
+        index += 1
     return last
 
 
@@ -98,41 +98,41 @@ def from_right(texts: list[str], kinds: list[str]) -> list[str]:
     """
     ordered: list[str] = []
     brackets: list[int] = []  # places in ordered
-    place = len(texts) - 1
-    while place >= 0:
-        if kinds[place] in (LEFT, NUMBER) or kinds[max(0, place - 1) : place + 1] == [NUMBER, SIGN]:
-            first = first_of_run(kinds, place)
-            ordered += texts[first : place + 1]
-            place = first - 1
+    index = len(texts) - 1
+    while index >= 0:
+        if kinds[index] in (LEFT, NUMBER) or kinds[max(0, index - 1) : index + 1] == [NUMBER, SIGN]:
+            first = first_of_run(kinds, index)
+            ordered += texts[first : index + 1]
+            index = first - 1
         else:
-            if texts[place] in OPENING + CLOSING:
+            if texts[index] in OPENING + CLOSING:
                 brackets.append(len(ordered))
-            ordered.append(texts[place])
-            place -= 1
-    seen = "".join(ordered[place] for place in brackets)
-    if not (seen[:1] in OPENING and any(one in CLOSING for one in seen)):
-        for place in brackets:
-            ordered[place] = ordered[place].translate(MIRRORED)
+            ordered.append(texts[index])
+            index -= 1
+    seen = "".join(ordered[index] for index in brackets)
+    if not (seen[:1] in OPENING and any(text in CLOSING for text in seen)):
+        for index in brackets:
+            ordered[index] = ordered[index].translate(MIRRORED)
     return ordered
 
 
 def first_of_run(kinds: list[str], last: int) -> int:
-    """Return where the run from left to right begins that ends at a place.
+    """Return where the run from left to right begins that ends at a index.
 
     Anything may stand between Latin letters or a letter and a number, one separator between
     numbers, and a sign such as $ before a number.
     """
     first = last
     has_letters = kinds[last] == LEFT
-    place = last - 1
-    while place >= 0 and kinds[place] != RIGHT:
-        if kinds[place] in (LEFT, NUMBER):
-            between = kinds[place + 1 : first]
-            has_letters = has_letters or kinds[place] == LEFT
+    index = last - 1
+    while index >= 0 and kinds[index] != RIGHT:
+        if kinds[index] in (LEFT, NUMBER):
+            between = kinds[index + 1 : first]
+            has_letters = has_letters or kinds[index] == LEFT
             if not has_letters and between not in ([], [SEPARATOR], [SIGN]):
                 break
-            first = place
-        place -= 1
+            first = index
+        index -= 1
     return first - 1 if first and kinds[first - 1] == SIGN and kinds[first] == NUMBER else first
 
 

@@ -10,7 +10,7 @@ import re
 from websearch.pdf.limits import MAX_CMAP_BYTES, MAX_CMAP_ENTRIES, MAX_CODE_TEXT, Budget
 from websearch.pdf.syntax import parse_hex
 
-TYPE_CHECKING = False  # typing.TYPE_CHECKING without its import, which costs 5 ms
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
@@ -50,10 +50,10 @@ class CMap:
         """Return the text of a code; "" if the map has none."""
         if code in self.texts:
             return self.texts[code]
-        found = find_range(self.text_ranges, code)
-        point = ord(found[2][-1]) + code - found[0] if found else 0
+        first, _, start = find_range(self.text_ranges, code) or (code, code, "\0")
+        point = ord(start[-1]) + code - first
         good = 0x20 <= point < 0x110000 and not (0x7F <= point < 0xA0 or 0xD800 <= point < 0xE000)
-        text = found[2][:-1] + chr(point) if found and good else ""
+        text = start[:-1] + chr(point) if good else ""
         if code < MAX_CMAP_ENTRIES:
             self.texts[code] = text
         return text
@@ -62,41 +62,41 @@ class CMap:
         """Return the number of a code's glyph."""
         if code in self.glyphs:
             return self.glyphs[code]
-        found = find_range(self.glyph_ranges, code)
-        return found[2] + code - found[0] if found else 0
+        first, _, glyph = find_range(self.glyph_ranges, code) or (code, code, 0)
+        return int(glyph) + code - first
 
     def split(self, data: bytes) -> list[int]:
         """Return the codes of a string. Codes of two bytes unless the ranges say otherwise."""
         if not self.sizes or all(size == 2 for size, _, _ in self.sizes):
             return two_byte_codes(data)
         codes = []
-        place = 0
-        while place < len(data):
-            size = self.code_size(data, place)
-            codes.append(int.from_bytes(data[place : place + size], "big"))
-            place += size
+        position = 0
+        while position < len(data):
+            size = self.code_size(data, position)
+            codes.append(int.from_bytes(data[position : position + size], "big"))
+            position += size
         return codes
 
-    def code_size(self, data: bytes, place: int) -> int:
-        """Return the number of bytes of the code at a place."""
+    def code_size(self, data: bytes, position: int) -> int:
+        """Return the number of bytes of the code at a position."""
         for size, first, last in self.sizes:
-            code = data[place : place + size]
+            code = data[position : position + size]
             low, high = first.to_bytes(size, "big"), last.to_bytes(size, "big")
             within = zip(low, code, high, strict=False)
-            if len(code) == size and all(one <= byte <= two for one, byte, two in within):
+            if len(code) == size and all(least <= byte <= most for least, byte, most in within):
                 return size
         return min(size for size, _, _ in self.sizes)
 
 
 def find_range(ranges: list[Any], code: int) -> Any:
     """Return the (first, last, value) of sorted ranges that holds a code; None if none does."""
-    place = bisect.bisect_right(ranges, code, key=FIRST) - 1
-    return ranges[place] if place >= 0 and code <= ranges[place][1] else None
+    position = bisect.bisect_right(ranges, code, key=FIRST) - 1
+    return ranges[position] if position >= 0 and code <= ranges[position][1] else None
 
 
 def two_byte_codes(data: bytes) -> list[int]:
     """Return the codes of a string in which each has two bytes."""
-    return [data[place] << 8 | data[place + 1] for place in range(0, len(data) - 1, 2)]
+    return [data[position] << 8 | data[position + 1] for position in range(0, len(data) - 1, 2)]
 
 
 def parse_cmap(data: bytes, budget: Budget) -> CMap:
@@ -175,8 +175,8 @@ def read_text_ranges(cmap: CMap, items: list[bytes | int | str | list[bytes]]) -
             continue
         first, last = int.from_bytes(low, "big"), int.from_bytes(high, "big")
         if isinstance(value, list):
-            for code, one in zip(range(first, last + 1), value, strict=False):
-                cmap.texts[code] = utf16_text(one)
+            for code, text in zip(range(first, last + 1), value, strict=False):
+                cmap.texts[code] = utf16_text(text)
         elif isinstance(value, bytes) and first == last:
             cmap.texts[first] = utf16_text(value)
         elif isinstance(value, bytes) and value:
@@ -230,14 +230,14 @@ def decode_string(data: bytes, codec: str) -> list[tuple[int, str]]:
     """Return (bytes, text) of each code of a string: the shortest that the codec can read."""
     smallest = 2 if codec in ("utf-16-be", "jis") else 1
     decoded = []
-    place = 0
-    while place < len(data):
+    position = 0
+    while position < len(data):
         for size in range(smallest, 5):
-            text = decode_code(data[place : place + size], codec)
+            text = decode_code(data[position : position + size], codec)
             if text:
                 break
         else:
             size = smallest
         decoded.append((size, text))
-        place += size
+        position += size
     return decoded

@@ -66,9 +66,9 @@ def column_tables(
     free = 0  # the first line that is in no table yet
     for begin, end in regions(lines):
         start = heading_start(lines, free, begin)
-        found = region_tables(lines[start:end], begin - start, order, cuts)
-        if found:
-            tables += found
+        more = region_tables(lines[start:end], begin - start, order, cuts)
+        if more:
+            tables += more
             free = end
     return tables
 
@@ -81,7 +81,7 @@ def regions(lines: list[TextLine]) -> list[tuple[int, int]]:
 
     Most of them have several chunks, which stand in the same columns.
     """
-    found: list[tuple[int, int]] = []
+    runs: list[tuple[int, int]] = []
     begin = end = 0  # of the current run, which is empty if they are the same
     recent: list[TextLine] = []
     for index, line in enumerate(lines):
@@ -90,13 +90,13 @@ def regions(lines: list[TextLine]) -> list[tuple[int, int]]:
         far = before.across - line.across > MAX_DROP * max(line.size, before.size)
         over = index - end >= MAX_SINGLES or line.word_count() > MAX_SINGLE_WORDS
         if recent and (far or (over and not is_row) or (is_row and not fits(line, recent))):
-            found.append((begin, end))
+            runs.append((begin, end))
             recent = []
         if is_row:
             begin = begin if recent else index
             end = index + 1
             recent = [*recent[1 - RECENT :], line]
-    return [*found, (begin, end)] if recent else found
+    return [*runs, (begin, end)] if recent else runs
 
 
 def fits(line: TextLine, recent: list[TextLine]) -> bool:
@@ -329,7 +329,7 @@ def join(row: Cells, cells: Cells) -> Cells:
 def are_rows(above: Cells, cells: Cells) -> bool:
     """Return whether two lines are different rows: both have a number in the same column."""
     pairs = itertools.islice(zip(above, cells, strict=True), 1, None)
-    return any(has_number(one) and has_number(two) for one, two in pairs)
+    return any(has_number(first) and has_number(second) for first, second in pairs)
 
 
 def is_rest(row: Cells, cells: Cells) -> bool:

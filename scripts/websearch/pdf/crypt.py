@@ -11,7 +11,7 @@ import struct
 
 from websearch.common import SearchError
 
-TYPE_CHECKING = False  # typing.TYPE_CHECKING without its import, which costs 5 ms
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
@@ -90,9 +90,9 @@ class Decryptor:
 
 def crypt_filters(encrypt: dict[str, Any]) -> dict[str, str]:
     """Return the method (V2, AESV2, AESV3, None) of each crypt filter of a file."""
-    named = encrypt.get("CF")
-    filters = named.items() if isinstance(named, dict) else ()
-    return {name: str(one.get("CFM", "None")) for name, one in filters if isinstance(one, dict)}
+    filters = encrypt.get("CF")
+    pairs = filters.items() if isinstance(filters, dict) else ()
+    return {name: str(item.get("CFM", "None")) for name, item in pairs if isinstance(item, dict)}
 
 
 def md5(data: bytes) -> bytes:
@@ -145,20 +145,20 @@ def rc4(key: bytes, data: bytes) -> bytes:
         state[i], state[j] = state[j], state[i]
     i = j = 0
     stream = bytearray(len(data))
-    for place in range(len(data)):
+    for index in range(len(data)):
         i = (i + 1) & 255
-        one = state[i]
-        j = (j + one) & 255
-        two = state[j]
-        state[i], state[j] = two, one
-        stream[place] = state[(one + two) & 255]
+        first = state[i]
+        j = (j + first) & 255
+        second = state[j]
+        state[i], state[j] = second, first
+        stream[index] = state[(first + second) & 255]
     return xor_bytes(bytes(stream), data)
 
 
-def xor_bytes(one: bytes, two: bytes) -> bytes:
+def xor_bytes(data: bytes, mask: bytes) -> bytes:
     """Return the exclusive or of two texts of the same length."""
-    mixed = int.from_bytes(one, "little") ^ int.from_bytes(two, "little")
-    return mixed.to_bytes(len(two), "little")
+    mixed = int.from_bytes(data, "little") ^ int.from_bytes(mask, "little")
+    return mixed.to_bytes(len(mask), "little")
 
 
 def double(value: int) -> int:
@@ -166,12 +166,12 @@ def double(value: int) -> int:
     return (value << 1) ^ (0x11B if value & 0x80 else 0)
 
 
-def multiply(one: int, two: int) -> int:
+def multiply(value: int, factor: int) -> int:
     """Return a product in the field of AES."""
     product = 0
-    while two:
-        product ^= one if two & 1 else 0
-        one, two = double(one), two >> 1
+    while factor:
+        product ^= value if factor & 1 else 0
+        value, factor = double(value), factor >> 1
     return product
 
 
@@ -198,17 +198,17 @@ def round_keys(key: bytes) -> list[bytes]:
     """Return the key of each round of AES, 16 bytes each."""
     box, _ = aes_tables()
     size = len(key) // 4
-    words = [key[place : place + 4] for place in range(0, len(key), 4)]
+    words = [key[index : index + 4] for index in range(0, len(key), 4)]
     constant = 1
-    for place in range(size, 4 * (ROUNDS[len(key)] + 1)):
+    for index in range(size, 4 * (ROUNDS[len(key)] + 1)):
         word = words[-1]
-        if place % size == 0:
+        if index % size == 0:
             word = bytes([box[word[1]] ^ constant, box[word[2]], box[word[3]], box[word[0]]])
             constant = double(constant)
-        elif size == 8 and place % size == 4:
+        elif size == 8 and index % size == 4:
             word = bytes(box[byte] for byte in word)
-        words.append(xor_bytes(words[place - size], word))
-    return [b"".join(words[place : place + 4]) for place in range(0, len(words), 4)]
+        words.append(xor_bytes(words[index - size], word))
+    return [b"".join(words[index : index + 4]) for index in range(0, len(words), 4)]
 
 
 @functools.cache
@@ -229,18 +229,18 @@ def aes_decrypt_cbc(key: bytes, start: bytes, data: bytes, padded: bool = True) 
     keys = round_keys(key)
     _, back = aes_tables()
     length = len(data) // BLOCK
-    planes = [add_key(data[place::BLOCK], keys[-1][place]) for place in range(BLOCK)]
+    planes = [add_key(data[index::BLOCK], keys[-1][index]) for index in range(BLOCK)]
     for step in range(len(keys) - 2, -1, -1):
         # InvShiftRows: byte 4 * column + row comes from the column that is row to the left.
-        planes = [planes[(place - 4 * (place % 4)) % BLOCK] for place in range(BLOCK)]
+        planes = [planes[(index - 4 * (index % 4)) % BLOCK] for index in range(BLOCK)]
         planes = [
-            add_key(plane.translate(back), keys[step][place]) for place, plane in enumerate(planes)
+            add_key(plane.translate(back), keys[step][index]) for index, plane in enumerate(planes)
         ]
         if step:
             planes = unmix_columns(planes, length)
     blocks = bytearray(len(data))
-    for place, plane in enumerate(planes):
-        blocks[place::BLOCK] = plane
+    for index, plane in enumerate(planes):
+        blocks[index::BLOCK] = plane
     plain = xor_bytes(bytes(blocks), start + data[:-BLOCK])
     return plain[: -plain[-1]] if padded and 1 <= plain[-1] <= BLOCK else plain
 
@@ -254,11 +254,11 @@ def unmix_columns(planes: list[bytes], length: int) -> list[bytes]:
     """Return the planes after InvMixColumns; length is that of a plane."""
     mixed = []
     tables = decryption_tables()
-    for place in range(BLOCK):
-        column = place - place % 4
+    for index in range(BLOCK):
+        column = index - index % 4
         total = 0
         for offset, table in enumerate(tables):
-            source = planes[column + (place + offset) % 4]
+            source = planes[column + (index + offset) % 4]
             total ^= int.from_bytes(source.translate(table), "little")
         mixed.append(total.to_bytes(length, "little"))
     return mixed
@@ -282,7 +282,7 @@ def encryption_tables() -> list[list[int]]:
 
 def aes_encrypt_cbc(key: bytes, start: bytes, data: bytes) -> bytes:
     """Return whole blocks of data encrypted with AES in CBC mode; start is the first vector."""
-    keys = [struct.unpack(">4I", one) for one in round_keys(key)]
+    keys = [struct.unpack(">4I", words) for words in round_keys(key)]
     first, second, third, fourth = encryption_tables()
     box, _ = aes_tables()
     encrypted = []
@@ -299,7 +299,7 @@ def aes_encrypt_cbc(key: bytes, start: bytes, data: bytes) -> bytes:
             )
         state = struct.pack(">4I", a, b, c, d)
         # ShiftRows: each byte comes from the column that is its row to the right.
-        shifted = bytes([box[state[5 * place % BLOCK]] for place in range(BLOCK)])
+        shifted = bytes([box[state[5 * index % BLOCK]] for index in range(BLOCK)])
         w, x, y, z = keys[-1]
         a, b, c, d = struct.unpack(">4I", shifted)
         a, b, c, d = a ^ w, b ^ x, c ^ y, d ^ z

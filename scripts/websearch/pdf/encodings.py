@@ -173,7 +173,9 @@ def glyph_text(name: str) -> str:
         digits = match[1] or ""
         points = [digits[place : place + 4] for place in range(0, len(digits), 4)] or [match[2]]
         numbers = [int(point, 16) for point in points]
-        good = all(0x20 <= one < 0x110000 and not 0xD800 <= one < 0xE000 for one in numbers)
+        good = all(
+            0x20 <= number < 0x110000 and not 0xD800 <= number < 0xE000 for number in numbers
+        )
         return "".join(map(chr, numbers)) if good else ""
     return composed_text(name) or greek_letter(name) or alphabet_letter(name) or variant_text(name)
 

@@ -20,7 +20,7 @@ from websearch.pdf.limits import (
 from websearch.pdf.stream_filters import apply_filters
 from websearch.pdf.syntax import SPACE, Reference, Stream, parse_value
 
-TYPE_CHECKING = False  # typing.TYPE_CHECKING without its import, which costs 5 ms
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
@@ -163,7 +163,7 @@ class PdfFile:
             return [self.decrypt_strings(item, number, generation) for item in value]
         if isinstance(value, dict):
             pairs = value.items()
-            return {name: self.decrypt_strings(one, number, generation) for name, one in pairs}
+            return {name: self.decrypt_strings(item, number, generation) for name, item in pairs}
         return value
 
     def read_packed(self, number: int, stream_number: int) -> tuple[Any, int]:
@@ -187,7 +187,7 @@ class PdfFile:
             return b"", {}
         pairs = re.compile(rb"(\d{1,10})[%b]+(\d{1,10})" % SPACE).finditer(data, 0, max(0, first))
         count = max(0, min(count, self.budget.max_objects))
-        return data, {int(one[1]): first + int(one[2]) for one in itertools.islice(pairs, count)}
+        return data, {int(pair[1]): first + int(pair[2]) for pair in itertools.islice(pairs, count)}
 
     # ----- streams
 
@@ -211,19 +211,19 @@ class PdfFile:
 
     def stream_filters(self, stream: Stream) -> tuple[list[str], list[dict[str, Any]]]:
         """Return the names of a stream's filters and the parameters of each."""
-        named = self.field(stream, "Filter")
-        given = self.field(stream, "DecodeParms")
-        names = [self.resolve(one) for one in (named if isinstance(named, list) else [named])]
-        names = [one for one in names if isinstance(one, str)]
-        given = [self.resolve(one) for one in (given if isinstance(given, list) else [given])]
-        given += [None] * len(names)
-        params = [
-            {name: self.resolve(value) for name, value in one.items()}
-            if isinstance(one, dict)
+        names = [name for name in self.listed(stream, "Filter") if isinstance(name, str)]
+        params = self.listed(stream, "DecodeParms") + [None] * len(names)
+        return names, [
+            {name: self.resolve(value) for name, value in options.items()}
+            if isinstance(options, dict)
             else {}
-            for one in given[: len(names)]
+            for options in params[: len(names)]
         ]
-        return names, params
+
+    def listed(self, stream: Stream, name: str) -> list[Any]:
+        """Return the resolved items of a field that is an array, or the only item."""
+        value = self.field(stream, name)
+        return [self.resolve(item) for item in (value if isinstance(value, list) else [value])]
 
     def stream_end(self, stream: Stream) -> int:
         """Return where a stream's bytes end: after its Length, if "endstream" is there."""
@@ -336,14 +336,14 @@ class PdfFile:
         index = stream.fields.get("Index") or [0, stream.fields.get("Size")]
         stream.fields["Type"] = "XRef"  # it is never encrypted
         data = self.stream_data(stream) or b""
-        one, two, row = widths[0], widths[0] + widths[1], sum(widths)
+        first, second, row = widths[0], widths[0] + widths[1], sum(widths)
         place = 0
         for start, count in zip(index[::2], index[1::2], strict=False):
             if not isinstance(start, int) or not isinstance(count, int) or not row:
                 return
             for number in range(start, start + min(count, (len(data) - place) // row)):
-                kind = int.from_bytes(data[place : place + one], "big") if one else 1
-                value = int.from_bytes(data[place + one : place + two], "big")
+                kind = int.from_bytes(data[place : place + first], "big") if first else 1
+                value = int.from_bytes(data[place + first : place + second], "big")
                 place += row
                 if kind == 2:
                     self.add_entry(number, self.packed, value)
@@ -404,7 +404,7 @@ class PdfFile:
             trailer = parse_value(self.data, head.end() if head else position)[0]
             if isinstance(trailer, dict):
                 self.trailer.update(trailer)
-        known = [one for one in dict.fromkeys(object_streams) if one in self.offsets]
+        known = [number for number in dict.fromkeys(object_streams) if number in self.offsets]
         return catalogs, known
 
     def find_lost_pages(self, catalogs: list[int]) -> None:
@@ -421,14 +421,14 @@ class PdfFile:
 
     def pages(self) -> Iterator[dict[str, Any]]:
         """Yield the dictionary of each page in order, inherited fields added."""
-        found = False
+        has_pages = False
         for page in self.walk_pages():
-            found = True
+            has_pages = True
             yield page
-        if not found and not self.rebuilt:
+        if not has_pages and not self.rebuilt:
             self.rebuild()
             yield from self.pages()
-        elif not found:
+        elif not has_pages:
             for number in dict.fromkeys(self.page_numbers):
                 page = self.load(number)
                 if isinstance(page, dict) and page.get("Type") == "Page":

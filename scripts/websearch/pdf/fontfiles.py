@@ -12,7 +12,7 @@ import struct
 
 from websearch.pdf.encodings import MAX_NAME, encoding_table, glyph_text
 
-TYPE_CHECKING = False  # typing.TYPE_CHECKING without its import, which costs 5 ms
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -57,14 +57,14 @@ def read_truetype(data: bytes, program: FontProgram) -> None:
     """Read the tables cmap and post of a TrueType program, and the CFF table of an OpenType one."""
     tables = {}
     (count,) = struct.unpack_from(">H", data, 4)
-    for place in range(12, 12 + 16 * count, 16):
-        tag, _, offset, length = struct.unpack_from(">4sIII", data, place)
+    for position in range(12, 12 + 16 * count, 16):
+        tag, _, offset, length = struct.unpack_from(">4sIII", data, position)
         if tag in (b"cmap", b"post", b"CFF "):  # each of thousands could be the whole program
             tables[tag] = data[offset : offset + length]
     if b"CFF " in tables:
         read_cff(tables[b"CFF "], program)
     maps = dict(character_maps(tables.get(b"cmap", b"")))
-    unicode_map = next((maps[one] for one in UNICODE_MAPS if maps.get(one)), None)
+    unicode_map = next((maps[kind] for kind in UNICODE_MAPS if maps.get(kind)), None)
     if unicode_map:
         for character, glyph in unicode_map.items():
             good = character >= 0x20 and not 0xD800 <= character < 0xF900
@@ -72,7 +72,7 @@ def read_truetype(data: bytes, program: FontProgram) -> None:
                 program.glyphs[glyph] = chr(character)
     elif not program.glyphs:
         program.glyphs = post_names(tables.get(b"post", b""))
-    by_code = next((maps[one] for one in CODE_MAPS if maps.get(one)), {})
+    by_code = next((maps[kind] for kind in CODE_MAPS if maps.get(kind)), {})
     roman = encoding_table("MacRomanEncoding")
     for code, glyph in by_code.items():
         text = program.glyphs.get(glyph, "")
@@ -87,8 +87,8 @@ def character_maps(table: bytes) -> Iterator[tuple[tuple[int, int], dict[int, in
     if not table:
         return
     (count,) = struct.unpack_from(">H", table, 2)
-    for place in range(4, 4 + 8 * min(count, 20), 8):
-        platform, encoding, offset = struct.unpack_from(">HHI", table, place)
+    for position in range(4, 4 + 8 * min(count, 20), 8):
+        platform, encoding, offset = struct.unpack_from(">HHI", table, position)
         (kind,) = struct.unpack_from(">H", table, offset)
         name = (platform, encoding)
         if kind in CHARACTER_MAPS and name in UNICODE_MAPS + CODE_MAPS:
@@ -108,7 +108,7 @@ def segment_map(table: bytes) -> dict[int, int]:
     deltas = struct.unpack_from(f">{count}H", table, 16 + 4 * count)
     where = 16 + 6 * count
     offsets = struct.unpack_from(f">{count}H", table, where)
-    found: dict[int, int] = {}
+    glyphs: dict[int, int] = {}
     left = MAX_GLYPHS  # segments that overlap would take hours
     for segment in range(count):
         characters = range(starts[segment], min(ends[segment], 0xFFFE) + 1)
@@ -118,38 +118,38 @@ def segment_map(table: bytes) -> dict[int, int]:
         for character in characters:
             glyph = character
             if offsets[segment]:
-                place = where + 2 * segment + offsets[segment]
-                place += 2 * (character - starts[segment])
-                if place + 2 > len(table):
+                position = where + 2 * segment + offsets[segment]
+                position += 2 * (character - starts[segment])
+                if position + 2 > len(table):
                     break
-                (glyph,) = struct.unpack_from(">H", table, place)
+                (glyph,) = struct.unpack_from(">H", table, position)
                 if not glyph:
                     continue
-            found[character] = (glyph + deltas[segment]) & 0xFFFF
-    return found
+            glyphs[character] = (glyph + deltas[segment]) & 0xFFFF
+    return glyphs
 
 
 def trimmed_map(table: bytes) -> dict[int, int]:
     """Return a subtable of format 6: glyphs of consecutive characters."""
     first, count = struct.unpack_from(">HH", table, 6)
     glyphs = struct.unpack_from(f">{count}H", table, 10)
-    return {first + place: glyph for place, glyph in enumerate(glyphs) if glyph}
+    return {first + position: glyph for position, glyph in enumerate(glyphs) if glyph}
 
 
 def group_map(table: bytes) -> dict[int, int]:
     """Return a subtable of format 12: groups of consecutive characters and glyphs."""
     (count,) = struct.unpack_from(">I", table, 12)
-    found: dict[int, int] = {}
+    glyphs: dict[int, int] = {}
     left = MAX_GLYPHS  # of all groups together, which may overlap
-    for place in range(16, 16 + 12 * min(count, MAX_GLYPHS), 12):
-        first, last, glyph = struct.unpack_from(">III", table, place)
+    for position in range(16, 16 + 12 * min(count, MAX_GLYPHS), 12):
+        first, last, glyph = struct.unpack_from(">III", table, position)
         left -= last - first + 1
         if last > 0x10FFFF or first > last or left < 0:
             break
-        found.update(
+        glyphs.update(
             zip(range(first, last + 1), range(glyph, glyph + last - first + 1), strict=True)
         )
-    return found
+    return glyphs
 
 
 CHARACTER_MAPS = {0: byte_map, 4: segment_map, 6: trimmed_map, 12: group_map}
@@ -162,11 +162,11 @@ def post_names(table: bytes) -> dict[int, str]:
     (count,) = struct.unpack_from(">H", table, 32)
     numbers = struct.unpack_from(f">{count}H", table, 34)
     names = []
-    place = 34 + 2 * count
-    while place < len(table):
-        end = place + 1 + table[place]
-        names.append(table[place + 1 : end].decode("latin-1"))
-        place = end
+    position = 34 + 2 * count
+    while position < len(table):
+        end = position + 1 + table[position]
+        names.append(table[position + 1 : end].decode("latin-1"))
+        position = end
     glyphs = {}
     for glyph, number in enumerate(numbers):
         # Numbers below 258 are the glyphs of the Macintosh, of which ASCII comes in order.
@@ -182,9 +182,9 @@ def post_names(table: bytes) -> dict[int, str]:
 
 def read_cff(data: bytes, program: FontProgram) -> None:
     """Read the glyph names and the encoding of a CFF program; numbered glyphs have neither."""
-    _, place = cff_index(data, data[2])
-    dictionaries, place = cff_index(data, place)
-    strings, _ = cff_index(data, place)
+    _, position = cff_index(data, data[2])
+    dictionaries, position = cff_index(data, position)
+    strings, _ = cff_index(data, position)
     top = cff_dictionary(dictionaries[0])
     if (12, 30) in top:  # ROS: its glyphs have numbers, no names
         return
@@ -201,7 +201,7 @@ def read_cff(data: bytes, program: FontProgram) -> None:
 
     offset = int(top.get((15,), [0])[0])
     numbers = cff_charset(data, offset, count) if offset > 2 else list(range(1, count))
-    program.glyphs = {glyph: text_of_string(one) for glyph, one in enumerate(numbers, 1)}
+    program.glyphs = {glyph: text_of_string(number) for glyph, number in enumerate(numbers, 1)}
     offset = int(top.get((16,), [0])[0])
     if offset > 1:
         for code, glyph in cff_encoding(data, offset):
@@ -212,21 +212,21 @@ def read_cff(data: bytes, program: FontProgram) -> None:
         }
 
 
-def cff_index(data: bytes, place: int) -> tuple[list[bytes], int]:
+def cff_index(data: bytes, position: int) -> tuple[list[bytes], int]:
     """Return the items of an index and the position after it; ValueError if they overlap."""
-    (count,) = struct.unpack_from(">H", data, place)
+    (count,) = struct.unpack_from(">H", data, position)
     if not count:
-        return [], place + 2
-    size = data[place + 2]
-    begin = place + 3
+        return [], position + 2
+    size = data[position + 2]
+    begin = position + 3
     offsets = [
-        int.from_bytes(data[begin + size * one : begin + size * (one + 1)], "big")
-        for one in range(count + 1)
+        int.from_bytes(data[begin + size * index : begin + size * (index + 1)], "big")
+        for index in range(count + 1)
     ]
     if offsets != sorted(offsets):  # each of thousands could be the whole program
         raise ValueError("the items overlap")
     begin += size * (count + 1) - 1
-    items = [data[begin + one : begin + two] for one, two in itertools.pairwise(offsets)]
+    items = [data[begin + start : begin + end] for start, end in itertools.pairwise(offsets)]
     return items, begin + offsets[-1]
 
 
@@ -234,62 +234,62 @@ def cff_dictionary(data: bytes) -> dict[tuple[int, ...], list[float]]:
     """Return the operators of a dictionary and the numbers before each; real numbers count as 0."""
     fields: dict[tuple[int, ...], list[float]] = {}
     numbers: list[float] = []
-    place = 0
-    while place < len(data):
-        byte = data[place]
-        place += 1
+    position = 0
+    while position < len(data):
+        byte = data[position]
+        position += 1
         if byte <= 21:
-            operator = (byte,) if byte != 12 else (12, data[place])
-            place += byte == 12
+            operator = (byte,) if byte != 12 else (12, data[position])
+            position += byte == 12
             fields[operator] = numbers
             numbers = []
         elif byte in (28, 29):
             size = 2 if byte == 28 else 4
-            numbers.append(int.from_bytes(data[place : place + size], "big", signed=True))
-            place += size
+            numbers.append(int.from_bytes(data[position : position + size], "big", signed=True))
+            position += size
         elif byte == 30:
-            while place < len(data) and data[place] & 15 != 15:
-                place += 1
-            place += 1
+            while position < len(data) and data[position] & 15 != 15:
+                position += 1
+            position += 1
             numbers.append(0)
         elif byte <= 246:
             numbers.append(byte - 139)
         else:
             sign, base = (1, 247) if byte <= 250 else (-1, 251)
-            numbers.append(sign * ((byte - base) * 256 + data[place] + 108))
-            place += 1
+            numbers.append(sign * ((byte - base) * 256 + data[position] + 108))
+            position += 1
     return fields
 
 
-def cff_charset(data: bytes, place: int, count: int) -> list[int]:
+def cff_charset(data: bytes, position: int, count: int) -> list[int]:
     """Return the string number of each glyph's name but the first's; ValueError if damaged."""
-    kind = data[place]
-    place += 1
+    kind = data[position]
+    position += 1
     if kind == 0:
-        return list(struct.unpack_from(f">{count - 1}H", data, place))
+        return list(struct.unpack_from(f">{count - 1}H", data, position))
     if kind > 2:  # the number of glyphs in a range would have more than two bytes
         raise ValueError("unknown format of the charset")
     numbers: list[int] = []
     while len(numbers) < count - 1:
-        (first,) = struct.unpack_from(">H", data, place)
-        left = int.from_bytes(data[place + 2 : place + 2 + kind], "big")
+        (first,) = struct.unpack_from(">H", data, position)
+        left = int.from_bytes(data[position + 2 : position + 2 + kind], "big")
         numbers += range(first, first + left + 1)
-        place += 2 + kind
+        position += 2 + kind
     return numbers
 
 
-def cff_encoding(data: bytes, place: int) -> Iterator[tuple[int, int]]:
+def cff_encoding(data: bytes, position: int) -> Iterator[tuple[int, int]]:
     """Yield code and glyph number of a program's own encoding."""
-    kind, count = data[place] & 127, data[place + 1]
-    place += 2
+    kind, count = data[position] & 127, data[position + 1]
+    position += 2
     if kind == 0:
         for glyph in range(1, count + 1):
-            yield data[place + glyph - 1], glyph
+            yield data[position + glyph - 1], glyph
         return
     glyph = 1
     for _ in range(count):
-        first, left = data[place], data[place + 1]
-        place += 2
+        first, left = data[position], data[position + 1]
+        position += 2
         for code in range(first, first + left + 1):
             yield code, glyph
             glyph += 1

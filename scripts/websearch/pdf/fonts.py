@@ -18,7 +18,7 @@ from websearch.pdf.fontfiles import FontProgram, read_font_program
 from websearch.pdf.limits import MAX_CMAP_ENTRIES
 from websearch.pdf.syntax import Stream, decode_text
 
-TYPE_CHECKING = False  # typing.TYPE_CHECKING without its import, which costs 5 ms
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
@@ -56,12 +56,12 @@ class Font:
 
     def codes(self, data: bytes) -> list[bytes]:
         """Return a string cut into its codes."""
-        return [data[place : place + 1] for place in range(len(data))]
+        return [data[position : position + 1] for position in range(len(data))]
 
     def measure(self, data: bytes) -> tuple[list[str], float, int]:
         """Return a string's texts, one for each code, its width and how many codes are spaces."""
         glyphs = self.glyphs(data)
-        width = sum(one for _, one, _ in glyphs)
+        width = sum(advance for _, advance, _ in glyphs)
         return [text for text, _, _ in glyphs], width, sum(space for _, _, space in glyphs)
 
 
@@ -177,13 +177,13 @@ def font_program(file: PdfFile, descriptor: dict[str, Any]) -> FontProgram:
 def simple_widths(file: PdfFile, fields: dict[str, Any], texts: list[str]) -> list[float]:
     """Return the width of each code; of a font without widths, those of a standard font."""
     descriptor = file.fields(fields, "FontDescriptor")
-    given = file.items(fields, "Widths")
-    if given:
+    listed = file.items(fields, "Widths")
+    if listed:
         missing = file.field(descriptor, "MissingWidth")
         widths = [float(missing) if isinstance(missing, (int, float)) else 0.0] * 256
         first = file.field(fields, "FirstChar")
         start = first if isinstance(first, int) else 0
-        for code, width in enumerate(given[: 256 - start], start):
+        for code, width in enumerate(listed[: 256 - start], start):
             if 0 <= code < 256 and isinstance(width, (int, float)):
                 widths[code] = float(width)
         return widths
@@ -247,12 +247,12 @@ class CompositeFont(Font):
         """See Font; codes of other sizes than two bytes are rare, and stay in one piece."""
         if self.codec or (self.cmap and self.cmap.sizes):
             return [data]
-        return [data[place : place + 2] for place in range(0, len(data), 2)]
+        return [data[position : position + 2] for position in range(0, len(data), 2)]
 
     def entries(self) -> int:
         """See Font."""
-        maps = [one for one in (self.cmap, self.to_unicode) if one]
-        held = sum(len(one.texts) + len(one.text_ranges) + len(one.glyphs) for one in maps)
+        maps = [cmap for cmap in (self.cmap, self.to_unicode) if cmap]
+        held = sum(len(cmap.texts) + len(cmap.text_ranges) + len(cmap.glyphs) for cmap in maps)
         return held + len(self.widths[0]) + len(self.widths[1]) + len(self.program.glyphs) + 256
 
     def glyph(self, code: int) -> tuple[str, float, bool]:
@@ -272,14 +272,14 @@ class CompositeFont(Font):
         Latin letters count as half as wide as the others.
         """
         glyphs = []
-        place = 0
+        position = 0
         for size, decoded in decode_string(data, self.codec):
-            code = int.from_bytes(data[place : place + size], "big")
+            code = int.from_bytes(data[position : position + size], "big")
             text = (self.to_unicode.text(code) if self.to_unicode else "") or decoded
             narrow = not self.vertical and decoded < NARROW_END
             width = self.default_width / 2 if narrow else self.default_width
             glyphs.append((usable_text(text), width, size == 1 and code == 32))
-            place += size
+            position += size
         return glyphs
 
     def width(self, number: int) -> float:
@@ -288,8 +288,8 @@ class CompositeFont(Font):
             return self.default_width
         if number in self.widths[0]:
             return self.widths[0][number]
-        found = find_range(self.widths[1], number)
-        return float(found[2]) if found else self.default_width
+        _, _, width = find_range(self.widths[1], number) or (0, 0, self.default_width)
+        return float(width)
 
 
 def composite_widths(
@@ -299,21 +299,21 @@ def composite_widths(
     single: dict[int, float] = {}
     ranges: list[tuple[int, int, float]] = []
     items = file.items(descendant, "W")
-    place = 0
+    position = 0
     left = MAX_CMAP_ENTRIES  # the same list may occur again and again
-    while place + 1 < len(items) and left > 0:
-        first, second = items[place], items[place + 1]
+    while position + 1 < len(items) and left > 0:
+        first, second = items[position], items[position + 1]
         if isinstance(first, int) and isinstance(second, list):
             left -= len(second)
             for number, width in enumerate(second[:MAX_CMAP_ENTRIES], first):
                 if isinstance(width, (int, float)):
                     single[number] = float(width)
-            place += 2
+            position += 2
             continue
-        width = items[place + 2] if place + 2 < len(items) else None
+        width = items[position + 2] if position + 2 < len(items) else None
         if isinstance(first, int) and isinstance(second, int) and isinstance(width, (int, float)):
             ranges.append((first, second, float(width)))
-        place += 3
+        position += 3
     return single, sorted(ranges)
 
 

@@ -21,7 +21,7 @@ from websearch.pdf.limits import (
 from websearch.pdf.rulings import Path
 from websearch.pdf.tables import MAX_PIECES, find_tables
 
-TYPE_CHECKING = False  # typing.TYPE_CHECKING without its import, which costs 5 ms
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from websearch.pdf.bidi import Glyph
 
@@ -86,8 +86,8 @@ class Piece:
     def spread(self) -> list[Glyph]:
         """Return the piece's characters as glyphs of the same width."""
         width = (self.end - self.start) / max(1, len(self.text))
-        starts = [self.start + place * width for place in range(len(self.text))]
-        return [(one, start, start + width) for one, start in zip(self.text, starts, strict=True)]
+        starts = [self.start + index * width for index in range(len(self.text))]
+        return [(text, start, start + width) for text, start in zip(self.text, starts, strict=True)]
 
 
 class Line:
@@ -132,7 +132,7 @@ class Line:
     def close(self) -> None:
         """Make the line's text, and drop its pieces."""
         if self.is_rtl:
-            glyphs = [one for piece in self.pieces for one in piece.glyphs or piece.spread()]
+            glyphs = [glyph for piece in self.pieces for glyph in piece.glyphs or piece.spread()]
             text = plain_letters(reading_order(glyphs, self.size))
         else:
             text = self.joined_text()

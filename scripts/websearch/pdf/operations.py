@@ -15,7 +15,7 @@ from websearch.pdf.syntax import (
     parse_value,
 )
 
-TYPE_CHECKING = False  # typing.TYPE_CHECKING without its import, which costs 5 ms
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterator
     from typing import Any
@@ -57,8 +57,8 @@ class Operation:
 
     def numbers(self, count: int) -> list[float]:
         """Return the last numbers before the operator; 0 in place of those that are missing."""
-        found = parse_numbers(self.raw_numbers)[-count:]
-        return [0.0] * (count - len(found)) + found
+        numbers = parse_numbers(self.raw_numbers)[-count:]
+        return [0.0] * (count - len(numbers)) + numbers
 
     def name_operand(self) -> str:
         """Return the last operand if it is a name; "" otherwise."""

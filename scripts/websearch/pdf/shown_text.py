@@ -10,7 +10,7 @@ import math
 from websearch.pdf.bidi import RIGHT_TO_LEFT, WORD_GAP
 from websearch.pdf.layout import Piece
 
-TYPE_CHECKING = False  # typing.TYPE_CHECKING without its import, which costs 5 ms
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from websearch.pdf.bidi import Glyph
     from websearch.pdf.fonts import Font
@@ -22,10 +22,10 @@ PIECE_GAP = 0.4  # ems: what stands further apart may be two cells of a table
 SPREAD = 0.5  # font sizes of character spacing; more sets single characters apart
 
 
-def multiply(one: Matrix, two: Matrix) -> Matrix:
-    """Return the matrix that applies one first, then two."""
-    a, b, c, d, e, f = one
-    g, h, i, j, k, m = two
+def multiply(first: Matrix, second: Matrix) -> Matrix:
+    """Return the matrix that applies the first, then the second."""
+    a, b, c, d, e, f = first
+    g, h, i, j, k, m = second
     return (
         a * g + b * i,
         a * h + b * j,
@@ -131,16 +131,16 @@ class ShownText:
         """Add a string."""
         if not self.strings:
             self.start = self.place
-        found, width, spaces = self.frame.font.measure(data)
+        texts, width, spaces = self.frame.font.measure(data)
         self.strings.append((data, self.place))
-        self.count += len(found)
-        self.unknown += found.count("")
-        text = "".join(found)
+        self.count += len(texts)
+        self.unknown += texts.count("")
+        text = "".join(texts)
         if text[:1] == " " and self.texts and self.texts[-1] == " ":
             self.texts.pop()
         if text:
             self.texts.append(text)
-        self.place += self.frame.advance(width, len(found), spaces)
+        self.place += self.frame.advance(width, len(texts), spaces)
         self.end = self.place - self.frame.char_space
 
     def skip(self, gap: float) -> None:

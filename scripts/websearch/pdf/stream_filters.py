@@ -9,7 +9,7 @@ import zlib
 from websearch.pdf.limits import MAX_FILTERS, MAX_SLOW_INPUT, Budget
 from websearch.pdf.syntax import parse_hex
 
-TYPE_CHECKING = False  # typing.TYPE_CHECKING without its import, which costs 5 ms
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
@@ -64,9 +64,9 @@ def inflate_as(data: bytes, bits: int, limit: int) -> bytes:
         try:
             unpacked += unpacker.decompress(data[start : start + INFLATE_CHUNK], limit)
         except zlib.error:
-            for place in range(start, min(start + INFLATE_CHUNK, len(data))):
+            for position in range(start, min(start + INFLATE_CHUNK, len(data))):
                 try:
-                    unpacked += before.decompress(data[place : place + 1], limit)
+                    unpacked += before.decompress(data[position : position + 1], limit)
                 except zlib.error:  # noqa: PERF203  here is the damage
                     break
             break
@@ -134,17 +134,17 @@ def decode_run_length(data: bytes, options: dict[str, Any], limit: int, budget: 
     """RunLengthDecode: a length byte, then bytes to copy or one to repeat."""
     data = data[:MAX_SLOW_INPUT]
     unpacked = bytearray()
-    place = 0
+    position = 0
     for _ in budget.watch(itertools.count()):
-        if place >= len(data) or data[place] == 128 or len(unpacked) >= limit:
+        if position >= len(data) or data[position] == 128 or len(unpacked) >= limit:
             break
-        length = data[place]
+        length = data[position]
         if length < 128:
-            unpacked += data[place + 1 : place + 2 + length]
-            place += 2 + length
+            unpacked += data[position + 1 : position + 2 + length]
+            position += 2 + length
         else:
-            unpacked += data[place + 1 : place + 2] * (257 - length)
-            place += 2
+            unpacked += data[position + 1 : position + 2] * (257 - length)
+            position += 2
     return first_bytes(unpacked, limit)
 
 
@@ -186,8 +186,8 @@ def undo_tiff(data: bytes, row: int, pixel: int, budget: Budget) -> bytes:
     """Undo TIFF predictor 2: each byte is the difference from the pixel before it."""
     out = bytearray(data)
     for start in range(0, len(out), row):
-        for place in budget.watch(range(start + pixel, min(start + row, len(out)))):
-            out[place] = (out[place] + out[place - pixel]) & 255
+        for position in budget.watch(range(start + pixel, min(start + row, len(out)))):
+            out[position] = (out[position] + out[position - pixel]) & 255
     return bytes(out)
 
 
@@ -209,15 +209,15 @@ def undo_png(data: bytes, row: int, pixel: int, budget: Budget) -> bytes:
 
 def undo_png_row(line: bytearray, above: bytes, kind: int, pixel: int, budget: Budget) -> None:
     """Undo the predictors Sub, Average and Paeth in one row."""
-    for place in budget.watch(range(len(line))):
-        left = line[place - pixel] if place >= pixel else 0
-        up = above[place]
+    for position in budget.watch(range(len(line))):
+        left = line[position - pixel] if position >= pixel else 0
+        up = above[position]
         if kind == 1:
             guess = left
         elif kind == 3:
             guess = (left + up) // 2
         else:
-            corner = above[place - pixel] if place >= pixel else 0
+            corner = above[position - pixel] if position >= pixel else 0
             estimate = left + up - corner
             guess = min((left, up, corner), key=lambda value: abs(estimate - value))
-        line[place] = (line[place] + guess) & 255
+        line[position] = (line[position] + guess) & 255
