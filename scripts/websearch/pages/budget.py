@@ -19,6 +19,7 @@ MAX_SOURCE = 500_000  # characters of a page that passages are chosen from: a lo
 # A page's weight is its rank to this power. Within 3,000 characters, -0.5 answers 46 of the 51
 # questions of `make bench`, -0.75 47 of them, -1 all.
 RANK_EXPONENT = -1.0
+LEAST_SHARE = 150  # characters of a text; less answers hardly anything
 SMALLEST_REST = 60  # characters: a smaller rest of the room is not handed out again
 UNLIMITED = (
     100_000_000  # characters of room in which all texts are shown, whether they answer or not
@@ -60,7 +61,12 @@ def share_texts(
     sizes = [
         0 if windows == [] else json_size(text) for text, windows in zip(texts, ranked, strict=True)
     ]
-    shares = share_room(sizes, room, [(rank + 1) ** RANK_EXPONENT for rank in range(len(texts))])
+    weights = [(rank + 1) ** RANK_EXPONENT for rank in range(len(texts))]
+    shares = share_room(sizes, room, weights)
+    for index in range(len(texts) - 1, 0, -1):  # the last ones give their room to the first
+        if shares[index] < min(sizes[index], LEAST_SHARE):
+            sizes[index] = 0
+            shares = share_room(sizes, room, weights)
     shown: list[str | None] = [None] * len(texts)
     repeats: list[set[str]] = [set() for _ in texts]  # keys of the windows that each text shows
 
@@ -69,8 +75,11 @@ def share_texts(
         text, windows = texts[index], ranked[index]
         if windows == []:
             return 0
+        shown[index] = ""
+        if room < min(json_size(text), LEAST_SHARE):
+            return 0
         if windows is None:
-            shown[index] = part = text[: slice_end(text, 0, room)] if room else ""
+            shown[index] = part = text[: slice_end(text, 0, room)]
             return json_size(part)
         leave_out(text, windows, set().union(*repeats[:index], *repeats[index + 1 :]))
         shown[index] = part = excerpt(text, windows, room)
@@ -84,7 +93,7 @@ def share_texts(
     for index, text in enumerate(texts):  # what the last ones left over
         part = shown[index]
         if part is not None and part != text and spare >= SMALLEST_REST:
-            spare += json_size(part)
+            spare += json_size(part) if part else 0
             spare -= show(index, spare)
     return shown
 

@@ -15,6 +15,7 @@ HEADING_SHARE = 4  # a path of headings takes at most this part of the room, or 
 # Of a window that is shown; the best one has 1. With 0, 4,000 characters of long papers take 3,937
 # and answer 93.6 %; with 0.15, 3,372 and 93.6; with 0.2, 3,039 and 93.4; with 0.3, 2,358 and 93.0.
 LEAST_SCORE = 0.15
+ALWAYS = 3  # windows that are shown with any score: a short page may answer without the words
 LEAST_ROOM = 40  # characters; a smaller rest of the room is left empty
 GAP = "[…]"  # stands for what is left out
 PARAGRAPH_GAP = f"\n\n{GAP}\n\n"
@@ -44,46 +45,50 @@ def join_best(
     chosen = choose_windows(markdown, windows, limit, fill)
     passages: list[dict[str, str]] = []
     last = -1
-    for place in sorted(chosen):
-        window, before = windows[place], windows[last]
+    for index in sorted(chosen):
+        window, before = windows[index], windows[last]
         if passages and before.section == window.section:
-            is_next = last == place - 1 and len(chosen[last]) == before.end - before.start
+            is_next = last == index - 1 and len(chosen[last]) == before.end - before.start
             passages[-1]["text"] += joint(markdown, before, window, is_next)
         else:
             if passages:
                 passages[-1]["text"] += before.closing
             passages.append({"heading": shown_heading(window, limit), "text": window.opening})
-        passages[-1]["text"] += chosen[place]
-        last = place
+        passages[-1]["text"] += chosen[index]
+        last = index
     if passages:
         passages[-1]["text"] += windows[last].closing
     return passages
 
 
 def choose_windows(markdown: str, windows: list[Window], limit: int, fill: bool) -> dict[int, str]:
-    """Return the texts of the best windows by their places.
+    """Return the texts of the best windows by their indexes.
 
     A window that does not fit is cut to the room that is left.
     """
-    least = 0.0 if fill else LEAST_SCORE
-    places = [place for place, window in enumerate(windows) if window.score >= least]
+    ranks = sorted(
+        (index for index, window in enumerate(windows) if window.score >= 0),
+        key=lambda index: -windows[index].score,
+    )
     chosen: dict[int, str] = {}
     sections: set[int] = set()
     left = limit
-    for place in sorted(places, key=lambda place: -windows[place].score):
-        window = windows[place]
+    for rank, index in enumerate(ranks):
+        window = windows[index]
+        if not fill and (not window.score or (rank >= ALWAYS and window.score < LEAST_SCORE)):
+            break
         text = markdown[window.start : window.end]
         cost = len(window.opening + window.closing) + len(PARAGRAPH_GAP)
         if window.section not in sections:
             heading = shown_heading(window, limit)
             cost += (len(heading) + 2 if heading else 0) - len(PARAGRAPH_GAP)
-        beside = (windows[near].section for near in (place - 1, place + 1) if near in chosen)
+        beside = (windows[near].section for near in (index - 1, index + 1) if near in chosen)
         if window.section in beside and len(text) + len("\n\n") <= left:
             cost = len("\n\n")
         elif len(text) + cost > left:
             text = cut_window(window, text, left - cost)
         if text:
-            chosen[place] = text
+            chosen[index] = text
             sections.add(window.section)
             left -= len(text) + cost
         if left < LEAST_ROOM:
