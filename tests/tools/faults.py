@@ -108,6 +108,18 @@ ENGINE = {
     "down": "provider",
     "flaky": "ok",
 }
+# What an API with a key answers: what its double knows is in answer_engines.py.
+API = {
+    **TRANSPORT,
+    "denied": "auth",
+    "invalid": "invalid_input",
+    "spent": "quota",
+    "toofast": "rate_limit",
+    "empty": "no_results",
+    "down": "provider",
+    "busy": "ok",
+    "flaky": "ok",
+}
 EXPECTED: dict[str, dict[str, str]] = {
     "brave": {
         **TRANSPORT,
@@ -205,6 +217,7 @@ EXPECTED: dict[str, dict[str, str]] = {
         "vanished": "ok",
         "malformed": "invalid_input",
     },
+    "kagi": {**API, "spent": "rate_limit"},
     # A page's server: what it answers instead of a page is "http"; a page is cut, not refused.
     "pages": {
         **dict.fromkeys(
@@ -276,18 +289,25 @@ NOT_TRIED = {
     "doctor",
 }  # one is a way in; the other reports faults, as its tests show
 ENGINE_TABLE: dict[str, dict[str, Any]] = load_script("websearch.engines").ENGINES
-KEYS = {name: entry["keys"][0] for name, entry in ENGINE_TABLE.items() if "keys" in entry}
+# The APIs with a script of their own: a key asks their doubles for a fault, elsewhere the query.
+KEYS = {name: entry["keys"][0] for name, entry in ENGINE_TABLE.items() if "function" in entry}
 KEYS |= {"gemini": "GEMINI_API_KEY"}
+# The APIs without one: their keys are good.
+GOOD_KEYS = {
+    name: entry["keys"][0]
+    for name, entry in ENGINE_TABLE.items()
+    if "keys" in entry and name not in KEYS
+}
 PROVIDER_OF_SCRIPT = {
     "brave_search": "brave",
     "serper_search": "serper",
     "gemini_search": "gemini",
     "read_page": "pages",
 }
-KEYLESS = [name for name in ENGINE_TABLE if name not in KEYS]
-# An engine without rows of its own above meets the faults of every transport.
+ASKED_BY_QUERY = [name for name in ENGINE_TABLE if name not in KEYS]
+# An engine without rows of its own above meets the faults of every transport, and those of APIs.
 for engine_name in ENGINE_TABLE:
-    EXPECTED.setdefault(engine_name, TRANSPORT)
+    EXPECTED.setdefault(engine_name, API if engine_name in GOOD_KEYS else TRANSPORT)
 
 
 class Subject(NamedTuple):
@@ -468,7 +488,7 @@ def params_of(cell: Cell, url: str) -> dict[str, Any]:
     subject, fault = cell.subject, cell.fault
     params = dict(subject.params)
     words = ""
-    if subject.provider in KEYLESS:
+    if subject.provider in ASKED_BY_QUERY:
         words = f" fault{fault}{own_number(cell)}"
     elif subject.note == "pages":
         words = f" pagefault:{fault}:all {own_word(cell)}"
@@ -514,7 +534,7 @@ def keys_of(fault: str, mark: str) -> dict[str, str]:
     return {
         variable: f"{fault if fault in EXPECTED[provider] else 'good'}-{mark}-{CANARY}"
         for provider, variable in KEYS.items()
-    }
+    } | {variable: f"good-{mark}-{CANARY}" for variable in GOOD_KEYS.values()}
 
 
 def environment_of(cell: Cell, url: str, folder: str) -> dict[str, str]:
@@ -525,6 +545,8 @@ def environment_of(cell: Cell, url: str, folder: str) -> dict[str, str]:
     keys = {}
     if provider in KEYS:
         keys = {KEYS[provider]: f"{cell.fault}-{mark}-{CANARY}"}
+    elif provider in GOOD_KEYS:
+        keys = {GOOD_KEYS[provider]: f"good-{mark}-{CANARY}"}
     return {
         **small_web_environment(url),
         **keys,
