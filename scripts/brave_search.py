@@ -1017,7 +1017,7 @@ def main(argv: list[str] | None = None) -> int:
 
 # ===== shared block: core (edit websearch/common.py, then run `make sync`) ========================
 
-VERSION = "1.1.0"
+VERSION = "1.2.0"
 
 # Kind of failure (details.kind) -> exit code.
 EXIT_CODES = {

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 # ===== shared block: core (edit websearch/common.py, then run `make sync`) ========================
 
-VERSION = "1.1.0"
+VERSION = "1.2.0"
 
 # Kind of failure (details.kind) -> exit code.
 EXIT_CODES = {
