@@ -77,7 +77,7 @@ TOOLS: dict[str, dict[str, Any]] = {
         "module": "websearch.search.commands", "command": "search", "run": "run_search",
         "doing": "searching", "annotations": READS_THE_WEB,
         "description": "Search the web and read the pages found. Start here; to research, give "
-        "queries: one brief with numbered sources. Cached; needs no key.",
+        "queries: one brief with numbered sources.",
         "arguments": [
             "query", "queries", "count", "force", "engine", "focus", "since", "country", "language",
             "site", "exclude_site", "stale", "max_chars",
@@ -93,8 +93,8 @@ TOOLS: dict[str, dict[str, Any]] = {
             "focus": "also ask Stack Overflow and GitHub, paper indexes, forums, Wikipedia",
             "force": "search anew instead of using the cache",
             "stale": "if no engine answers, use the cache of any age",
-            "engine": "{choices}; several with commas are asked at once, as all are; auto: the "
-            "first configured one that answers",
+            "engine": "{choices}; auto: the first that answers; several, with commas, or all: "
+            "asked at once",
         },
     },
     "read_page": {
