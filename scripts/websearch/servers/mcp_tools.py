@@ -78,7 +78,7 @@ TOOLS: dict[str, dict[str, Any]] = {
         "module": "websearch.search.commands", "command": "search", "run": "run_search",
         "doing": "searching", "annotations": READS_THE_WEB,
         "description": "Search the web and read the pages found. Start here; to research, give "
-        "queries: one brief with numbered sources. Cached; needs no key.",
+        "queries: one brief with numbered sources.",
         "arguments": [
             "query", "queries", "count", "force", "engine", "focus", "since", "country", "language",
             "site", "exclude_site", "stale", "max_chars",
