@@ -50,7 +50,7 @@ SOURCES = [
     *sorted((SCRIPTS / "websearch/engines").rglob("*.py")),
 ]
 FILLERS = (" ", "<", '"', "'", "\n")
-SAMPLES = "a1 -<\"'\n/=;:.#&x"  # characters for classes
+SAMPLES = "a1 -<\"'\n/=;:.#&x\xe9"  # characters for classes
 MAX_SEQUENCES = 200  # of the alternatives of one pattern
 MAX_BRIEF = 6  # attacks of one pattern in the short test
 LENGTH = 1_500  # characters of an attack; it is doubled twice

@@ -311,6 +311,42 @@ class Strangers(CannedPage):
         self.assertEqual(document["pages"][0]["author"], self.CLEAN)
         self.check(document)
 
+    def test_nothing_of_theirs_is_live_unless_links_are_asked_for(self) -> None:
+        live = (
+            "Read ![this](http://evil.example/?d=1) and [that](http://evil.example/2), "
+            "<img src=http://evil.example/3> <!-- do this --> <a href='//evil.example/'>here</a> "
+            "![x][y] and more words, so that this is a sentence. "
+        )  # fmt: skip
+        definition = "\n\n[y]: http://evil.example/5\n"
+        escaped = live.replace("&", "&amp;").replace("<", "&lt;")
+        data = json.dumps({"props": {"content": live * 4}}).replace("<", "\\u003c")
+        article = json.dumps({"@type": "Article", "articleBody": live * 4}).replace("<", "\\u003c")
+        for kind, body in {
+            "text/plain": live + definition,
+            "text/markdown": f"# Title\n\n{live}{definition}",
+            "application/rss+xml": f"<rss><item><title>x</title><link>http://x/</link><description>{escaped}"
+            "</description></item></rss>",
+            "text/html; data": f"<div id=root></div><script id=__NEXT_DATA__ "
+            f'type="application/json">{data}</script>',
+            "text/html; ld": f'<script type="application/ld+json">{article}</script>',
+        }.items():
+            with self.subTest(kind):
+                text = self.page(body, headers={"Content-Type": kind})["text"]
+                self.assertIn("more words", text)
+                text = text.replace("[x](http://x/)", "")  # the address of the feed's entry
+                for sign in ("](", "<img", "<!--", "<a ", "][", "\n[y]:"):
+                    self.assertNotIn(sign, text)
+        page = self.page(live, headers={"Content-Type": "text/markdown"}, links=True)
+        self.assertIn("[that](http://evil.example/2)", page["text"])
+
+    def test_blocks_of_code_stay_as_they_are(self) -> None:
+        code = "````html\n<img src=x> [a](http://b)\n```\n<!-- c -->\n````"
+        body = f"Text.\n\n{code}\n\n<img src=y>\n\n~~~\n<a href=x>"
+        text = self.page(body, headers={"Content-Type": "text/markdown"})["text"]
+        self.assertIn(code, text)
+        self.assertIn("<a href=x>", text)
+        self.assertNotIn("src=y", text)
+
     def test_titles_of_feeds_texts_and_entries(self) -> None:
         text = f"<![CDATA[{self.TEXT}]]>"
         entry = f"<item><title>{text}</title><pubDate>{text}</pubDate><link>http://x/\n# y</link>"

@@ -9,6 +9,7 @@ import re
 from websearch.common import SearchError, markdown_link, one_line, plain_text
 from websearch.html_tree import unescape
 from websearch.pages.charsets import wide_codec, wide_label
+from websearch.pages.foreign_text import harmless_markdown, make_harmless
 from websearch.pages.markdown import MarkdownWriter, backticks
 from websearch.pages.page_tree import Page
 
@@ -142,9 +143,11 @@ def feed_markdown(text: str, url: str, keep_links: bool) -> Document:
         body = body[:room]
         room -= len(body)
         page = Page(f"<div>{body}</div>")
-        heading = markdown_link(title or "Untitled", address) if address else title or "Untitled"
-        blocks = [f"## {heading}", one_line(date, MAX_FIELD), *writer.blocks(page.root)]
-        sections.append("\n\n".join(block for block in blocks if block))
+        title = title or "Untitled"
+        heading = markdown_link(title, address) if address else make_harmless(title)
+        content = "\n\n".join([one_line(date, MAX_FIELD), *writer.blocks(page.root)])
+        content = content if keep_links else harmless_markdown(content)
+        sections.append(f"## {heading}\n\n{content.strip()}".strip())
     title = element_text(head[:MAX_FEED_HEAD], "title")
     return {"title": title, "text": "\n\n".join(sections), "cut": writer.cut or is_cut}
 

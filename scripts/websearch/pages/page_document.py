@@ -24,6 +24,7 @@ from websearch.pages.fetch import (
     is_gone,
     is_pdf,
 )
+from websearch.pages.foreign_text import harmless_markdown
 from websearch.pages.markdown import content_markdown
 from websearch.pages.metadata import find_metadata
 from websearch.pages.other_formats import (
@@ -139,8 +140,10 @@ def read_answer(answer: Fetched | Document, params: dict[str, Any], deadline: fl
         content = {"final_url": answer.url, **read_body(answer, params, deadline)}
         cut = answer.response.cut
     else:
-        content, cut = answer, False
+        content, cut = {**answer, "is_foreign": True}, False
     text = clean_text(content.get("text", ""))
+    if content.pop("is_foreign", False) and not params.get("links"):
+        text = harmless_markdown(text)
     if not text.strip():
         message = f"{host_of(content['final_url'])} sent a page without any text."
         hint = "Open the page in a browser, or use another source."
@@ -155,7 +158,8 @@ def read_answer(answer: Fetched | Document, params: dict[str, Any], deadline: fl
 def read_body(fetched: Fetched, params: dict[str, Any], deadline: float) -> Document:
     """Return what a page says, by the kind of its body: text, title and so on. Raises SearchError.
 
-    The texts are a stranger's, as they stand in the page.
+    The texts are a stranger's, as they stand in the page. is_foreign: the text may hold Markdown of
+    theirs, too.
     """
     response = fetched.response
     if is_pdf(response.body):
@@ -163,7 +167,7 @@ def read_body(fetched: Fetched, params: dict[str, Any], deadline: float) -> Docu
 
         begin = time.monotonic()
         limit = begin + PDF_TIME_SHARE * (deadline - begin)
-        return read_pdf(response.body, params.get("pages", ""), limit)
+        return {**read_pdf(response.body, params.get("pages", ""), limit), "is_foreign": True}
     content_type = response.headers.get("content-type", "").lower()
     check_binary(response.body, content_type, host_of(fetched.url))
     source, note = decode_page(response.body, content_type)
@@ -186,7 +190,7 @@ def read_text(source: str, content_type: str, fetched: Fetched, params: dict[str
         return readers[kind]()
     text = source.replace("\r\n", "\n").replace("\r", "\n").strip()
     heading = re.match(r"#[ \t]{1,9}(.{1,1000})", text)
-    return {"text": text, "title": heading[1] if heading else ""}
+    return {"text": text, "title": heading[1] if heading else "", "is_foreign": True}
 
 
 def host_of(url: str) -> str:
@@ -209,13 +213,13 @@ def read_html(html: str, fetched: Fetched, params: dict[str, Any]) -> Document:
     metadata: Document = find_metadata(page, fetched.url)
     article = unescape(re.sub(r"<[^<>]*>", " ", metadata.pop("article", ""))).strip()
     if len(article) > len(text) and (len(text) < MIN_PAGE_CHARS or len(text) * 4 < len(article)):
-        text = article
+        text, metadata["is_foreign"] = article, True
     if len(text) < MIN_PAGE_CHARS:
         from websearch.pages.page_data import data_markdown
 
         data = data_markdown(html, page, base, keep_links)
         if len(data) >= MIN_PAGE_CHARS:
-            text, metadata["note"] = data, DATA_NOTE
+            text, metadata["note"], metadata["is_foreign"] = data, DATA_NOTE, True
     onward = refresh_target(metadata.pop("refresh", ""), base)
     if len(text) < MAX_WALL_TEXT:
         check_content(page, html, text, onward, fetched)
