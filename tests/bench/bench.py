@@ -21,10 +21,10 @@ if __name__ == "__main__":  # run by its path: the packages beside it can be fou
 
 from tests.bench import (
     bench_brief,
+    bench_budget,
     bench_parallel,
     bench_peers,
     bench_process,
-    bench_room,
     bench_servers,
     bench_store,
     bench_tokens,
@@ -39,7 +39,7 @@ MEASURES = [
     *bench_store.MEASURES,
     *bench_servers.MEASURES,
     *bench_tokens.MEASURES,
-    *bench_room.MEASURES,
+    *bench_budget.MEASURES,
 ]
 
 if __name__ == "__main__":

@@ -32,7 +32,7 @@ from websearch.pages.fetch import (
 )
 from websearch.pages.page_document import MAX_DROPPED, page_document, result_or_error
 from websearch.pages.passages import PARAGRAPH_GAP, join_best
-from websearch.pages.ranking import rank_windows
+from websearch.pages.ranking import limit_query, rank_windows
 from websearch.pages.sites import read_through_api
 from websearch.pages.thin_pages import read_otherwise
 
@@ -398,7 +398,8 @@ def fill_page(
             # Headings and the space between passages are not text that was left out.
             if sum(len(one["text"]) for one in passages) < len(text) * 9 // 10:
                 page["truncated"] = True
-            page |= drop_empty({"note": notes[0]})
+            notes.append(limit_query(params["query"])[1])
+            page |= drop_empty({"note": " ".join(filter(None, notes))})
             return
         why = "No passage holds a word of the query"
         if time.monotonic() > deadline + MAX_LATENESS:
@@ -426,7 +427,7 @@ def fitting_passages(text: str, query: str, room: int, deadline: float) -> list[
     if left < -MAX_LATENESS:
         return []
     searched = text[: max(ALWAYS_SEARCHED, int(left * SEARCH_SPEED))]
-    windows = rank_windows(searched, query)
+    windows = rank_windows(searched, query, deadline + MAX_LATENESS)
     if not room:
         return join_best(searched, windows, 0)
     return fit_json(lambda limit: join_best(searched, windows, limit), room) or []
