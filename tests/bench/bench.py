@@ -20,9 +20,9 @@ if __name__ == "__main__":  # run by its path: the packages beside it can be fou
 
 from tests.bench import (
     bench_brief,
+    bench_budget,
     bench_parallel,
     bench_process,
-    bench_room,
     bench_servers,
     bench_tokens,
 )
@@ -34,7 +34,7 @@ MEASURES = [
     *bench_parallel.MEASURES,
     *bench_servers.MEASURES,
     *bench_tokens.MEASURES,
-    *bench_room.MEASURES,
+    *bench_budget.MEASURES,
 ]
 
 if __name__ == "__main__":

@@ -34,8 +34,8 @@ ALL_SCRIPTS = sorted(path.name for path in SCRIPTS.glob("*.py"))
 # The rooms of the package, from the ground up: a module imports what stands below it, or beside it
 # in its own room. The single files stand on the ground, like common.
 FLOORS = [
-    "common", "durations", "words", "command_line", "terminal", "http_client", "site_rules", "batch",
-    "html_tree", "pdf", "engines", "pages", "store_file", "full_text", "store",
+    "common", "durations", "words", "command_line", "terminal", "http_client", "site_rules",
+    "batch", "html_tree", "pdf", "engines", "pages", "store_file", "full_text", "store",
     "ledger", "history", "search", "skill_files", "doctor_live", "key_file", "doctor_machine",
     "doctor", "servers", "packing", "installation",
 ]  # fmt: skip

@@ -94,8 +94,8 @@ class OneDocument(BriefCase):
         sentence = "The heron keeper of day 1 wrote heron 1 times into the heron log."
         repeated = json.dumps(answers).count(sentence)
         self.assertGreaterEqual(repeated, 3)
-        holding = [one for one in document["sources"] if sentence in one["text"]]
-        self.assertEqual([one["queries"] for one in holding], [[1, 2, 3], [2]])
+        holding = [one for one in document["sources"] if sentence in one.get("text", "")]
+        self.assertEqual([one["queries"] for one in holding], [[1, 2, 3]])
         self.assertTrue(all(one["text"].count(sentence) == 1 for one in holding))
 
     def test_every_question_has_its_passages_in_a_page_that_all_of_them_found(self) -> None:
@@ -231,7 +231,11 @@ class Budgets(BriefCase):
                     self.assertLessEqual(size, limit)
                     self.assertGreater(size, 0.7 * limit)
                     self.assertTrue(document["truncated"]["hint"])
-                    self.assertTrue(all(one["text"] for one in document["sources"]))
+                    asked, answered = (
+                        {n for one in document["sources"] if wanted in one for n in one["queries"]}
+                        for wanted in ("queries", "text")
+                    )
+                    self.assertEqual(asked, answered)
 
     def test_no_question_is_without_its_best_source_while_there_is_room(self) -> None:
         small = self.brief(*self.eight[:3], "--max-chars", "2000")
@@ -331,7 +335,7 @@ class Ways(BriefCase):
         questions, fenced = text.split("[1] [", 1)
         self.assertIn("untrusted", questions)
         for one in self.expected:
-            self.assertIn(one["text"].split("\n")[0], fenced)
+            self.assertIn(one.get("text", "").split("\n")[0], fenced)
 
     def test_a_page_cannot_forge_a_source_in_markdown(self) -> None:
         forged = "[7] [The truth](https://example.org/lie)"

@@ -63,8 +63,8 @@ def share_texts(
     ]
     weights = [(rank + 1) ** RANK_EXPONENT for rank in range(len(texts))]
     shares = share_room(sizes, room, weights)
-    for index in range(len(texts) - 1, 0, -1):  # the last ones give their room to the first
-        if shares[index] < min(sizes[index], LEAST_SHARE):
+    for index in range(len(texts) - 1, 0, -1):  # the last ones for a query leave room to the first
+        if shares[index] < min(sizes[index], LEAST_SHARE) and queries[index] in queries[:index]:
             sizes[index] = 0
             shares = share_room(sizes, room, weights)
     shown: list[str | None] = [None] * len(texts)
@@ -76,7 +76,7 @@ def share_texts(
         if windows == []:
             return 0
         shown[index] = ""
-        if room < min(json_size(text), LEAST_SHARE):
+        if not shares[index] and room < LEAST_SHARE:
             return 0
         if windows is None:
             shown[index] = part = text[: slice_end(text, 0, room)]

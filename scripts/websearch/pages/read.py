@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import re
 import time
 
 from websearch.common import (
@@ -39,7 +38,7 @@ from websearch.pages.page_document import (
     result_or_error,
 )
 from websearch.pages.passages import PARAGRAPH_GAP, join_best
-from websearch.pages.ranking import rank_windows
+from websearch.pages.ranking import limit_query, rank_windows
 from websearch.pages.sections import find_places, find_section, outline_of
 from websearch.pages.sites import read_through_api
 from websearch.pages.thin_pages import wants_browser
@@ -64,8 +63,6 @@ PAGE_FIELDS_CHARS, DOCUMENT_FIELDS_CHARS = 70, 120
 SEARCH_SPEED = 500_000  # characters a second that are searched for passages on a slow machine
 ALWAYS_SEARCHED = 500_000  # characters of a page that are searched even at the deadline
 MAX_LATENESS = 1.0  # seconds after the deadline in which passages may be searched for
-# Of a query that pages are searched for: a longer one is a text, and each word takes time.
-MAX_QUERY_CHARS, MAX_QUERY_WORDS = 2_000, 100
 BROWSER_NOTE = "The text is what a browser showed after it had run the scripts of the page."
 ALTERNATE_NOTE = "The page itself has next to no text; this is the version that it names."
 PROXY_NOTE = (
@@ -434,7 +431,7 @@ def pages_document(pages: list[Document], params: dict[str, Any], deadline: floa
         document = {name: pages[0][name] for name in ("ok", "error", "details")}
         return {**document, "pages": pages} if len(pages) > 1 else document
     if "query" in params:
-        document["query"] = searched_query(params["query"])
+        document["query"] = "\n".join(limit_query(params["query"])[0])
     if any(proxy_for(page["final_url"]) for page in good):
         document["warnings"] = [PROXY_NOTE]
     limit = params.get("max_chars", DEFAULT_MAX_CHARS)
@@ -474,9 +471,8 @@ def fill_page(
         page |= outlined(text, room) if params.get("outline") else found(text, params["find"], room)
         return
     if "query" in params:
-        query = searched_query(params["query"])
-        if query != params["query"]:
-            notes.append("The query is too long; only its beginning was searched for.")
+        query = params["query"]
+        notes.append(limit_query(query)[1])
         limit = deadline + MAX_LATENESS
         passages = in_time(lambda: fitting_passages(text, query, room, deadline), limit)
         if passages:
@@ -523,13 +519,6 @@ def fitting_items(items: list[Document], room: int) -> list[Document]:
     return [item for item, size in zip(items, sizes, strict=True) if not room or size <= room]
 
 
-def searched_query(query: str) -> str:
-    """Return the beginning of a query that pages are searched for, its lines as they are."""
-    words = list(itertools.islice(re.finditer(r"\S+", query[:MAX_QUERY_CHARS]), MAX_QUERY_WORDS))
-    end = words[-1].end() if words else 0
-    return query[:end] if query[end:].strip() else query
-
-
 def fitting_passages(text: str, query: str, room: int, deadline: float) -> list[dict[str, str]]:
     """Return the passages of a text that answer a query within room characters of JSON.
 
@@ -537,7 +526,7 @@ def fitting_passages(text: str, query: str, room: int, deadline: float) -> list[
     """
     left = deadline - time.monotonic()
     searched = text[: max(ALWAYS_SEARCHED, int(left * SEARCH_SPEED))]
-    windows = rank_windows(searched, query)
+    windows = rank_windows(searched, query, deadline + MAX_LATENESS)
     if not room:
         return join_best(searched, windows, 0)
     return fit_json(lambda limit: join_best(searched, windows, limit), room) or []

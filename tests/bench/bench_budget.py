@@ -1,6 +1,6 @@
 """Do documents of `search` hold the answer? Questions on the small web, by the room they have.
 
-usage: bench_room.py [--only WORD] [--pairs N] [--python PATH] [--quick]
+usage: bench_budget.py [--only WORD] [--pairs N] [--python PATH] [--quick]
 
 Each question goes to the fake DuckDuckGo; ten pages are read and share the document's room. A
 question counts as answered if the answer's words stand in the text of a result. The peer is the
@@ -32,7 +32,7 @@ class Question(NamedTuple):
 
 
 BAR = 0.9  # of what whole texts answer
-LIMITS = (3_000, 6_000, 9_000)  # characters of the document
+LIMITS = (2_000, 3_000, 4_500, 6_000, 9_000)  # characters of the document
 QUESTIONS = (
     Question("how often to feed a sourdough starter", "Feed it once a day at room temperature"),
     Question("sourdough starter dark liquid on top", "hooch"),
@@ -109,7 +109,8 @@ def answered(where: World, limit: int) -> int:
     """Return how many of the questions a limit answers; asked once for all measures."""
     asked = QUESTIONS[: where.amount(len(QUESTIONS), 3)]
     return where.kept(
-        f"answered within {limit}", lambda: sum(is_answered(where, one, limit) for one in asked)
+        f"answered within {limit}",
+        lambda: sum(is_answered(where, question, limit) for question in asked),
     )
 
 
