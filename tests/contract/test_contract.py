@@ -34,7 +34,7 @@ ALL_SCRIPTS = sorted(path.name for path in SCRIPTS.glob("*.py"))
 # The rooms of the package, from the ground up: a module imports what stands below it, or beside it
 # in its own room. The single files stand on the ground, like common.
 FLOORS = [
-    "common", "durations", "command_line", "http_client", "batch", "html_tree", "pdf", "engines",
+    "common", "durations", "words", "command_line", "http_client", "batch", "html_tree", "pdf", "engines",
     "pages", "store_file", "full_text", "store", "ledger", "search", "servers", "skill_files",
     "packing", "installation", "doctor_live", "key_file", "doctor_machine", "doctor",
 ]  # fmt: skip
@@ -284,7 +284,8 @@ class SharedCode(unittest.TestCase):
             for part in ("scripts", "references", "assets"):
                 shutil.copytree(ROOT / part, copy / part)
             (copy / "tests/tools").mkdir(parents=True)
-            shutil.copy(ROOT / "tests/tools/sync.py", copy / "tests/tools/sync.py")
+            for name in ("tests/tools/sync.py", "SKILL.md", "server.json"):
+                shutil.copy(ROOT / name, copy / name)
             script = copy / "scripts/brave_search.py"
             text = script.read_text(encoding="utf-8")
             script.write_text(text.replace("FAULT_TRIES = 3", "FAULT_TRIES = 4"), encoding="utf-8")
