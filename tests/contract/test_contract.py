@@ -34,9 +34,9 @@ ALL_SCRIPTS = sorted(path.name for path in SCRIPTS.glob("*.py"))
 # The rooms of the package, from the ground up: a module imports what stands below it, or beside it
 # in its own room. The single files stand on the ground, like common.
 FLOORS = [
-    "common", "durations", "words", "command_line", "http_client", "batch", "html_tree", "pdf", "engines",
-    "pages", "store_file", "full_text", "store", "ledger", "search", "servers", "skill_files",
-    "packing", "installation", "doctor_live", "key_file", "doctor_machine", "doctor",
+    "common", "durations", "words", "command_line", "http_client", "batch", "html_tree", "pdf",
+    "engines", "pages", "store_file", "full_text", "store", "ledger", "search", "servers",
+    "skill_files", "packing", "installation", "doctor_live", "key_file", "doctor_machine", "doctor",
 ]  # fmt: skip
 HEAVY_MODULES = (
     "urllib.request", "http.client", "ssl", "sqlite3", "concurrent.futures", "threading", "typing",
