@@ -17,12 +17,12 @@ Examples:
   web_search.py doctor
 
 It works without a key. With --engine auto (default) the first configured engine answers: those that
-WEB_SEARCH_ENGINES names, else those whose key is set, your SearXNG, DuckDuckGo. Answers and pages are stored in ~/.glsi/cache.db (GLSI_DB_PATH) and are used again for
-24 hours; recall searches them offline.
+WEB_SEARCH_ENGINES names, else those whose key is set, your SearXNG, DuckDuckGo. Answers and pages
+are stored in ~/.glsi/cache.db (GLSI_DB_PATH) and used again for 24 hours; recall searches them.
 
-It is the front door: web_search.py doctor and web_search.py key are doctor.py, web_search.py install
-is install.py, web_search.py serve the HTTP API and the pages for people, web_search.py mcp the MCP
-server.
+It is the front door: web_search.py doctor and web_search.py key are doctor.py, web_search.py
+install is install.py, web_search.py serve the HTTP API and the pages for people, web_search.py mcp
+the MCP server.
 
 Exit codes: 0 found, 1 nothing found, 2 bad input, 3 key missing or refused, 4 rate limit or quota,
 5 blocked, timeout, network or server fault, 70 defect of this script, 130 interrupted.
