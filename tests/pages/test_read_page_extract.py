@@ -150,7 +150,8 @@ class Content(unittest.TestCase):
         around = "<div><a href=/a>Previous</a> Files and folders <a href=/b>Next</a></div>"
         text = self.documentation(
             "<h2 id=a>Files<a href=#a>\u00b6</a></h2><dl><dt>f()<a href=/s>[source]</a>"
-            f"<dd>It reads.</dl><div><pre>a</pre><a href=/play>Run</a></div><h2>The source</h2>{around}"
+            "<dd>It reads.</dl><div><pre>a</pre><a href=/play>Run</a></div>"
+            f"<h2>The source</h2>{around}"
         )
         self.assertIn("## Files\n\n- **f()**\n  It reads.\n\n```\na\n```\n\n## The source", text)
         for gone in ("Run", "[source]", "Previous", "Next"):
