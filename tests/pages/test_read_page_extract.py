@@ -184,6 +184,15 @@ class Content(unittest.TestCase):
             text = self.documentation(tabs)
             self.assertIn("**Mac**\n\nbrew install quill\n\n**`Linux`**\n\napt install", text)
 
+    def test_tabs_whose_panels_are_inside_of_tabs_are_read_as_they_stand(self) -> None:
+        row = (
+            "<ul role=tablist><li role=tab aria-controls=p{0}>tab {0}<div id=p{1}>panel {1}</div>"
+            "<li role=tab aria-controls=q{0}>tab<div id=q{0}>panel</div></ul>"
+        )
+        text = self.documentation("".join(row.format(n, n + 1) for n in range(400)))
+        self.assertIn("tab 7", text)
+        self.assertIn("panel 7", text)
+
     def test_comments_of_readers_go_however_long_they_are_and_short_the_post(self) -> None:
         post = (
             "<div class=post><h1>A walk</h1><p>"
