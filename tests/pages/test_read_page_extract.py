@@ -150,8 +150,8 @@ class Content(unittest.TestCase):
         around = "<div><a href=/a>Previous</a> Files and folders <a href=/b>Next</a></div>"
         text = self.documentation(
             "<h2 id=a>Files<a href=#a>\u00b6</a></h2><dl><dt>f()<a href=/s>[source]</a>"
-            "<dd>It reads.</dl><div><pre>a</pre><a href=/play>Run</a></div><h2>The source</h2>"
-            f"{around}"
+            "<dd>It reads.</dl><div><pre>a</pre><a href=/play>Run</a></div>"
+            f"<h2>The source</h2>{around}"
         )
         self.assertIn("## Files\n\n- **f()**\n  It reads.\n\n```\na\n```\n\n## The source", text)
         for gone in ("Run", "[source]", "Previous", "Next"):
@@ -183,6 +183,15 @@ class Content(unittest.TestCase):
         ):
             text = self.documentation(tabs)
             self.assertIn("**Mac**\n\nbrew install quill\n\n**`Linux`**\n\napt install", text)
+
+    def test_tabs_whose_panels_are_inside_of_tabs_are_read_as_they_stand(self) -> None:
+        row = (
+            "<ul role=tablist><li role=tab aria-controls=p{0}>tab {0}<div id=p{1}>panel {1}</div>"
+            "<li role=tab aria-controls=q{0}>tab<div id=q{0}>panel</div></ul>"
+        )
+        text = self.documentation("".join(row.format(n, n + 1) for n in range(400)))
+        self.assertIn("tab 7", text)
+        self.assertIn("panel 7", text)
 
     def test_comments_of_readers_go_however_long_they_are_and_short_the_post(self) -> None:
         post = (

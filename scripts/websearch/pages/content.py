@@ -1,9 +1,27 @@
 """Find the main content of an HTML page.
 
-Rules first remove what is known not to be content: by its names (name_rules.py), and by its
-structure (structure_rules.py). Then the walk goes down from the root as long as one child holds
-nearly all of the running text. What is left inside and leads to other pages goes last
-(link_rules.py).
+What kind of page it is decides which rules apply (page_tree.Page): an article (it says so), a
+thread or questions (their address or data say so), documentation (its generator says so, or its
+headings with anchors and its code), or none of these. Rules for articles take away teasers, related
+links, repeated boxes and what stands beside the text; documentation has all of these as content.
+
+find_content applies the rules in this order, because each builds on what those before it left:
+
+1. Comments: is the page made of them, or are they those of readers? Names are not judged before.
+2. Repeated teasers and comments of an article (structure_rules), while their lists are whole.
+3. Names, tags and styles (name_rules), from the root down: what is inside a dropped element is not
+   judged. is_plausible stops a rule that would take too much of the page; shares are those of the
+   page after 2. Around an article's core and inside code, names count for nothing.
+4. If too little is left, 3 is done again with fewer rules (keep_more). It is done here, because
+   every later step measures what is left.
+5. Labels of tabs move to their panels, before the row of tabs can go as a list.
+6. The element with the content: the one named as the text, then down as long as one child holds
+   nearly all running text; up again if too little of the page is in it (widen, join_twins).
+7. Inside it, what leads away (link_rules): lists of links, sections on related pages; then the
+   boxes beside the core, which are found by the text that is left; then short promotions.
+8. The title, dates and headings at the ends of an article, copies. Copies are last, because two
+   boxes may be equal only after the others have gone.
+9. Leads are looked for between the title and the content, among what 3 dropped as "related", too.
 """
 
 from __future__ import annotations
@@ -158,15 +176,16 @@ def is_plausible(node: Node, rule: str, page: Page) -> bool:
     return is_small and node.prose <= share * (page.root.prose + 1)
 
 
-def keep_more(page: Page) -> None:
-    """Start again with fewer rules: first those go that names alone decide, then hidden text.
+def keep_more(page: Page, leniency: int) -> None:
+    """Apply the rules to the whole page again, but fewer of them (IGNORED_RULES).
 
-    Pages whose content carries such names exist (a shop's "promo" grid), and pages that show their
-    text by script. Where nothing would be left, only elements that never hold content are dropped.
+    leniency: 1 leaves out those that names alone decide, 2 also those on hidden text, 3 all but
+    that on elements that never hold content. Pages whose content carries such names exist (a
+    shop's "promo" grid), and pages that show their text by script.
     """
     for node in page.nodes:
         node.dropped = ""
-    page.leniency += 1
+    page.leniency = leniency
     page.drop_unseen()
     page.measure()
     drop_boilerplate(page)
@@ -352,15 +371,15 @@ def find_content(html: str) -> Content:
     page = Page(html)
     page.keeps_comments = comments_are_content(page)
     drop_boilerplate(page)
-    while page.leniency < 2 and page.root.chars < TOO_LITTLE * page.text_chars:
-        if page.is_article and page.root.prose > ENOUGH_PROSE:
+    for leniency in (1, 2):
+        is_text = page.is_article and page.root.prose > ENOUGH_PROSE
+        if is_text or page.root.chars >= TOO_LITTLE * page.text_chars:
             break
-        keep_more(page)
+        keep_more(page, leniency)
     if not page.root.chars and page.text_chars >= MIN_TEXT:
-        keep_more(page)
+        keep_more(page, 3)
         if page.root.chars < TOO_LITTLE * page.text_chars:  # a label such as "Skip navigation"
-            page.leniency -= 2
-            keep_more(page)
+            keep_more(page, 2)
     label_panels(page)
     content = choose_content(page)
     if not page.is_article:

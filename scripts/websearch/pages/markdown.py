@@ -286,9 +286,7 @@ class MarkdownWriter:
         rows = self.table_rows(parts)
         self.in_cell = False
         columns = max((len(row) for row in rows), default=0)
-        if not self.has_room(4 * columns * len(rows)):
-            return captions
-        if columns < 2 or len(rows) < 2:
+        if columns < 2 or len(rows) < 2 or not self.has_room(4 * columns * len(rows)):
             return captions + [cell.replace("\\|", "|") for row in rows for cell in row if cell]
         lines = ["| " + " | ".join(row + [""] * (columns - len(row))) + " |" for row in rows]
         return [*captions, "\n".join([lines[0], "|" + " --- |" * columns, *lines[1:]])]

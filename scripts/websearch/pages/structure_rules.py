@@ -171,7 +171,7 @@ def label_panels(page: Page) -> None:
         panels = [ids.get(tab.attributes.get("aria-controls", "")) for tab in tabs]
         if None in panels or len(set(panels)) < len(tabs):
             panels = [*panels_after(row, place.get(row, 0), len(tabs))]
-        if not panels:
+        if not panels or any(panel and is_in_tab(panel) for panel in panels):
             continue
         for tab, panel in zip(tabs, panels, strict=True):
             if panel and panel not in ancestors(tab):
@@ -179,6 +179,12 @@ def label_panels(page: Page) -> None:
         row.dropped = "tabs"
     page.spread()
     page.measure()
+
+
+def is_in_tab(panel: Node) -> bool:
+    """Return whether a panel is inside of a tab, which would then be inside of itself."""
+    above = ancestors(panel)
+    return any(node.tag == "label" or node.attributes.get("role") == "tab" for node in above)
 
 
 def move_label(tab: Node, panel: Node) -> None:
