@@ -75,6 +75,7 @@ def seeds() -> list[bytes]:
         b"/Subtype/Form/Matrix[1 0 0 1 5 5]/Resources<</Font<<%b>>>>" % fonts,
     )
     content = (
+        b"0 9 m 99 9 l S 0 0 99 30 re S 33 0 33 30 re f "
         b"q 1 0 0 1 50 700 cm BT /F2 9 Tf <000100020003> Tj 12 TL T* /F3 9 Tf [(AB)-300(CG)] TJ "
         b"/F4 9 Tf <01> ' /F5 9 Tf <07> Tj /Span<</ActualText(x)>>BDC (y) Tj EMC ET Q /X0 Do "
         b"BI /W 1 /H 1 ID x EI BT /F1 9 Tf 1 Tr (end) Tj ET"

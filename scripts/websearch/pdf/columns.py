@@ -200,7 +200,8 @@ def region_tables(
         return [table for part in (left, right) for table in column_tables(part, order, cuts - 1)]
     if len(columns) < 2 or not is_table(rows, columns, order):
         return []
-    return [(join_rows(lines, columns), set(pieces))]
+    grid = [line_cells(line, columns) for line in lines]
+    return [(join_rows(lines, grid, columns), set(pieces))]
 
 
 def below_heading(rows: list[TextLine]) -> tuple[list[TextLine], list[Column]]:
@@ -298,9 +299,11 @@ def are_aligned(rows: list[TextLine], columns: list[Column]) -> bool:
 # ===== rows =======================================================================================
 
 
-def join_rows(lines: list[TextLine], columns: list[Column]) -> list[Cells]:
-    """Return the rows of a table: lines that go on in the next line are joined."""
-    grid = [line_cells(line, columns) for line in lines]
+def join_rows(lines: list[TextLine], grid: list[Cells], columns: list[Column]) -> list[Cells]:
+    """Return the rows of a table: lines that go on in the next line are joined.
+
+    grid: the cells of each line.
+    """
     drops = [before.across - line.across for before, line in itertools.pairwise(lines)]
     most = max(map(filled, grid))
     full = [

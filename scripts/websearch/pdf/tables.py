@@ -5,6 +5,7 @@ A wrong grid is worse than plain lines, so what may be a drawing, prose or a lis
 
 from __future__ import annotations
 
+import functools
 import itertools
 import re
 from collections import Counter
@@ -18,6 +19,7 @@ from websearch.pdf.columns import (
     find_columns,
     has_number,
     join,
+    join_rows,
 )
 from websearch.pdf.rulings import Grid, find_grids
 from websearch.pdf.text_lines import Chunk, TextLine, text_lines, visible_end
@@ -81,8 +83,7 @@ def ruled_table(grid: Grid, pieces: list[Piece]) -> Table | None:
     """Return the table in a grid of ruled lines; None if it holds none."""
     lines = text_lines([piece for piece in pieces if piece_cell(grid, [piece])])
     grid.add_edges(inner_edges(lines, grid))
-    rows: dict[int, list[Cells]] = {}  # by the row of the grid
-    last: dict[int, Cells] = {}  # the last line of each
+    bands: dict[int, list[tuple[TextLine, Cells]]] = {}  # what stands in each row of the grid
     held: set[Piece] = set()
     for line in lines:
         for row, cells in line_cells(line, grid).items():
@@ -91,19 +92,23 @@ def ruled_table(grid: Grid, pieces: list[Piece]) -> Table | None:
                 [Chunk(cells[column]).text] if column in cells else []
                 for column in range(len(grid.columns))
             ]
-            above = rows.setdefault(row, [])
-            if above and not are_rows(last[row], texts):
-                above[-1] = join(above[-1], texts)
-            else:
-                above.append(texts)
-            last[row] = texts
-    table = [cells for row in sorted(rows) for cells in rows[row]]
+            bands.setdefault(row, []).append((line, texts))
+    table = [cells for row in sorted(bands) for cells in band_rows(bands[row], grid)]
     used = [column for column in range(len(grid.columns)) if any(row[column] for row in table)]
     table = [[row[column] for column in used] for row in table]
     enough = sum(map(filled, table)) >= MIN_FILLED * len(used) * len(table)
-    if len(used) < 2 or sum(filled(row) > 1 for row in table) < 2 or not enough:
+    several = sum(filled(row) > 1 for row in table)
+    if len(used) < 2 or several < 2 or several * 2 <= len(table) or not enough:
         return None
     return Table(table, held)
+
+
+def band_rows(band: list[tuple[TextLine, Cells]], grid: Grid) -> list[Cells]:
+    """Return the rows between two level lines: one, or several if they have their own numbers."""
+    lines, cells = [line for line, _ in band], [texts for _, texts in band]
+    if any(are_rows(above, below) for above, below in itertools.pairwise(cells)):
+        return join_rows(lines, cells, list(itertools.pairwise(grid.columns)))
+    return [functools.reduce(join, cells)]
 
 
 def line_cells(line: TextLine, grid: Grid) -> dict[int, dict[int, list[Piece]]]:
