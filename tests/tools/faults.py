@@ -534,7 +534,7 @@ def keys_of(fault: str, mark: str) -> dict[str, str]:
     return {
         variable: f"{fault if fault in EXPECTED[provider] else 'good'}-{mark}-{CANARY}"
         for provider, variable in KEYS.items()
-    } | {variable: f"good-{mark}-{CANARY}" for variable in GOOD_KEYS.values()}
+    } | dict.fromkeys(GOOD_KEYS.values(), f"good-{mark}-{CANARY}")
 
 
 def environment_of(cell: Cell, url: str, folder: str) -> dict[str, str]:
