@@ -227,6 +227,11 @@ def function_of(module: Any, name: str) -> Any:
     return next((getattr(one, name) for one in homes if hasattr(one, name)), None)
 
 
+def run_of(module: Any, command: str) -> Any:
+    """Return the function that runs a command of a script."""
+    return function_of(module, f"run_{command}") or function_of(module, "RUN")[command]
+
+
 class FuzzCase(EnvironmentCase):
     """A clean environment, a folder to be in, and the loop over the cases of a target."""
 
@@ -311,7 +316,7 @@ class Parameters(FuzzCase):
             module, command = source.choice(commands)
             params = self.random_params(source, module.COMMANDS[command])
             params = {**params, "dry_run": True, "timeout": 5}
-            function = function_of(module, f"run_{command}") or module.RUN[command]
+            function = run_of(module, command)
             self.check_document(module, function(params), (module.__name__, command, params))
 
         self.fuzz(check)
@@ -423,7 +428,7 @@ class Answers(FuzzCase):
                 params |= {"urls": [source.choice(pages)]}
             if source.random() < 0.3:
                 params["max_chars"] = source.choice([1, 300, 2_000, 0])
-            document = function_of(module, f"run_{command}")(params)
+            document = run_of(module, command)(params)
             self.check_document(module, document, (module.__name__, command, params, said))
 
         self.fuzz(check)
