@@ -276,15 +276,18 @@ def stand_in(page: Page, html: str, text: str) -> str:
     """
     titles = titles_of(page)
     shown = plain_letters(text_beginning(page.root, MAX_SHOWN))
-    points = {what: points_of(what, titles, shown, html[:MAX_WALL_HTML]) for what in MESSAGES}
+    points = {what: points_of(what, titles, shown) for what in MESSAGES}
     if len(text) < LITTLE_TEXT:
         points |= {what: count + 1 for what, count in points.items() if what not in SHORT_TOO}
+    for what, count in points.items():
+        if count == ENOUGH - 1:  # only then an element decides
+            points[what] += has_element(what, html[:MAX_WALL_HTML])
     what = max(points, key=lambda what: points[what])
     return what if points[what] >= ENOUGH else ""
 
 
-def points_of(what: str, titles: set[str], shown: str, html: str) -> int:
-    """Return how many signs a page shows of one of MESSAGES; its title or heading counts twice."""
+def points_of(what: str, titles: set[str], shown: str) -> int:
+    """Return how many signs of one of MESSAGES a page shows; its title or heading counts twice."""
     points = 0
     if titles & known_titles(what):
         points = 2
@@ -293,10 +296,14 @@ def points_of(what: str, titles: set[str], shown: str, html: str) -> int:
     sentence = SENTENCES[what]
     if what in ("consent", "parked") and any(re.search(sentence, title) for title in titles):
         points = 2
-    points += bool(re.search(sentence, shown))
+    return points + bool(re.search(sentence, shown))
+
+
+def has_element(what: str, html: str) -> bool:
+    """Return whether a page has an element or script of one of MESSAGES."""
     if what == "robots":
-        return points + any(re.search(sign, html) for name, sign in WALLS if name != SAID)
-    return points + bool(what in MARKUP and re.search(MARKUP[what], html))
+        return any(re.search(sign, html) for name, sign in WALLS if name != SAID)
+    return bool(what in MARKUP and re.search(MARKUP[what], html))
 
 
 def titles_of(page: Page) -> set[str]:
