@@ -25,6 +25,7 @@ from tests.support import (
 engines: Any = load_script("websearch.engines")
 pacing: Any = load_script("websearch.engines.pacing")
 command = load_script("web_search")
+keyless = load_script("keyless_search")
 KEYS = {
     name: entry["keys"][0]
     for name, entry in engines.ENGINES.items()
@@ -144,6 +145,11 @@ class Answers(SearchApiCase):
                 headers = " ".join(value for _, value in self.server.requests[-1].headers)
                 self.assertIn("web-search-skill", headers)
                 self.assertNotIn("Mozilla", headers)
+
+    def test_more_results_than_an_engine_gives_are_said(self) -> None:
+        document = call_main(keyless, "sourdough", "--engine", "tavily", "-n", "30").document
+        self.assertIn("Tavily gives at most 20 results.", document["warnings"])
+        self.assertEqual(self.sent()["max_results"], 20)
 
     def test_kagi_needs_a_key(self) -> None:
         run = self.search("kagi", "sourdough")

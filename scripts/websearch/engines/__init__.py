@@ -562,8 +562,9 @@ def ask_engine(
     entry = ENGINES[name]
     passed = ("query", "count", "timeout", "dry_run", "verbose", *FILTERS)
     asked = {key: params[key] for key in passed if key in params}
-    asked |= {"max_chars": 0, "count": min(params["count"], entry["max_count"])}
+    asked["max_chars"] = 0
     if "function" in entry:
+        asked["count"] = min(params["count"], entry["max_count"])
         search = getattr(load_module(name), entry["function"])
         document: Document = search({**asked, **entry["params"]}, report)
         return document

@@ -75,6 +75,8 @@ def search_engine(
     has waited for it.
     """
     check_filters(name, params)
+    most = ENGINES[name]["max_count"]
+    wanted, params = params["count"], {**params, "count": min(params["count"], most)}
     request = load_module(name).first_request(params)
     if params.get("dry_run"):
         raise DryRun(request.without_key())
@@ -88,6 +90,8 @@ def search_engine(
         engine = PacedEngine(name, deadline_of(params), warnings, report)
     if request.warning:
         warnings.append(request.warning)
+    if wanted > most:
+        warnings.append(f"{ENGINES[name]['title']} gives at most {most} results.")
     try:
         pages, failure = fetch_result_pages(engine, params, request, report)
     except SearchError as error:
