@@ -8,14 +8,23 @@ MYPY := $(TOOLS)/venv/bin/mypy
 SKILL_LINTERS := $(TOOLS)/venv/bin/agnix
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-long lint sync bench bench-extract bench-pdf faults secrets portability e2e-opencode e2e-mcp \
-	e2e-agents e2e-browser e2e-scale install uninstall package install-opencode uninstall-opencode
+# Every CPython from 3.10 on that is here, the oldest first.
+PYTHONS = $(shell for minor in 10 11 12 13 14; do for python in python3.$$minor $(HOME)/.pyenv/versions/3.$$minor.*/bin/python3; do \
+	if $$python -c '' >/dev/null 2>&1; then echo $$python; break; fi; done; done)
+# A step of ci or nightly: its name and its seconds stand before and after its output.
+STEP = @step() { began=$$(date +%s); echo "=== $$*" >&2; "$$@" && echo "=== $$(($$(date +%s) - began)) s: $$*" >&2; }; step
+.PHONY: help demo picture test test-long lint sync ci nightly bench bench-extract bench-pdf faults secrets sdk-parity pythons \
+	portability e2e-opencode e2e-mcp e2e-agents e2e-browser e2e-scale install uninstall package install-opencode \
+	uninstall-opencode
 
 help: ## list the targets
 	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 20
 
 demo: ## show the main jobs against a local fake server: no key, no network
 	@$(PYTHON) tests/tools/demo.py
+
+picture: ## draw a terminal with the demo's main job: assets/terminal-*.svg
+	@$(PYTHON) tests/tools/picture.py
 
 test: ## run the tests (standard library, loopback only)
 	@$(PYTHON) tests/run.py
@@ -28,10 +37,29 @@ lint: $(RUFF) $(SKILL_LINTERS) ## ruff (format and rules), mypy --strict, the do
 	$(RUFF) check .
 	$(MYPY) --strict --python-version 3.10 --cache-dir $(TOOLS)/mypy scripts
 	$(MYPY) --strict --python-version 3.10 --cache-dir $(TOOLS)/mypy -p tests.fake_server
-	$(PYTHON) -m unittest -q $(addprefix tests.skill.test_documents.,SkillFormat EveryDocument CommandLines)
+	$(PYTHON) -m unittest -q $(addprefix tests.skill.test_documents.,SkillFormat EveryDocument CommandLines Docstrings)
 	@rm -rf $(TOOLS)/lint && mkdir -p $(TOOLS)/lint && $(PYTHON) scripts/install.py install --dir $(TOOLS)/lint >/dev/null
 	$(TOOLS)/venv/bin/agentskills validate $(TOOLS)/lint/web-search
 	$(SKILL_LINTERS) $(TOOLS)/lint/web-search
+
+ci: ## what a push runs, at most ten minutes on two cores: .ci/run calls it on a clean machine
+	$(STEP) $(MAKE) --no-print-directory lint
+	$(STEP) $(MAKE) --no-print-directory test
+	$(STEP) $(MAKE) --no-print-directory demo >$(TOOLS)/demo.txt || { cat $(TOOLS)/demo.txt; exit 1; }
+	$(STEP) env FUZZ_SECONDS=36 ATTACK_SECONDS=12 ATTACK_SEED=1 $(PYTHON) tests/run.py --long fuzz attack
+	$(STEP) $(PYTHON) tests/tools/faults.py --sample
+	$(STEP) $(MAKE) --no-print-directory e2e-mcp
+	$(STEP) $(MAKE) --no-print-directory secrets PYTHON=$(firstword $(PYTHONS))
+
+nightly: ## what a night runs beside ci: long tests, other CPythons, agents, browser, scale, portability
+	$(STEP) $(MAKE) --no-print-directory test-long
+	$(STEP) $(MAKE) --no-print-directory e2e-opencode
+	$(STEP) $(MAKE) --no-print-directory e2e-agents
+	$(STEP) $(MAKE) --no-print-directory e2e-browser
+	$(STEP) $(MAKE) --no-print-directory e2e-scale
+	$(STEP) $(MAKE) --no-print-directory portability
+	$(STEP) $(MAKE) --no-print-directory sdk-parity
+	$(STEP) $(MAKE) --no-print-directory pythons
 
 sync: ## copy the shared code and the parameter tables to where they are needed
 	@$(PYTHON) tests/tools/sync.py
@@ -69,6 +97,12 @@ portability: ## run the tests under -W error, another locale, without home, uv, 
 secrets: ## run the tests with canary keys, then look for them everywhere
 	@$(PYTHON) tests/tools/canary.py
 
+sdk-parity: $(TOOLS)/sdk ## Gemini's requests compared with those of Google's own SDK (PyPI)
+	@$(TOOLS)/sdk/bin/python tests/run.py sdk_parity
+
+pythons: ## the tests under every CPython from 3.10 on that is here
+	@set -e; for python in $(PYTHONS); do "$$python" tests/run.py; done
+
 install: ## copy the skill into ~/.claude/skills and ~/.agents/skills (DIR= another skills folder)
 	@$(PYTHON) scripts/install.py install $(if $(DIR),--dir '$(DIR)')
 
@@ -87,6 +121,10 @@ uninstall-opencode: ## remove them again (DIR= as above)
 $(RUFF):
 	$(PYTHON) -m venv $(TOOLS)/venv
 	$(TOOLS)/venv/bin/python -m pip install --quiet --disable-pip-version-check ruff mypy
+
+$(TOOLS)/sdk:
+	$(PYTHON) -m venv $@
+	$@/bin/python -m pip install --quiet --disable-pip-version-check google-genai || { rm -rf $@; exit 1; }
 
 # skills-ref (its command is agentskills) and agnix read the skill as agents' hosts do.
 $(SKILL_LINTERS): $(RUFF)

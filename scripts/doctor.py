@@ -9,10 +9,14 @@ Examples:
   doctor.py
   doctor.py --live
   doctor.py --format markdown
+  doctor.py key list
+  doctor.py key set SERPER_API_KEY
 
 Without --live nothing is sent. With it, Serper is asked for the account's balance, Gemini for its
 list of models, your SearXNG for its settings: requests that cost nothing. Keys are never shown.
-On a terminal the checks are printed as text, in a pipe as JSON.
+On a terminal the checks are printed as text, in a pipe as JSON. key list names the keys that are
+set, and where; key set asks for a key without showing it, or reads it from standard input, and
+writes it into secrets.yaml, which only you can read.
 
 Exit codes: 0 a search works (the checks may hold warnings and failures), 2 a setting keeps every
 search from working, 5 no usable Python, certificates or engine, 70 the skill's files are not

@@ -34,12 +34,9 @@ import sys
 
 sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))  # PYTHONSAFEPATH leaves it out
 
-from websearch import brief, search
-from websearch.brief import to_markdown
 from websearch.command_line import end_process, run_command_line
+from websearch.search.commands import COMMANDS, RUN, to_markdown
 
-COMMANDS = {**search.COMMANDS, **brief.COMMANDS}
-RUN = {**search.RUN, "brief": brief.run_brief_file}
 # First word that starts a server -> the command that runs it.
 SERVERS = {"serve": "http_server", "mcp": "mcp_server"}
 

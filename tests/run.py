@@ -4,7 +4,7 @@ usage: run.py [--long] [WORD ...]
 
 With --long only the modules of tests/long run, else all the others. WORD keeps the modules whose
 path contains one of the words. Each module runs in a process of its own, so that one that hangs or
-crashes costs no other module its result.
+crashes costs no other module its result. Each that ends is a line, with how many have ended.
 """
 
 from __future__ import annotations
@@ -56,14 +56,14 @@ def run_module(path: Path, long: bool, byte_code: str) -> tuple[int, int, int, s
     failed = sum(int(number) for _, number in faults)
     if crashed and not failed:
         failed = 1  # it did not come to its end, or could not be imported
-    found = re.search(r"^(?:OK|FAILED) \(.*skipped=(\d+)", output, re.MULTILINE)
-    skipped = int(found[1]) if found else 0
+    skips = re.search(r"^(?:OK|FAILED) \(.*skipped=(\d+)", output, re.MULTILINE)
+    skipped = int(skips[1]) if skips else 0
     total = int(ran[1]) if ran else failed
     passed = max(0, total - failed - skipped)
-    state = f"{counted(passed, failed, skipped)} in {time.monotonic() - started:.1f} s"
+    summary = f"{counted(passed, failed, skipped)} in {time.monotonic() - started:.1f} s"
     # A module that runs nothing says why, for example that a program it needs is not there.
     shown = f"\n{output}" if failed or not total else ""
-    return passed, failed, skipped, f"{name}: {state}{shown.rstrip()}"
+    return passed, failed, skipped, f"{name}: {summary}{shown.rstrip()}"
 
 
 def counted(passed: int, failed: int, skipped: int) -> str:
@@ -71,29 +71,38 @@ def counted(passed: int, failed: int, skipped: int) -> str:
     return f"{passed} passed, {failed} failed" + (f", {skipped} skipped" if skipped else "")
 
 
+def chosen_modules(long: bool, words: list[str]) -> list[Path]:
+    """Return the test modules to run: the largest first, so that no long one begins last."""
+    modules = [
+        path
+        for path in (ROOT / "tests").rglob("test_*.py")
+        if long == (path.parent.name == "long")
+        and (not words or any(word in path.as_posix() for word in words))
+    ]
+    return sorted(modules, key=lambda path: -path.stat().st_size)
+
+
 def main() -> int:
     """Run the modules that the arguments choose; return 1 if a test failed or none ran."""
+    started = time.monotonic()
     long = "--long" in sys.argv
-    words = [word for word in sys.argv[1:] if not word.startswith("-")]
-    modules = sorted((ROOT / "tests").rglob("test_*.py"))
-    modules = [path for path in modules if long == (path.parent.name == "long")]
-    if words:
-        modules = [path for path in modules if any(word in path.as_posix() for word in words)]
-    passed = failed = skipped = 0
+    modules = chosen_modules(long, [word for word in sys.argv[1:] if not word.startswith("-")])
     # More than processors: much of the time is waiting. The long ones work more and keep deadlines.
     workers = (2 if long else 3) * (os.cpu_count() or 1)
+    print(f"{len(modules)} modules, {workers} at a time", flush=True)
+    passed = failed = skipped = 0
     with (
         tempfile.TemporaryDirectory() as byte_code,
         concurrent.futures.ThreadPoolExecutor(max_workers=workers) as pool,
     ):
-        for future in concurrent.futures.as_completed(
-            pool.submit(run_module, path, long, byte_code) for path in modules
-        ):
+        running = [pool.submit(run_module, path, long, byte_code) for path in modules]
+        for number, future in enumerate(concurrent.futures.as_completed(running), 1):
             module_passed, module_failed, module_skipped, text = future.result()
             passed += module_passed
             failed += module_failed
             skipped += module_skipped
-            print(text, flush=True)
+            print(f"[{number}/{len(modules)}] {text}", flush=True)
+    print(f"{len(modules)} modules in {time.monotonic() - started:.0f} s")
     print(counted(passed, failed, skipped))
     return 1 if failed or not passed else 0
 

@@ -203,8 +203,14 @@ def small_web_environment(url: str) -> dict[str, str]:
     """
     engines = load_script("websearch.engines").ENGINES
     others = "SERPER_SCRAPE GEMINI VERTEX CODE_ASSIST GITHUB_RAW WAYBACK".split()
+    addresses = {
+        entry[field][0]: f"{url}/{name}" if "keys" in entry and "function" not in entry else url
+        for name, entry in engines.items()
+        for field in ("address", "mcp")
+        if field in entry
+    }
     return {
-        **{entry["address"][0]: url for entry in engines.values()},
+        **addresses,
         **{f"{name}_BASE_URL": url for name in others},
         "WEB_SEARCH_ALLOW_PRIVATE": url.removeprefix("http://"),
         "GLSI_RATE_LIMIT": "0s",

@@ -5,6 +5,7 @@ gemini_search.py and serper_search.py carry a copy of the block; see common.py.
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import re
@@ -13,7 +14,7 @@ import sys
 from websearch.command_line import Stopped, file_name, read_argument, write_stdout
 from websearch.common import EXIT_CODES, MAX_INPUT_BYTES, SearchError, dump_json, object_field
 
-TYPE_CHECKING = False  # typing.TYPE_CHECKING without its import, which costs 5 ms
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from typing import Any
@@ -41,8 +42,8 @@ def read_queries(params: Fields, hint: str) -> Fields:
     queries = queries_in(text)
     if not queries:
         raise SearchError("invalid_input", f"input: {path!r} holds no query.", hint)
-    given = params.get("queries", [])
-    return {**params, "queries": [*(given if isinstance(given, list) else [given]), *queries]}
+    own = params.get("queries", [])
+    return {**params, "queries": [*(own if isinstance(own, list) else [own]), *queries]}
 
 
 def queries_in(text: str) -> list[str]:
@@ -74,8 +75,8 @@ def batch_outcome(results: list[Document]) -> Document:
 
 # ----- batches without end, as JSON Lines
 
-STREAM_PIECE = 100  # queries that are read ahead and answered together
-STREAM_PAUSE = 0.05  # seconds without a further query after which those that are there are asked
+STREAM_PIECE = 100  # queries that are answered together
+READ_SIZE = 65_536  # bytes of input that are read at a time
 MAX_LINE = 100_000  # bytes of a line of input; a longer one is cut, which makes it a bad one
 
 
@@ -108,8 +109,8 @@ def run_with_input(
 
     for piece in query_pieces(params):
         queries = [query for query in piece if hash(query) not in done]
-        given = {name: value for name, value in params.items() if name != "input"}
-        document = run({**given, "queries": queries}, report, emit) if queries else {"results": []}
+        others = {name: value for name, value in params.items() if name != "input"}
+        document = run({**others, "queries": queries}, report, emit) if queries else {"results": []}
         if "results" not in document:  # a dry run, or an error of the whole batch
             return document
         start += len(queries)
@@ -158,61 +159,41 @@ def query_pieces(params: Fields) -> Iterator[list[str]]:
 
     Raises SearchError if the input cannot be read.
     """
-    import queue
-    import threading
-
-    waiting: queue.Queue[Any] = queue.Queue(STREAM_PIECE)
-
-    def read() -> None:
-        given = params.get("queries", [])
-        try:
-            for query in given if isinstance(given, list) else [given]:
-                waiting.put(query if isinstance(query, str) else dump_json(query))
-            for line in input_lines(str(params["input"])) if "input" in params else ():
-                waiting.put(line)
-            waiting.put(None)
-        except SearchError as error:
-            waiting.put(error)
-
-    threading.Thread(target=read, daemon=True).start()
-    item: Any = ""
-    while isinstance(item, str):
-        piece: list[str] = []
-        try:
-            while len(piece) < STREAM_PIECE:
-                item = waiting.get(timeout=STREAM_PAUSE if piece else None)
-                if not isinstance(item, str):
-                    break
-                piece.append(item)
-        except queue.Empty:  # those that are there need not wait for the next
-            pass
-        if piece:
-            yield piece
-    if item:
-        raise item
+    queries = params.get("queries", [])
+    queries = queries if isinstance(queries, list) else [queries]
+    texts = [query if isinstance(query, str) else dump_json(query) for query in queries]
+    read = input_pieces(str(params["input"])) if "input" in params else ()
+    for piece in itertools.chain([texts], read):
+        for start in range(0, len(piece), STREAM_PIECE):
+            yield piece[start : start + STREAM_PIECE]
 
 
-def input_lines(path: str) -> Iterator[str]:
+def input_pieces(path: str) -> Iterator[list[str]]:
     """Yield the queries of a file, or of standard input (- or @-): its lines, or a JSON array.
 
-    Lines are yielded as they come. Raises SearchError if the file cannot be read.
+    Each list holds the lines that one read completes, so that none waits for the next one. Raises
+    SearchError if the file cannot be read.
     """
     name = path.removeprefix("@")
     hint = "Name a file with a line for each, or - for standard input."
     try:
         with open(0 if name == "-" else file_name(name), "rb") as file:
-            first = True
-            while data := file.readline(MAX_LINE):
-                if first and re.match(rb'(?:\xef\xbb\xbf)?\s*\[\s*(?:["{]|$)', data):
-                    data += file.read(MAX_INPUT_BYTES)
-                    if len(data) > MAX_INPUT_BYTES:
-                        message = f"input: {path!r} is a JSON array over {MAX_INPUT_BYTES} bytes."
-                        raise SearchError("invalid_input", message, hint)
-                elif len(data) == MAX_LINE:
-                    while (rest := file.readline(MAX_LINE)) and not rest.endswith(b"\n"):
-                        continue
-                yield from queries_in(data.decode("utf-8-sig" if first else "utf-8", "replace"))
-                first = False
+            data = file.read1(READ_SIZE).removeprefix(b"\xef\xbb\xbf")
+            if re.match(rb'\s*\[\s*(?:["{]|$)', data):
+                data += file.read(MAX_INPUT_BYTES)
+                if len(data) > MAX_INPUT_BYTES:
+                    message = f"input: {path!r} is a JSON array over {MAX_INPUT_BYTES} bytes."
+                    raise SearchError("invalid_input", message, hint)
+                yield queries_in(data.decode("utf-8", "replace"))
+                data = b""
+            line = b""
+            while data:
+                *lines, line = (line + data).split(b"\n")
+                line = line[:MAX_LINE]
+                text = b"\n".join(whole[:MAX_LINE] for whole in lines)
+                yield queries_in(text.decode("utf-8", "replace"))
+                data = file.read1(READ_SIZE)
+            yield queries_in(line.decode("utf-8", "replace"))
     except (OSError, ValueError) as error:  # ValueError: a path with NUL
         message = f"input: {path!r} could not be read: {getattr(error, 'strerror', error)}."
         raise SearchError("invalid_input", message, hint) from None
@@ -255,3 +236,11 @@ def done_inputs(options: Fields, field: str) -> set[int]:
 
 
 # ===== end of shared block: batch =================================================================
+
+# ===== for the package alone ======================================================================
+
+
+def input_lines(path: str) -> Iterator[str]:
+    """Yield what input_pieces reads, one by one; raises SearchError."""
+    for piece in input_pieces(path):
+        yield from piece

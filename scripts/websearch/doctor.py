@@ -6,15 +6,14 @@ appears by itself. Nothing is sent without `live`. A key is never shown.
 
 from __future__ import annotations
 
-import functools
 import os
 import re
 import sys
 
-from websearch import command_line, common, doctor_live, doctor_machine, http_client
-from websearch.common import SearchError, quoted, shorten
-from websearch.doctor_live import ANSWERING
-from websearch.doctor_machine import INSTALL_HINT, MAX_NAMED, check
+from websearch import command_line, common, doctor_live, http_client, key_file
+from websearch import doctor_machine as machine
+from websearch.common import SearchError, shorten
+from websearch.doctor_machine import INSTALL_HINT, report_line
 from websearch.engines import (
     ENGINES,
     GITHUB_RAW,
@@ -23,18 +22,17 @@ from websearch.engines import (
     engine_address,
     engine_order,
     has_other_address,
-    keyless_engines,
 )
-from websearch.http_client import hide_credentials
+from websearch.key_file import KEY_NAMES, KEYS
 from websearch.ledger import BUDGET_VARIABLE, budget_warnings, budgets, paid_engines, this_month
 
-TYPE_CHECKING = False  # typing.TYPE_CHECKING without its import, which costs 5 ms
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
     from websearch.common import Document, ProgressCallback
-    from websearch.doctor_machine import Check
+    from websearch.doctor_machine import Line
 
 # ===== commands and their parameters ==============================================================
 
@@ -48,25 +46,15 @@ COMMANDS: dict[str, dict[str, Any]] = {
         ],
         "cannot": {"query": "This command searches nothing; web_search.py does."},
     },
+    **key_file.COMMANDS,
 }
 
-# name of a key -> its variables, of which the first that is set is used; what needs it.
-KEYS: dict[str, tuple[tuple[str, ...], str]] = {
-    **{name: (entry["keys"], f"{entry['module']}.py" if "function" in entry else f"engine {name}")
-       for name, entry in ENGINES.items() if "keys" in entry},
-    **{name: (variables, "gemini_search.py") for name, (_, variables) in ANSWERING.items()},
-    "brave answers": (("BRAVE_ANSWERS_API_KEY",), "brave_search.py answers"),
-    "brave suggest": (("BRAVE_SUGGEST_API_KEY",), "brave_search.py suggest"),
-    "brave spellcheck": (("BRAVE_SPELLCHECK_API_KEY",), "brave_search.py spellcheck"),
-}
-# All variables that hold a key, also the one that only raises limits.
-KEY_NAMES = [*(name for variables, _ in KEYS.values() for name in variables), "GITHUB_TOKEN"]
 # Where to get a key, for the providers that have a line even without one.
 KEY_SITES = {
     **{name: entry["key_site"] for name, entry in ENGINES.items() if "key_site" in entry},
     "gemini": "https://aistudio.google.com/apikey",
 }
-# Variables of addresses: those of the table, and those of other requests.
+# Variables of addresses: of the user's own servers -> the engine, and all others.
 OWN_SERVERS = {entry["address"][0]: name for name, entry in ENGINES.items()
                if entry.get("own_server")}
 ADDRESSES = (
@@ -74,11 +62,9 @@ ADDRESSES = (
     *(entry["address"][0] for entry in READ_HOSTS.values()), GITHUB_RAW[0],
     "SERPER_SCRAPE_BASE_URL", "GEMINI_BASE_URL", "VERTEX_BASE_URL", "CODE_ASSIST_BASE_URL",
 )
-# Variable of other programs for the address of a server -> the variable that is read here.
-OTHER_SPELLINGS = {"SEARXNG_URL": "SEARXNG_BASE_URL", "SEARXNG_INSTANCE_URL": "SEARXNG_BASE_URL"}
 # fmt: on
 
-# ===== secrets.yaml and keys ======================================================================
+# ===== keys and addresses =========================================================================
 
 
 def quietly(work: Callable[[], Any]) -> Any:
@@ -90,175 +76,97 @@ def quietly(work: Callable[[], Any]) -> Any:
         return work()
 
 
-def check_secrets_file() -> list[Check]:
-    """Return the lines on secrets.yaml: whether it can be read, by whom, and what it holds.
+def check_secrets_file() -> list[Line]:
+    """Return the lines on secrets.yaml: whether it can be read, by whom, and which lines are not.
 
-    Faults name lines by number only, because a faulty line may hold a key.
+    Faulty lines are named by number only, because they may hold a key.
     """
     name, path = "secrets file", http_client.secrets_path()
     try:
-        with open(path, encoding="utf-8-sig", errors="replace") as file:
-            text = file.read(common.MAX_INPUT_BYTES)
-            mode = os.fstat(file.fileno()).st_mode & 0o777
-    except (FileNotFoundError, NotADirectoryError):
+        text = key_file.read_text(path)
+    except FileNotFoundError:
         if os.environ.get("WEB_SEARCH_SECRETS"):
             message = f"WEB_SEARCH_SECRETS names {path}, which is not there."
-            return [check(name, "warning", message, "Correct or unset WEB_SEARCH_SECRETS.")]
-        return [check(name, "ok", f"none (it would be {path})")]
+            return [report_line(name, "warning", message, "Correct or unset WEB_SEARCH_SECRETS.")]
+        return [report_line(name, "ok", f"none (it would be {path})")]
     except OSError as error:
         message = f"{path} cannot be read: {error.strerror}."
-        return [check(name, "failed", message, "Make it a file that you can read.")]
+        return [report_line(name, "failed", message, "Make it a file that you can read.")]
     lines = []
-    if os.name == "posix" and mode & 0o077:
+    if os.name == "posix" and os.stat(path).st_mode & 0o077:
         message = f"Others can read {path}."
-        lines.append(check(name, "warning", message, f"Run: chmod 600 '{path}'"))
-    faults = secrets_faults(text)
-    if faults:
-        hint = "Write lines such as SERPER_API_KEY: ..., each name once, or comments with #."
-        lines.append(check(name, "warning", f"{path}: {'; '.join(faults)}.", hint))
-    return lines or [check(name, "ok", path)]
+        lines.append(report_line(name, "warning", message, f"Run: chmod 600 '{path}'"))
+    faulty = [
+        str(number)
+        for number, line in enumerate(text.splitlines(), 1)
+        if not re.match(r"\s*(#|$|[A-Z][A-Z0-9_]*\s*:)", line)
+    ]
+    if faulty:
+        message = f"{path}: no NAME: value in line {', '.join(faulty[:5])}."
+        hint = "Write lines such as SERPER_API_KEY: ..., or comments with #."
+        lines.append(report_line(name, "warning", message, hint))
+    return lines or [report_line(name, "ok", path)]
 
 
-def secrets_faults(text: str) -> list[str]:
-    """Return what is wrong in secrets.yaml, by line number, without showing the line."""
-    faults, seen = [], set()
-    for number, line in enumerate(text.splitlines(), 1):
-        if not line.strip() or line.lstrip().startswith("#"):
-            continue
-        found = re.match(r"\s*([A-Z][A-Z0-9_]*)\s*:", line)
-        # The value as http_client.read_secrets reads it: one word, or in quotation marks.
-        value = r"""\s*("[^"]*"|'[^']*'|[^\s#'"]\S*)?\s*(#.*)?"""
-        if not found or not re.fullmatch(value, line[found.end() :]):
-            faults.append(f"line {number} is no NAME: value")
-            continue
-        name = found[1]
-        if name in seen:
-            shown = name if name in KEY_NAMES else "a name"
-            faults.append(f"line {number} gives {shown} again")
-        seen.add(name)
-        if name not in KEY_NAMES:
-            near = common.nearest(name, KEY_NAMES, "name")
-            faults.append(f"line {number} has a name that no script reads. {near}".rstrip(" ."))
-    more = len(faults) - MAX_NAMED
-    return faults[:MAX_NAMED] + [f"{more} more lines"] * (more > 0)
-
-
-def check_keys() -> list[Check]:
-    """Return a line for each provider's key: whether and where it is set, and if it can be one."""
-    secrets = quietly(http_client.read_secrets)
+def check_keys() -> list[Line]:
+    """Return a line for each provider's key: whether and where it is set."""
+    sources = key_file.key_sources(quietly(http_client.read_secrets))
     lines = []
-    for provider, (variables, user) in KEYS.items():
-        found = [(variable, place, source[variable])
-                 for place, source in (("the environment", os.environ), ("secrets.yaml", secrets))
-                 for variable in variables if source.get(variable, "").strip()]  # fmt: skip
+    for provider, (names, user) in KEYS.items():
         name = f"{provider} key"
-        others = quietly(gemini_alternatives) if provider == "gemini" and not found else []
-        if found:
-            lines.append(key_line(name, found))
-        elif others:
-            message = f"{variables[0]} is not set; {user} uses {others[0]}."
-            lines.append(check(name, "ok", message))
+        used, *others = [f"{key} in {source}" for source, key in sources if key in names] or [""]
+        if used:
+            unused = f"; not used: {', '.join(others)}" if others else ""
+            lines.append(report_line(name, "ok", f"set: {used}{unused}"))
+        elif provider == "gemini" and (other := quietly(other_gemini_provider)):
+            lines.append(report_line(name, "ok", f"{names[0]} is not set; {user} uses {other}."))
         elif provider in KEY_SITES:
-            empty = [variable for variable in variables if variable in {**os.environ, **secrets}]
-            state = f"{empty[0]} is empty" if empty else f"{variables[0]} is not set"
-            hint = f"Get a key at {KEY_SITES[provider]} and set {variables[0]} in the environment "
-            hint += f"or in {http_client.secrets_path()}; no other script needs it."
-            lines.append(check(name, "warning", f"{state}; {user} cannot be used.", hint))
+            message = f"{names[0]} is not set; {user} cannot be used."
+            hint = f"Get a key at {KEY_SITES[provider]}, then run: doctor.py key set {names[0]}"
+            lines.append(
+                report_line(name, "warning", message, f"{hint}; no other script needs it.")
+            )
     return lines
 
 
-def gemini_alternatives() -> list[str]:
-    """Return the providers that gemini_search.py can use instead of the Gemini API."""
+def other_gemini_provider() -> str:
+    """Return the provider that gemini_search.py can use instead of the Gemini API, or ""."""
     import gemini_search
 
     try:
-        order = gemini_search.provider_order()
+        others = [name for name in gemini_search.provider_order() if name != "gemini"]
     except gemini_search.SearchError:  # GEMINI_PROVIDERS is wrong; the script itself says so
-        return []
-    others = [provider for provider in order if provider != "gemini"]
-    return [name for name in others if gemini_search.configuration_error(name) is None]
+        return ""
+    return next((name for name in others if gemini_search.configuration_error(name) is None), "")
 
 
-def key_line(name: str, found: list[tuple[str, str, str]]) -> Check:
-    """Return the line on a key; found holds (variable, place, value), the first one is used."""
-    variable, place, value = found[0]
-    value = value.strip()
-    where = f"{variable} in {place}"
-    hint = f"Copy the key into {variable} again, without quotation marks or spaces."
-    if not re.fullmatch(r"[!-~]+", value):  # as http_client.configured_key sees it
-        return check(name, "failed", f"{where} holds characters that no key has.", hint)
-    if value[0] in "\"'" or value[-1] in "\"'":
-        return check(name, "failed", f"{where} has quotation marks around it.", hint)
-    if re.search(r"^\$|\$\{|^%.*%$|^<.*>$|your[-_]|api[-_]?key|changeme|^x{3,}$", value.lower()):
-        message = f"{where} looks like a placeholder that nobody has replaced."
-        return check(name, "warning", message, f"Set {variable} to the key itself.")
-    others = [f"{other} in {where_else}" for other, where_else, _ in found[1:]]
-    unused = f"; not used: {', '.join(others)}" if others else ""
-    return check(name, "ok", f"set: {where}{unused}")
-
-
-# ===== addresses ==================================================================================
-
-
-def check_addresses() -> list[Check]:
+def check_addresses() -> list[Line]:
     """Return a line for each address that a variable sets."""
     lines = [address_line(name) for name in ADDRESSES if os.environ.get(name, "").strip()]
-    lines += [own_server_line(variable, engine) for variable, engine in OWN_SERVERS.items()
-              if has_other_address(engine)]  # fmt: skip
-    lines += [
-        check(name, "warning", f"No script reads {name}.", f"Set {variable} to that address.")
-        for name, variable in OTHER_SPELLINGS.items()
-        if os.environ.get(name, "").strip() and not os.environ.get(variable, "").strip()
-    ]
-    return lines or [check("addresses", "ok", "no variable changes where requests go")]
+    for variable, engine in OWN_SERVERS.items():
+        if has_other_address(engine):
+            try:
+                message = f"your {ENGINES[engine]['title']}: {engine_address(engine)}"
+                lines.append(report_line(variable, "ok", message))
+            except SearchError as error:
+                lines.append(report_line(variable, "failed", error.message, error.details["hint"]))
+    return lines or [report_line("addresses", "ok", "no variable changes where requests go")]
 
 
-def address_line(variable: str) -> Check:
+def address_line(variable: str) -> Line:
     """Return the line on the address of an API or of an engine's result pages."""
     try:
         address = http_client.base_url(variable, "")
-    except SearchError:
-        engines = [name for name, entry in ENGINES.items() if entry["address"][0] == variable]
-        kind = "invalid_input" if engines and not works_without(engines) else ""
-        shown = hide_credentials(os.environ[variable].strip())
-        message = f"{variable} is {quoted(shown)}, which is not the address of an API."
-        hint = f"Unset {variable}, or begin it with https:// (http:// on loopback only)."
-        return check(variable, "failed", message, hint, kind)
+    except SearchError as error:
+        return report_line(variable, "failed", error.message, error.details["hint"])
     if http_client.is_loopback(address):
         message = f"{address}: requests, keys included, go to this machine."
         hint = f"Unset {variable}, if that is not what you want."
-        return check(variable, "warning", message, hint)
-    return check(variable, "ok", f"requests go to {address}")
-
-
-def own_server_line(variable: str, engine: str) -> Check:
-    """Return the line on the address of the user's own server."""
-    try:
-        return check(variable, "ok", f"your {ENGINES[engine]['title']}: {engine_address(engine)}")
-    except SearchError:
-        shown = hide_credentials(os.environ[variable].strip())
-        message = f"{variable} is {quoted(shown)}, which is not an address."
-        return check(variable, "failed", message, "For example http://localhost:8080.")
+        return report_line(variable, "warning", message, hint)
+    return report_line(variable, "ok", f"requests go to {address}")
 
 
 # ===== engines ====================================================================================
-
-
-def works_without(engines: list[str]) -> bool:
-    """Return whether an automatic search can ask another engine than these; nothing is sent.
-
-    True also if the order of engines is invalid, which is another line's failure.
-    """
-
-    def can_be_asked(engine: str) -> bool:
-        plan = {"query": "test", "count": 1, "dry_run": True}
-        return bool(quietly(lambda: ask_engine(engine, plan))["ok"])
-
-    try:
-        others = [engine for engine in default_engines() if engine not in engines]
-        return any(map(can_be_asked, others))
-    except (ImportError, SearchError):
-        return True
 
 
 def default_engines() -> list[str]:
@@ -267,7 +175,7 @@ def default_engines() -> list[str]:
     return order
 
 
-def check_default_engine() -> list[Check]:
+def check_default_engine() -> list[Line]:
     """Return the line on what web_search.py asks by default, and whether that can answer now."""
     from websearch.engines import pacing
 
@@ -275,7 +183,7 @@ def check_default_engine() -> list[Check]:
     try:
         first, *others = default_engines()
     except SearchError as error:
-        return [check(name, "failed", error.message, error.details["hint"], error.kind)]
+        return [report_line(name, "failed", error.message, error.details["hint"], error.kind)]
     states = pacing.engine_states()
     resting = [engine for engine in (first, *others) if states.get(engine, {}).get("resting")]
     if len(resting) == 1 + len(others):
@@ -284,43 +192,41 @@ def check_default_engine() -> list[Check]:
         message += f"{pacing.spoken(seconds)} more."
         keys = [entry["keys"][0] for entry in ENGINES.values() if "keys" in entry and entry["auto"]]
         hint = f"Wait, or set a key: {' or '.join(keys)}."
-        return [check(name, "failed", message, hint, "blocked")]
+        return [report_line(name, "failed", message, hint, "blocked")]
+    plan = {"query": "test", "count": 1, "dry_run": True}
+    plans = [quietly(lambda: ask_engine(engine, plan)) for engine in (first, *others)]  # noqa: B023
+    if not any(document["ok"] for document in plans):
+        details = plans[0]["details"]
+        return [report_line(name, "failed", plans[0]["error"], details["hint"], details["kind"])]
     message = f"web_search.py asks {first} first"
     message += f", then {', '.join(others)}" if others else ", which needs no key"
-    return [check(name, "ok", message)]
+    return [report_line(name, "ok", message)]
 
 
-def check_keyless_engines() -> list[Check]:
+def check_keyless_engines() -> list[Line]:
     """Return the lines on the settings and the pacing of the engines that need no key."""
     from websearch.engines import browser_headers, pacing
 
-    name = "keyless engines"
-    lines = []
+    name, lines = "keyless engines", []
     try:
         pacing.request_interval()
         browser_headers.browser_headers({}, "https://example.org")
     except SearchError as error:  # GLSI_RATE_LIMIT or GLSI_USER_AGENT
-        kind = "" if works_without(keyless_engines()) else error.kind
-        lines.append(check(name, "failed", error.message, error.details["hint"], kind))
-    states = pacing.engine_states()
-    for engine, state in states.items():
+        is_fatal = all("keys" not in ENGINES[engine] for engine in default_engines())
+        kind = error.kind if is_fatal else ""
+        lines.append(report_line(name, "failed", error.message, error.details["hint"], kind))
+    ready = []
+    for engine, state in pacing.engine_states().items():
         if state["resting"]:
             source = engine.partition(" ")[0]
             message = f"{ENGINES[source]['title']} rests for {pacing.spoken(state['rest_seconds'])}"
             message += f" more, because it blocked a request with {state['signal']}."
             hint = f"Wait; until then use {pacing.other_engines(source)}."
-            lines.append(check(name, "warning", message, hint))
-    path = pacing.pacing_path()
-    if not path or not is_writable(path):
-        message = f"Their pacing cannot be kept in {path or 'a home folder'}: it holds within one "
-        message += "process only, so parallel calls may draw a block."
-        hint = "Set HOME, or GLSI_DB_PATH to a file in a writable folder."
-        lines.append(check(name, "warning", message, hint))
-    ready = [
-        engine + engine_facts(state) for engine, state in states.items() if not state["resting"]
-    ]
-    rest = "none rests" if len(ready) == len(states) else "the others can be asked"
-    return [*lines, check(name, "ok", f"{rest}: {', '.join(ready)}")] if ready else lines
+            lines.append(report_line(name, "warning", message, hint))
+        else:
+            ready.append(engine + engine_facts(state))
+    rest = "the others can be asked" if lines else "none rests"
+    return [*lines, report_line(name, "ok", f"{rest}: {', '.join(ready)}")] if ready else lines
 
 
 def engine_facts(state: dict[str, Any]) -> str:
@@ -339,7 +245,7 @@ def engine_facts(state: dict[str, Any]) -> str:
 # ===== what is kept, logged and allowed ===========================================================
 
 
-def check_store() -> list[Check]:
+def check_store() -> list[Line]:
     """Return the lines on the store of answers and pages."""
     from contextlib import closing
 
@@ -347,71 +253,19 @@ def check_store() -> list[Check]:
 
     with closing(PageStore()) as store:
         facts = store.stats()
-    place, name = facts["path"], "store"
+    path, name, hint = facts["path"], "store", "Searches work without it."
     if store.warnings:
-        return [
-            check(name, "warning", text, "Searches work without it.") for text in store.warnings
-        ]
-    if place == ":memory:":
-        return [check(name, "ok", "kept nowhere (GLSI_DB_PATH is :memory:)")]
-    if not place or not is_writable(place):
-        message = f"{place or 'Without a home folder it'} cannot be written, so nothing is kept."
-        hint = "Searches work without it. Set GLSI_DB_PATH to a file in a writable folder."
-        return [check(name, "warning", message, hint)]
-    if not os.path.exists(place):
-        return [check(name, "ok", f"nothing kept yet (it would be {place})")]
-    size = f"{facts['bytes'] / 1e6:.1f} MB"
-    held = f"{facts['answers']} answers, {facts['pages']} pages"
-    return [check(name, "ok", f"{place} ({size}, {held})")]
-
-
-def asks_paid_engine() -> bool:
-    """Return whether an automatic search may ask an engine that costs money.
-
-    False also if the order of engines is invalid, which is another line's failure.
-    """
-    try:
-        return any(ENGINES[engine]["paid"] for engine in default_engines())
-    except SearchError:
-        return False
-
-
-def check_spending() -> list[Check]:
-    """Return the line on requests that cost money and on budgets; none if there are neither."""
-    from contextlib import closing
-
-    from websearch.store import PageStore
-
-    name = "spending"
-    try:
-        limits = budgets()
-    except SearchError as error:
-        kind = error.kind if asks_paid_engine() else ""
-        return [check(name, "failed", error.message, error.details["hint"], kind)]
-    with closing(PageStore()) as store:
-        spent = store.spent(this_month())
-        warnings = budget_warnings(limits, store)
-    parts = [
-        f"{engine} {spent.get(engine, 0)}" + (f" of {limits[engine]}" if engine in limits else "")
-        for engine in paid_engines()
-        if engine in spent or engine in limits
-    ]
-    if not parts:
-        return []
-    message = f"requests that cost money in {this_month()}: {', '.join(parts)}"
-    hint = f"An engine is not asked once its number in {BUDGET_VARIABLE} is reached."
-    return [check(name, "warning", message, hint) if warnings else check(name, "ok", message)]
-
-
-def check_log() -> list[Check]:
-    """Return the line on the log of queries; none if there is no log."""
-    path = os.environ.get("WEB_SEARCH_LOG", "")
-    if not path:
-        return []
-    if not is_writable(os.path.expanduser(path)):
-        message = f"WEB_SEARCH_LOG names {path}, which cannot be written."
-        return [check("log", "warning", message, "Name a file in a writable folder.")]
-    return [check("log", "ok", f"every query is written to {path} (WEB_SEARCH_LOG)")]
+        return [report_line(name, "warning", text, hint) for text in store.warnings]
+    if path == ":memory:":
+        return [report_line(name, "ok", "kept nowhere (GLSI_DB_PATH is :memory:)")]
+    if not path or not is_writable(path):
+        message = f"{path or 'Without a home folder it'} cannot be written, so nothing is kept."
+        hint += " Set GLSI_DB_PATH to a file in a writable folder."
+        return [report_line(name, "warning", message, hint)]
+    if not os.path.exists(path):
+        return [report_line(name, "ok", f"nothing kept yet (it would be {path})")]
+    contents = f"{facts['answers']} answers, {facts['pages']} pages"
+    return [report_line(name, "ok", f"{path} ({facts['bytes'] / 1e6:.1f} MB, {contents})")]
 
 
 def is_writable(path: str) -> bool:
@@ -424,34 +278,64 @@ def is_writable(path: str) -> bool:
     return os.path.isdir(path) and os.access(path, os.W_OK)
 
 
-def check_private_addresses() -> list[Check]:
-    """Return the line on the private addresses that read_page.py may fetch; none without any."""
-    given = os.environ.get("WEB_SEARCH_ALLOW_PRIVATE", "").strip()
-    if not given:
+def check_spending() -> list[Line]:
+    """Return the line on requests that cost money and on budgets; none if there are neither."""
+    from contextlib import closing
+
+    from websearch.store import PageStore
+
+    name = "spending"
+    try:
+        limits = budgets()
+    except SearchError as error:
+        return [report_line(name, "failed", error.message, error.details["hint"])]
+    with closing(PageStore()) as store:
+        spent = store.spent(this_month())
+        warnings = budget_warnings(limits, store)
+    parts = [
+        f"{engine} {spent.get(engine, 0)}" + (f" of {limits[engine]}" if engine in limits else "")
+        for engine in paid_engines()
+        if engine in spent or engine in limits
+    ]
+    if not parts:
         return []
-    wrong = [item for item in given.split(",") if not re.search(r"[^\s]:\d+\s*$", item)]
-    if wrong:
-        message = f"WEB_SEARCH_ALLOW_PRIVATE: {quoted(wrong[0].strip())} is no host:port."
-        return [check("private addresses", "warning", message, "Write host:port,host:port.")]
-    return [check("private addresses", "ok", f"read_page.py may fetch {shorten(given, 200)}")]
+    message = f"requests that cost money in {this_month()}: {', '.join(parts)}"
+    if not warnings:
+        return [report_line(name, "ok", message)]
+    hint = f"An engine is not asked once its number in {BUDGET_VARIABLE} is reached."
+    return [report_line(name, "warning", message, hint)]
 
 
-# ===== operation ==================================================================================
+def check_log() -> list[Line]:
+    """Return the line on the log of queries; none if there is no log."""
+    path = os.environ.get("WEB_SEARCH_LOG", "")
+    message = f"every query is written to {path} (WEB_SEARCH_LOG)"
+    return [report_line("log", "ok", message)] if path else []
 
-CHECKS: dict[str, Callable[[], list[Check]]] = {
-    "python": doctor_machine.check_python,
-    "uv": doctor_machine.check_uv,
-    "skill folder": doctor_machine.check_skill_folder,
-    "installed": doctor_machine.check_installed,
+
+def check_private_addresses() -> list[Line]:
+    """Return the line on the private addresses that read_page.py may fetch; none without any."""
+    allowed = os.environ.get("WEB_SEARCH_ALLOW_PRIVATE", "").strip()
+    message = f"read_page.py may fetch {shorten(allowed, 200)}"
+    return [report_line("private addresses", "ok", message)] if allowed else []
+
+
+# ===== the report =================================================================================
+
+CHECKS: dict[str, Callable[[], list[Line]]] = {
+    "python": machine.check_python,
+    "uv": machine.check_uv,
+    "skill folder": machine.check_skill_folder,
+    "installed": machine.check_installed,
     "default engine": check_default_engine,
     "secrets file": check_secrets_file,
     "keys": check_keys,
     "addresses": check_addresses,
-    "proxy": doctor_machine.check_proxies,
-    "certificates": doctor_machine.check_certificates,
+    "proxy": machine.check_proxies,
+    "certificates": machine.check_certificates,
     "keyless engines": check_keyless_engines,
-    "sqlite": doctor_machine.check_sqlite,
-    "browser": doctor_machine.check_browser,
+    "sqlite": machine.check_sqlite,
+    "browser": machine.check_browser,
     "store": check_store,
     "spending": check_spending,
     "log": check_log,
@@ -459,17 +343,17 @@ CHECKS: dict[str, Callable[[], list[Check]]] = {
 }
 
 
-def guarded(name: str, work: Callable[[], list[Check]]) -> list[Check]:
+def run_one_check(name: str, work: Callable[[], list[Line]]) -> list[Line]:
     """Return the lines of one check; one that breaks becomes a line and stops no other check."""
     try:
         return work()
     except ImportError as error:
         message, hint = f"It could not be checked: {error.name} cannot be loaded.", INSTALL_HINT
     except Exception as error:  # noqa: BLE001  a broken machine is what this script is run on
-        place = common.internal_error(error, verbose=False)["error"]
-        message, hint = f"It could not be checked. {place}", "Report it, with this message."
+        reason = common.internal_error(error, verbose=False)["error"]
+        message, hint = f"It could not be checked. {reason}", "Report it, with this message."
     kind = "internal" if name == "default engine" else ""
-    return [check(name, "failed", message, hint, kind)]
+    return [report_line(name, "failed", message, hint, kind)]
 
 
 def run_check(params: dict[str, Any], report: ProgressCallback = None) -> Document:
@@ -483,49 +367,49 @@ def run_check(params: dict[str, Any], report: ProgressCallback = None) -> Docume
         secrets = quietly(http_client.read_secrets)
         providers = doctor_live.live_providers(secrets) if params["live"] else []
         if params.get("dry_run"):
-            raise common.DryRun(doctor_live.planned_requests(providers))
-        checks = [line for name, work in CHECKS.items() for line in guarded(name, work)]
+            raise common.DryRun(doctor_live.live_requests(providers))
+        checks = [line for name, work in CHECKS.items() for line in run_one_check(name, work)]
         for number, provider in enumerate(providers, 1):
             if report:
                 report(f"asking {provider}", number, len(providers))
-            work = functools.partial(live_lines, provider, deadline)
-            checks += guarded(f"{provider} live", work)
+            outcome = doctor_live.ask_provider(provider, deadline)
+            checks.append(report_line(f"{provider} live", *outcome))
         return report_document(checks, secrets)
 
     return common.run_operation("doctor.check", COMMANDS["check"], params, operation)
 
 
-def live_lines(provider: str, deadline: float) -> list[Check]:
-    """Return the line on a provider that is asked now."""
-    return [check(f"{provider} live", *doctor_live.ask_provider(provider, deadline))]
-
-
-def report_document(checks: list[Check], secrets: dict[str, str]) -> Document:
+def report_document(checks: list[Line], secrets: dict[str, str]) -> Document:
     """Return the document of all lines: an error document if a line says that no search works.
 
     secrets: what secrets.yaml holds. Keys are hidden in every line, because a variable that should
     hold an address may hold a key by mistake.
     """
-    keys = {source.get(name, "").strip() for source in (os.environ, secrets) for name in KEY_NAMES}
-    long = (key for key in keys if len(key) >= http_client.SHORTEST_KEY)
-    hidden = sorted(long, key=len, reverse=True)
-    lines = []
-    for line in checks:
-        for key in hidden:
-            line = {field: text.replace(key, "[key]") for field, text in line.items()}  # noqa: PLW2901
-        lines.append(line)
-    fatal = [line for line in lines if "kind" in line]
+    fatal = [line for line in checks if "kind" in line]
     document: Document = {"ok": not fatal, "provider": "doctor"}
     if fatal:
         reason = SearchError(fatal[0]["kind"], fatal[0]["message"], fatal[0]["hint"])
         document = {**common.error_document(reason), "provider": "doctor"}
-    for line in lines:
-        line.pop("kind", None)
-    cleaned: Document = common.clean_tree({**document, "checks": lines})
+    lines = [{name: text for name, text in line.items() if name != "kind"} for line in checks]
+    keys = {source.get(name, "").strip() for source in (os.environ, secrets) for name in KEY_NAMES}
+    long = sorted((key for key in keys if len(key) >= http_client.SHORTEST_KEY), key=len)
+    cleaned: Document = common.clean_tree(hide_keys({**document, "checks": lines}, long[::-1]))
     return cleaned
 
 
-RUN: dict[str, Callable[..., Document]] = {"check": run_check}
+def hide_keys(value: Any, keys: list[str]) -> Any:
+    """Return a document with these keys replaced in its texts."""
+    if isinstance(value, dict):
+        return {name: hide_keys(item, keys) for name, item in value.items()}
+    if isinstance(value, list):
+        return [hide_keys(item, keys) for item in value]
+    if isinstance(value, str):
+        for key in keys:
+            value = value.replace(key, "[key]")
+    return value
+
+
+RUN: dict[str, Callable[..., Document]] = {"check": run_check, **key_file.RUN}
 
 # ===== the document for people ====================================================================
 
@@ -533,16 +417,16 @@ RUN: dict[str, Callable[..., Document]] = {"check": run_check}
 def to_markdown(document: Document) -> str:
     """Return the report as a Markdown list, a line for each check."""
     if "checks" not in document:
-        if document["ok"]:  # a dry run
+        if isinstance(document.get("request"), list):  # a dry run
             plans = [f"- {item['method']} {item['url']}" for item in document["request"]]
             return "\n".join(plans) or "Nothing would be sent."
-        return common.error_markdown(document)
+        return key_file.to_markdown(document)
     lines = []
     for line in document["checks"]:
         hint = f" {line['hint']}" if "hint" in line else ""
         lines.append(f"- {line['status']:<8} {line['name']}: {line['message']}{hint}")
-    counts = {status: sum(line["status"] == status for line in document["checks"])
-              for status in ("ok", "warning", "failed")}  # fmt: skip
+    statuses = [line["status"] for line in document["checks"]]
+    counts = {status: statuses.count(status) for status in ("ok", "warning", "failed")}
     summary = ", ".join(f"{number} {status}" for status, number in counts.items() if number)
     verdict = "A search works" if document["ok"] else "No search works"
     reason = "" if document["ok"] else f"\n\n{common.error_markdown(document)}"

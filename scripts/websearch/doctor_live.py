@@ -1,8 +1,7 @@
 """What doctor.py asks with `live`: requests to the configured providers that cost nothing.
 
-A provider is an engine of the table, or a service that answers questions (Gemini). Serper is asked
-for the account's balance, Gemini for its list of models, the user's SearXNG for its settings. Other
-providers have no request that costs nothing, and the report says so.
+Serper is asked for the account's balance, Gemini for its list of models, the user's SearXNG for its
+settings. Other engines with a key have no request that costs nothing, and the report says so.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ from websearch import common, http_client
 from websearch.common import SearchError, one_line
 from websearch.engines import ENGINES, engine_address, has_other_address
 
-TYPE_CHECKING = False  # typing.TYPE_CHECKING without its import, which costs 5 ms
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
@@ -25,15 +24,7 @@ if TYPE_CHECKING:
 
 PROVIDER_TIMEOUT = 10.0  # seconds for one provider, so that one that hangs leaves time for others
 LEAST_TIME = 0.1  # seconds that must be left to ask a provider
-# Provider outside the table of engines -> its name in messages, and its variables, of which the
-# first that is set is used.
-ANSWERING: dict[str, tuple[str, tuple[str, ...]]] = {
-    "gemini": ("Gemini", ("GEMINI_API_KEY", "GOOGLE_API_KEY")),
-    "vertex": ("Vertex AI", ("VERTEX_ACCESS_TOKEN", "VERTEX_API_KEY")),
-    "code assist": ("Code Assist", ("CODE_ASSIST_ACCESS_TOKEN",)),
-}
-
-# ===== what is asked ==============================================================================
+GEMINI_KEYS = ("GEMINI_API_KEY", "GOOGLE_API_KEY")  # of which the first that is set is used
 
 
 def live_providers(secrets: dict[str, str]) -> list[str]:
@@ -42,26 +33,24 @@ def live_providers(secrets: dict[str, str]) -> list[str]:
     secrets: what secrets.yaml holds.
     """
     keys = {name: entry["keys"] for name, entry in ENGINES.items() if "keys" in entry}
-    keys |= {name: variables for name, (_, variables) in ANSWERING.items()}
-    sources = (os.environ, secrets)
-    wanted = [
+    keys["gemini"] = GEMINI_KEYS
+    configured = [
         provider
-        for provider, variables in keys.items()
-        if any(source.get(name, "").strip() for name in variables for source in sources)
+        for provider, names in keys.items()
+        if any(source.get(name, "").strip() for name in names for source in (os.environ, secrets))
     ]
     own_servers = [name for name, entry in ENGINES.items() if entry.get("own_server")]
-    return wanted + [name for name in own_servers if name in ASKED and has_other_address(name)]
+    return configured + [name for name in own_servers if name in ASKED and has_other_address(name)]
 
 
-def planned_requests(providers: list[str]) -> list[dict[str, Any]]:
+def live_requests(providers: list[str]) -> list[dict[str, Any]]:
     """Return the requests to these providers, without keys; invalid addresses are left out."""
-    documents = [run_request(provider, {"dry_run": True}) for provider in providers
-                 if provider in ASKED]  # fmt: skip
+    documents = [ask(name, {"dry_run": True}) for name in providers if name in ASKED]
     requests = [document["request"] for document in documents if document["ok"]]
     return [{"method": request["method"], "url": request["url"]} for request in requests]
 
 
-def run_request(provider: str, params: dict[str, Any]) -> Document:
+def ask(provider: str, params: dict[str, Any]) -> Document:
     """Return the document of a provider's request that costs nothing. Never raises."""
     import importlib
 
@@ -75,15 +64,15 @@ def ask_provider(provider: str, deadline: float) -> Outcome:
     left = min(PROVIDER_TIMEOUT, deadline - time.monotonic())
     if left < LEAST_TIME:
         return "warning", f"There was no time left to ask {provider}.", "Raise timeout."
-    if provider in ASKED:
-        document = run_request(provider, {"timeout": left, "max_chars": 0})
-        if document["ok"]:
-            return ASKED[provider][2](document)
-        hint = document["details"].get("hint") or "Run its own script with verbose."
-        return "failed", document["error"], hint
-    title = ENGINES[provider]["title"] if provider in ENGINES else ANSWERING[provider][0]
-    message = f"{title} has no request that costs nothing, so its key was not tried."
-    return "warning", message, "Search with it once to try it, for the price of one request."
+    if provider not in ASKED:
+        title = ENGINES[provider]["title"]
+        message = f"{title} has no request that costs nothing, so its key was not tried."
+        return "warning", message, "Search with it once to try it, for the price of one request."
+    document = ask(provider, {"timeout": left, "max_chars": 0})
+    if document["ok"]:
+        return ASKED[provider][2](document)
+    hint = document["details"].get("hint") or "Run its own script with verbose."
+    return "failed", document["error"], hint
 
 
 # ===== what the answers mean ======================================================================
@@ -101,9 +90,9 @@ def serper_outcome(document: Document) -> Outcome:
 
 def gemini_outcome(document: Document) -> Outcome:
     """Return what Gemini's list of models shows."""
-    names, wanted = [model["name"] for model in document["models"]], document["default_model"]
-    message = f"The key is accepted; {len(names)} models, the default {wanted}"
-    if wanted not in names:
+    names, default = [model["name"] for model in document["models"]], document["default_model"]
+    message = f"The key is accepted; {len(names)} models, the default {default}"
+    if default not in names:
         hint = "Set GEMINI_MODEL to one of the names that gemini_search.py models lists."
         return "warning", f"{message} is not among them.", hint
     return "ok", f"{message} among them.", ""
@@ -116,14 +105,11 @@ def run_searxng(params: dict[str, Any]) -> Document:
     """
     try:
         address = engine_address("searxng")
-    except SearchError as error:
-        return common.error_document(error)
-    # SearXNG's limiter refuses requests without a language.
-    headers = {"Accept": "application/json", "Accept-Language": "en"}
-    request = {"method": "GET", "url": f"{address}/config", "headers": headers}
-    if params.get("dry_run"):
-        return {"ok": True, "request": request}
-    try:
+        # SearXNG's limiter refuses requests without a language.
+        headers = {"Accept": "application/json", "Accept-Language": "en"}
+        request = {"method": "GET", "url": f"{address}/config", "headers": headers}
+        if params.get("dry_run"):
+            return {"ok": True, "request": request}
         response = http_client.exchange(request, common.deadline_of(params), lambda _: None)
     except SearchError as error:
         error.details["hint"] = "Start your SearXNG, or correct SEARXNG_BASE_URL."
@@ -143,9 +129,7 @@ def searxng_outcome(document: Document) -> Outcome:
         version = one_line(str(settings["version"]), 40)
     except (KeyError, TypeError):
         message = f"It answers {document['status']} to /config, which shows no SearXNG's settings."
-        hint = "Check that SEARXNG_BASE_URL is its start page; a proxy before it may hide /config: "
-        hint += "a search with engine searxng shows whether it works."
-        return "warning", message, hint
+        return "warning", message, "Check that SEARXNG_BASE_URL is its start page."
     if not engines:
         message = f"SearXNG {version} has no engine enabled."
         return "failed", message, "Enable engines in its settings.yml."

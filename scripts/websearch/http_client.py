@@ -22,7 +22,7 @@ from websearch.common import (
     quoted,
 )
 
-TYPE_CHECKING = False  # typing.TYPE_CHECKING without its import, which costs 5 ms
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
@@ -33,7 +33,6 @@ if TYPE_CHECKING:
 
 USER_AGENT = f"web-search-skill/{VERSION}"
 MAX_BODY = 8_000_000  # bytes of one answer after decompression; real ones stay under 1 MB
-READ_SIZE = 65_536  # bytes read at a time
 MAX_HEADER = 8_192  # characters of a header's value; http.client lets 65,536 through
 CONNECT_TIMEOUT = 5.0  # seconds for one address: a dead IPv6 route must not eat the whole deadline
 FAULT_TRIES = 3  # of a request that meets a fault (connection, 500, 502, 503, 504)
@@ -108,8 +107,8 @@ def read_secrets() -> dict[str, str]:
     except OSError:
         return {}
     pattern = r"""\s*([A-Z][A-Z0-9_]*)\s*:\s*(?:"([^"]*)"|'([^']*)'|([^\s#'"]\S*))\s*(?:#.*)?"""
-    found = (re.fullmatch(pattern, line[:10_000]) for line in lines)
-    return {match[1]: match[2] or match[3] or match[4] or "" for match in found if match}
+    matches = (re.fullmatch(pattern, line[:10_000]) for line in lines)
+    return {match[1]: match[2] or match[3] or match[4] or "" for match in matches if match}
 
 
 def configured_key(*names: str) -> tuple[str, str]:
@@ -317,30 +316,30 @@ def read_body(answer: Any, encoding: str, max_body: int | None) -> bytes:
     A body longer than max_body is returned longer than that; without max_body, one longer than
     MAX_BODY is refused.
     """
+    import gzip
     import zlib
 
-    packed = encoding.lower() in ("gzip", "x-gzip", "deflate")
-    if encoding and not packed and encoding.lower() != "identity":
+    encoding = encoding.lower()
+    if encoding not in ("", "identity", "gzip", "x-gzip", "deflate"):
         message = f"The answer is encoded as {quoted(encoding)}, which was not asked for."
         raise SearchError("provider", message, "Nothing here can decode it.")
     limit = max_body or MAX_BODY
-    body = bytearray()
-    unpacker: Any = None
     try:
-        while len(body) <= limit and (piece := answer.read(READ_SIZE)):
-            while piece and len(body) <= limit:
-                if packed and (unpacker is None or unpacker.eof):  # gzip may have several members
-                    unpacker = zlib.decompressobj(47)  # 32 + 15: gzip or zlib, told by its header
-                body += unpacker.decompress(piece, limit + 1 - len(body)) if packed else piece
-                piece = unpacker.unused_data if packed else b""
-    except zlib.error:
+        reader = gzip.GzipFile(fileobj=answer) if "gzip" in encoding else answer
+        body: bytes = reader.read(limit + 1)
+        if encoding == "deflate":
+            unpacker = zlib.decompressobj()
+            body = unpacker.decompress(body, limit + 1)
+            if not unpacker.eof and len(body) <= limit:
+                raise EOFError
+    except (gzip.BadGzipFile, zlib.error):
         raise SearchError("provider", "The answer could not be decompressed.") from None
     if len(body) > limit and not max_body:
         message = f"The answer is longer than {limit} bytes."
         raise SearchError("provider", message, "Ask for less.")
-    if len(body) <= limit and (answer.length or (unpacker and not unpacker.eof)):
+    if len(body) <= limit and answer.length:
         raise EOFError  # http.client's read(n) returns a cut body without an error
-    return bytes(body)
+    return body
 
 
 @functools.cache
@@ -430,6 +429,8 @@ def json_answer(response: Response, provider: str, clean: bool = True) -> Fields
 # ===== end of shared block: http ==================================================================
 
 # ===== for the package alone ======================================================================
+
+READ_SIZE = 65_536  # bytes read at a time
 
 
 def identified_agent() -> str:

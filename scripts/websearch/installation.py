@@ -1,8 +1,7 @@
 """Installing and removing the skill, and its tool for opencode.
 
-A copy is replaced as a whole or not at all, files of an older version are removed, and a second run
-changes nothing. The user's files in the copy are kept. A folder that does not hold this skill, a
-link, and a clone of the repository are never touched.
+A new copy is built beside the old one and takes its place by renaming, with the user's own files
+in it. A folder that does not hold this skill, a link, and a clone are never touched.
 """
 
 from __future__ import annotations
@@ -11,7 +10,8 @@ import contextlib
 import io
 import os
 import sys
-import time
+import tempfile
+from pathlib import Path
 
 from websearch.common import VERSION
 from websearch.skill_files import (
@@ -19,147 +19,147 @@ from websearch.skill_files import (
     MANIFEST,
     NAME,
     ROOT,
+    SKILLS_FOLDERS,
     InstallError,
-    check_target,
     damaged_files,
     is_cache,
     is_clone,
     is_skill,
-    is_up_to_date,
     mode_of,
-    opencode_folder,
-    own_files,
     present_files,
+    read_manifest,
     replace_file,
     skill_files,
-    target_folders,
-    version,
+    skill_version,
 )
 
-TYPE_CHECKING = False  # typing.TYPE_CHECKING without its import, which costs 5 ms
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Callable, Iterable, Iterator
-    from pathlib import Path
+    from collections.abc import Callable
 
-LOCK_SECONDS = 60.0  # wait for another installation into the same folder; one takes under a second
+# Files of a clone, which git and not this program keeps.
+CLONE_MARKS = (".git", "Makefile", "tests")
 OPENCODE_FOLDERS = ("tool", "plugin")  # names that every version of opencode knows
 OPENCODE_MARK = b"// Part of the web-search skill"  # each of our files for opencode begins with it
+
+# ===== where it goes ==============================================================================
+
+
+def folder_argument(text: str, what: str) -> Path:
+    """Return the folder that dir names, made absolute; raises InstallError.
+
+    what: the kind of folder, for the message. A folder that is not there is returned, too.
+    """
+    folder = Path(os.path.abspath(Path(text).expanduser()))
+    if not text.strip() or (folder.exists() and not folder.is_dir()):
+        raise InstallError(f"{text!r} is no folder. Give {what} for dir.")
+    return folder
+
+
+def target_folders(skills_folder: str | None) -> list[Path]:
+    """Return the folders that the skill is installed into; raises InstallError."""
+    if skills_folder is not None:
+        folder = folder_argument(skills_folder, "a skills folder")
+        return [folder if folder.name == NAME else folder / NAME]
+    home = Path("~").expanduser()
+    if not home.is_absolute():
+        raise InstallError("There is no home folder. Give a skills folder for dir.")
+    return [home / folder / NAME for folder in SKILLS_FOLDERS]
+
+
+def opencode_folder(project: str | None) -> Path:
+    """Return the folder that opencode loads tools from, the user's or a project's.
+
+    Raises InstallError.
+    """
+    if project is not None:
+        folder = folder_argument(project, "the project's folder")
+        if not folder.is_dir():
+            raise InstallError(f"{project!r} is no folder. Give the project's folder for dir.")
+        return folder if folder.name == ".opencode" else folder / ".opencode"
+    if folder_of_user := os.environ.get("OPENCODE_CONFIG_DIR"):
+        return Path(os.path.abspath(Path(folder_of_user).expanduser()))
+    config = os.environ.get("XDG_CONFIG_HOME", "")
+    home = Path("~/.config").expanduser()
+    return (Path(config) if os.path.isabs(config) else home) / "opencode"
+
+
+def check_target(target: Path) -> None:
+    """Raise InstallError unless the target is free or a copy that may be replaced or removed."""
+    if target.is_symlink():
+        end = os.path.realpath(target)
+        raise InstallError(f"{target} is a link to {end}. Remove the link, then try again.")
+    real = Path(os.path.realpath(target))
+    if ROOT in real.parents or (real == ROOT and is_clone()):
+        raise InstallError(f"{target} is in the skill's own folder. Give another folder for dir.")
+    if target.exists() and not target.is_dir():
+        raise InstallError(f"{target} is no folder. Move it away.")
+    if target.exists() and not is_skill(target) and any(target.iterdir()):
+        raise InstallError(f"{target} does not hold this skill. Move it away, then try again.")
+    for mark in CLONE_MARKS:
+        if os.path.lexists(target / mark):
+            raise InstallError(
+                f"{target} is a clone of the repository (it holds {mark}). Update it with git, or "
+                "move it away, then try again."
+            )
+
 
 # ===== installing and removing ====================================================================
 
 
-@contextlib.contextmanager
-def locked(folder: Path) -> Iterator[None]:
-    """Let one installation at a time change a folder; raises InstallError, OSError."""
-    deadline = time.monotonic() + LOCK_SECONDS
-    while True:
-        try:
-            lock = take_lock(folder)
-            break
-        except (BlockingIOError, FileExistsError):
-            if time.monotonic() > deadline:
-                message = f"Another installation has been busy with {folder} for a minute."
-                raise InstallError(f"{message} End it, then try again.") from None
-        time.sleep(0.02)
-    try:
-        yield
-    finally:
-        os.close(lock)
+def own_files(folder: Path, files: dict[str, bytes]) -> set[str]:
+    """Return which files of a copy are ours: what its list names.
 
-
-def take_lock(folder: Path) -> int:
-    """Return a file descriptor that holds a folder's lock until it is closed or the process ends.
-
-    Raises BlockingIOError or FileExistsError while another process holds it.
+    A copy without a list was made by other means: there the files of this version are ours.
     """
-    if sys.platform == "win32":  # there a file that goes away when it is closed
-        return os.open(folder / f".{NAME}.lock", os.O_CREAT | os.O_EXCL | os.O_TEMPORARY)
-    import fcntl
-
-    lock = os.open(folder, os.O_RDONLY)
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        os.close(lock)
-        raise
-    except OSError:  # NFS locks no folder: install without a lock there
-        pass
-    return lock
+    listed = set(read_manifest(folder)) or set(files)
+    return present_files(folder) & {*listed, MANIFEST}
 
 
 def install(target: Path) -> list[str]:
-    """Bring a copy up to date and return what was done, a line each; raises InstallError, OSError.
-
-    The new copy is built beside the old one and takes its place by renaming.
-    """
-    files = skill_files()
-    if not target.parent.is_dir():
-        check_target(target)  # so that nothing is made for a target that is refused
-        target.parent.mkdir(parents=True, exist_ok=True)
-    with locked(target.parent):
-        recover(target)
-        check_target(target)
-        return replace_copy(target, files)
-
-
-def replace_copy(target: Path, files: dict[str, bytes]) -> list[str]:
-    """Replace a copy unless it is up to date, and keep the user's files in it; return the lines."""
+    """Bring a copy up to date and return the lines that say so; raises InstallError, OSError."""
     import shutil
 
-    said = f"{target} ({len(files)} files, version {version(files)})"
-    if target.exists() and is_up_to_date(target, files):
-        return [f"unchanged: {said}"]
-    update = target.exists() and is_skill(target)
-    foreign = foreign_files(target, files) if update else []
-    changed = damaged_files(target)[1] if update else []
-    removed = sorted(own_files(target) - set(files)) if update else []
-    new, old = copy_names(target)
-    try:
+    files = skill_files()
+    check_target(target)
+    about = f"{target} ({len(files)} files, version {skill_version(files['SKILL.md'])})"
+    own = own_files(target, files)
+    if own == set(files) and all(is_current(target / name, name, files[name]) for name in own):
+        return [f"unchanged: {about}"]
+    users = sorted(name for name in present_files(target) - own if not is_cache(name))
+    for name in users:
+        if name in files or any(file.startswith(f"{name}/") for file in files):
+            raise InstallError(f"{target / name} is in the way. Move it away, then try again.")
+    changed = damaged_files(target)[1]
+    verb = "updated" if own else "installed"
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix=f".{NAME}-", dir=target.parent) as folder:
+        new, old = Path(folder, "new"), Path(folder, "old")
         write_copy(new, files)
-        for name in foreign:
+        for name in users:
             (new / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(target / name, new / name, follow_symlinks=False)
-        swap(target, new, old)
-    finally:
-        shutil.rmtree(new, ignore_errors=True)
-    shutil.rmtree(old, ignore_errors=True)
-    lines = [f"{'updated' if update else 'installed'}: {said}"]
-    lines += [f"  removed, no longer part of the skill: {name}" for name in removed]
+        if target.exists():
+            target.rename(old)
+        try:
+            new.rename(target)
+        except BaseException:  # Ctrl-C, too
+            if old.exists():
+                old.rename(target)
+            raise
+    lines = [f"{verb}: {about}"]
+    lines += [
+        f"  removed, no longer part of the skill: {name}" for name in sorted(own - set(files))
+    ]
     lines += [f"  replaced, although it had been changed: {name}" for name in changed]
-    return lines + [f"  kept, not part of the skill: {name}" for name in foreign]
+    return lines + [f"  kept, not part of the skill: {name}" for name in users]
 
 
-def copy_names(target: Path) -> tuple[Path, Path]:
-    """Return where the new copy is built and where the old one waits while they change places."""
-    return target.with_name(f".{NAME}.new"), target.with_name(f".{NAME}.old")
-
-
-def recover(target: Path) -> None:
-    """Clean up what a killed run has left beside the target; the caller holds the lock."""
-    import shutil
-
-    new, old = copy_names(target)
-    if is_skill(old) and not old.is_symlink():
-        if os.path.lexists(target):
-            shutil.rmtree(old)
-        else:
-            old.rename(target)
-    if new.is_dir() and not new.is_symlink():
-        shutil.rmtree(new)
-
-
-def foreign_files(target: Path, files: dict[str, bytes]) -> list[str]:
-    """Return the user's files in a copy; raises InstallError if one is in the way of ours."""
-    present = present_files(target)
-    foreign = sorted(name for name in present - own_files(target) if not is_cache(name))
-    for name in foreign:
-        blocked = name in files or any(
-            file.startswith(f"{name}/") or name.startswith(f"{file}/") for file in files
-        )
-        if blocked:
-            raise InstallError(f"{target / name} is in the way. Move it away, then try again.")
-    return foreign
+def is_current(path: Path, name: str, data: bytes) -> bool:
+    """Return whether a file of a copy has this content, and the permissions that belong to it."""
+    is_mode = os.name != "posix" or path.stat().st_mode & 0o777 == mode_of(name, data)
+    return not path.is_symlink() and path.read_bytes() == data and is_mode
 
 
 def write_copy(folder: Path, files: dict[str, bytes]) -> None:
@@ -170,52 +170,24 @@ def write_copy(folder: Path, files: dict[str, bytes]) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(data)
         path.chmod(mode_of(name, data))
-    for place in [folder, *(path for path in folder.rglob("*") if path.is_dir())]:
-        place.chmod(EXECUTABLE)
-
-
-def swap(target: Path, new: Path, old: Path) -> None:
-    """Put new in the target's place; if that fails, the target is as it was. Raises OSError."""
-    if not target.exists():
-        new.rename(target)
-        return
-    target.rename(old)
-    try:
-        new.rename(target)
-    except BaseException:  # Ctrl-C, too
-        old.rename(target)
-        raise
+    for path in [folder, *folder.rglob("*")]:
+        if path.is_dir():
+            path.chmod(EXECUTABLE)
 
 
 def uninstall(target: Path) -> list[str]:
     """Remove our files and return what was done, a line each; raises InstallError, OSError."""
-    if not target.parent.is_dir():
+    if not os.path.lexists(target):
         return [f"nothing to remove: {target} is not there"]
-    with locked(target.parent):
-        recover(target)
-        if not os.path.lexists(target):
-            return [f"nothing to remove: {target} is not there"]
-        check_target(target)
-        if not is_skill(target):
-            return [f"nothing to remove: {target} is empty"]
-        return remove_copy(target)
-
-
-def remove_copy(target: Path) -> list[str]:
-    """Remove our files from a copy, and its folder if nothing else is in it; return the lines."""
-    own = own_files(target)
-    caches = {name for name in present_files(target) if is_cache(name)}
-    # SKILL.md goes last: as long as it is there, a run that was cut off can be repeated.
-    for name in sorted(own | caches, key=lambda name: (name == "SKILL.md", name == MANIFEST)):
+    check_target(target)
+    own = own_files(target, skill_files())
+    for name in own | {name for name in present_files(target) if is_cache(name)}:
         (target / name).unlink()
-    for place, _, _ in os.walk(target, topdown=False):
+    for parent, _, _ in os.walk(target, topdown=False):
         with contextlib.suppress(OSError):  # something is in it
-            os.rmdir(place)
-    if not target.exists():
-        return [f"removed: {target} ({len(own)} files)"]
-    kept = sorted(present_files(target))
-    lines = [f"removed: {len(own)} files of {target}"]
-    return lines + [f"  kept, not part of the skill: {name}" for name in kept]
+            os.rmdir(parent)
+    users = [f"  kept, not part of the skill: {name}" for name in sorted(present_files(target))]
+    return [f"removed: {target} ({len(own)} files)", *users]
 
 
 # ===== the opencode tool and plugin ===============================================================
@@ -241,30 +213,21 @@ def is_opencode_file(path: Path) -> bool:
         return False
 
 
-def check_opencode_folder(target: Path, files: Iterable[Path]) -> None:
-    """Raise InstallError if a linked folder or a file of somebody else is in the way."""
-    for folder in sorted({path.parent for path in files}):
-        if folder.is_symlink():
-            raise InstallError(
-                f"{folder} is a link; opencode finds no packages through it. Make it a folder."
-            )
-        if folder.exists() and not folder.is_dir():
-            raise InstallError(f"{folder} is no folder. Move it away.")
-    for path in files:
-        if path.exists() and not is_opencode_file(path):
-            raise InstallError(
-                f"{path} belongs to somebody else. Rename it (opencode loads every file of "
-                f"{path.parent.relative_to(target)}/), then try again."
-            )
-
-
 def install_opencode(target: Path) -> list[str]:
     """Copy the tool and the plugin and return the lines; raises InstallError or OSError.
 
     Files are copied, never linked: opencode cannot load a linked tool, and then no prompt works.
     """
     files = opencode_files(target)
-    check_opencode_folder(target, files)
+    for path in files:
+        if path.parent.is_symlink():
+            message = f"{path.parent} is a link; opencode finds no packages through it."
+            raise InstallError(f"{message} Make it a folder.")
+        if path.exists() and not is_opencode_file(path):
+            raise InstallError(
+                f"{path} belongs to somebody else. Rename it (opencode loads every file of "
+                f"{path.parent.relative_to(target)}/), then try again."
+            )
     lines = []
     for path, content in files.items():
         if not path.is_symlink() and path.exists() and path.read_bytes() == content:
@@ -291,7 +254,7 @@ def uninstall_opencode(target: Path) -> list[str]:
             lines.append(f"left, it belongs to somebody else: {path}")
     folders = {path.parent for path in files}
     for folder in sorted(folders, key=lambda path: len(path.parts), reverse=True):
-        if folder.is_dir() and not any(folder.iterdir()):
+        with contextlib.suppress(OSError):  # something is in it, or it is not there
             folder.rmdir()
     return lines or [f"nothing to remove in {target}"]
 
@@ -303,49 +266,22 @@ def run_for_each(work: Callable[[Path], list[str]], targets: list[Path]) -> int:
     """Run work on each target and print its lines; return the exit code, 2 if one failed."""
     code = 0
     for target in targets:
-        place = os.path.realpath(target)
+        end = os.path.realpath(target)
         others = [os.path.realpath(other) for other in targets if other != target]
-        is_own = place == str(ROOT) and (target.is_symlink() or is_clone() or work is install)
-        if is_own or (target.is_symlink() and place in others):
-            what = f"a link to {place}" if target.is_symlink() else "where this program runs"
+        is_own = end == str(ROOT) and (target.is_symlink() or is_clone() or work is install)
+        if is_own or (target.is_symlink() and end in others):
+            what = f"a link to {end}" if target.is_symlink() else "where this program runs"
             print(f"left: {target} is {what}")
             continue
         try:
             print("\n".join(work(target)))
-        except (InstallError, OSError) as error:
+        except InstallError as error:
             print(f"error: {error}", file=sys.stderr)
             code = 2
+        except OSError as error:
+            print(f"error: {error}. Give a folder that you can write to: --dir", file=sys.stderr)
+            code = 2
     return code
-
-
-def run_install(arguments: argparse.Namespace) -> int:
-    """Install the skill; return the exit code. Raises InstallError, OSError."""
-    targets = target_folders(arguments.dir)
-    code = run_for_each(install, targets)
-    if code == 0:
-        print(f"Start the agent anew. To check: uv run '{targets[0]}/scripts/doctor.py'")
-    return code
-
-
-def run_uninstall(arguments: argparse.Namespace) -> int:
-    """Remove the skill; return the exit code. Raises InstallError, OSError."""
-    return run_for_each(uninstall, target_folders(arguments.dir))
-
-
-def run_package(_: argparse.Namespace) -> int:
-    """Pack the skill; return the exit code. Raises InstallError, OSError."""
-    from websearch.packing import package
-
-    print("\n".join(package()))
-    return 0
-
-
-def run_opencode(arguments: argparse.Namespace) -> int:
-    """Copy or remove the opencode tool; return the exit code. Raises InstallError, OSError."""
-    target = opencode_folder(arguments.dir)
-    work = uninstall_opencode if arguments.uninstall else install_opencode
-    print("\n".join(work(target)))
-    return 0
 
 
 def argument_parser(description: str) -> argparse.ArgumentParser:
@@ -360,20 +296,42 @@ def argument_parser(description: str) -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"%(prog)s {VERSION}")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
     skills_folder = "skills folder to use instead of both"
-    for name, run, help_text, folder in (
-        ("install", run_install, "copy the skill into the skills folders", skills_folder),
-        ("uninstall", run_uninstall, "remove it again", skills_folder),
-        ("package", run_package, "write dist/: the skill, a bundle for Claude Desktop", ""),
-        ("opencode", run_opencode, "copy the opencode tool and plugin",
-         "a project, instead of the user's folder"),
-    ):  # fmt: skip
+    for name, help_text, folder in (
+        ("install", "copy the skill into the skills folders", skills_folder),
+        ("uninstall", "remove it again", skills_folder),
+        ("package", "write dist/: the skill, a bundle for Claude Desktop", ""),
+        (
+            "opencode",
+            "copy the opencode tool and plugin",
+            "a project, instead of the user's folder",
+        ),
+    ):
         command = commands.add_parser(name, help=help_text, description=help_text)
-        command.set_defaults(run=run)
         if folder:
             command.add_argument("--dir", metavar="FOLDER", help=folder)
         if name == "opencode":
             command.add_argument("--uninstall", action="store_true", help="remove them again")
     return parser
+
+
+def run_command(arguments: argparse.Namespace) -> int:
+    """Run a command and print what was done; return the exit code. Raises InstallError, OSError."""
+    if arguments.command == "package":
+        from websearch.packing import package
+
+        print("\n".join(package()))
+        return 0
+    if arguments.command == "opencode":
+        work = uninstall_opencode if arguments.uninstall else install_opencode
+        print("\n".join(work(opencode_folder(arguments.dir))))
+        return 0
+    targets = target_folders(arguments.dir)
+    if arguments.command == "uninstall":
+        return run_for_each(uninstall, targets)
+    code = run_for_each(install, targets)
+    if code == 0:
+        print(f"Start the agent anew. To check: uv run '{targets[0]}/scripts/doctor.py'")
+    return code
 
 
 def main(description: str, argv: list[str] | None) -> int:
@@ -385,7 +343,7 @@ def main(description: str, argv: list[str] | None) -> int:
     if isinstance(sys.stdout, io.TextIOWrapper):  # pipes of Windows know few letters of a path
         sys.stdout.reconfigure(errors="backslashreplace")
     try:
-        return int(arguments.run(arguments))
+        return run_command(arguments)
     except (InstallError, OSError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 2

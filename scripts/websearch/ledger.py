@@ -11,11 +11,11 @@ import os
 import time
 
 from websearch.common import SearchError, quoted
-from websearch.engines import ENGINES
+from websearch.engines import ENGINES, costs_money
 
-TYPE_CHECKING = False  # typing.TYPE_CHECKING without its import, which costs 5 ms
+TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection
+    from collections.abc import Collection
 
     from websearch.common import Document
     from websearch.store import PageStore
@@ -37,7 +37,7 @@ def paid_engines() -> list[str]:
 def budgets() -> dict[str, int]:
     """Return engine -> requests a month, from WEB_SEARCH_BUDGET; raises SearchError."""
     items = os.environ.get(BUDGET_VARIABLE, "").split(",")
-    found: dict[str, int] = {}
+    limits: dict[str, int] = {}
     for item in filter(None, map(str.strip, items)):
         name, _, number = item.partition(":")
         name, number = name.strip().lower(), number.strip()
@@ -46,34 +46,48 @@ def budgets() -> dict[str, int]:
             message = f"{BUDGET_VARIABLE} must be {example}, not {quoted(item)}."
             hint = f"Give a whole number of requests a month for {' or '.join(paid_engines())}."
             raise SearchError("invalid_input", message, hint)
-        found[name] = int(number)
-    return found
+        limits[name] = int(number)
+    return limits
 
 
-def ask_metered(
-    engine: str, ask: Callable[[], Document], store: PageStore
-) -> tuple[Document, dict[str, int]]:
-    """Return what ask() returns, and engine -> requests that it cost ({} for none).
+def begin_request(engine: str, store: PageStore) -> str:
+    """Count a request to an engine that costs money, before it is sent; return its month.
 
-    The request is counted before it is sent, so that processes that ask at the same time keep a
-    budget together, and is taken back if the provider refuses it. Raises SearchError (quota) if the
-    budget is used up, (invalid_input) for a malformed budget.
+    So processes that ask at the same time keep a budget together. end_request takes it back if the
+    provider refuses it. Raises SearchError (quota) if the budget is used up or cannot be counted,
+    (invalid_input) for a malformed budget.
     """
-    if not ENGINES[engine]["paid"]:
-        return ask(), {}
-    month, budget = this_month(), budgets().get(engine)
+    month = this_month()
+    if not costs_money(engine):
+        return month
+    budget, title = budgets().get(engine), ENGINES[engine]["title"]
     spent = store.add_spent(month, engine, 1)
-    if budget is not None and spent > budget:
+    if budget is None:
+        return month
+    if spent < 1 or store.path == ":memory:":
+        reason = store.warnings[0] if store.warnings else "The store keeps nothing (:memory:)."
+        message = f"{title} is not asked: its budget cannot be counted. {reason}"
+        hint = f"Name a file in a writable folder in GLSI_DB_PATH, or take {engine} out of "
+        raise SearchError("quota", message, f"{hint}{BUDGET_VARIABLE} to ask without a budget.")
+    if spent > budget:
         store.add_spent(month, engine, -1)
-        title = ENGINES[engine]["title"]
         message = f"{title} is not asked: the {budget} requests of {BUDGET_VARIABLE} are used up."
         hint = f"Use another engine, raise {BUDGET_VARIABLE}, or wait for the next month."
         raise SearchError("quota", message, hint)
-    document = ask()
+    return month
+
+
+def end_request(engine: str, month: str, document: Document, store: PageStore) -> dict[str, int]:
+    """Correct the count of a month by what a request has cost; return engine -> requests.
+
+    {}: it has cost nothing.
+    """
+    if not costs_money(engine):
+        return {}
     requests = billed_requests(document)
     if requests != 1:
         store.add_spent(month, engine, requests - 1)
-    return document, {engine: requests} if requests else {}
+    return {engine: requests} if requests else {}
 
 
 def billed_requests(document: Document) -> int:

@@ -6,7 +6,6 @@ Each is the same byte for byte wherever and whenever it is made.
 from __future__ import annotations
 
 import json
-import time
 
 from websearch.skill_files import (
     NAME,
@@ -17,35 +16,18 @@ from websearch.skill_files import (
     replace_file,
     sha256_of,
     skill_files,
-    version,
+    skill_version,
 )
 
-TYPE_CHECKING = False  # typing.TYPE_CHECKING without its import, which costs 5 ms
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-FIRST_DATE = 315_532_800  # 1980-01-01, the earliest that a zip file can hold; it counts by 2 s
-DATE_RANGE = 40 * 365 * 86_400  # seconds; ends in 2019, so that no file is from the future
+DATE = (1980, 1, 1, 0, 0, 0)  # of every file, so that the same files give the same bytes
 BUNDLE_VERSION = "0.4"  # of the manifest; the first with servers of type uv
 SERVER = "scripts/mcp_server.py"
 LEAST_PYTHON = ">=3.10"
 REGISTRY_FILE = "server.json"
-
-# ===== zip files ==================================================================================
-
-
-def date_of(data: bytes) -> tuple[int, int, int, int, int, int]:
-    """Return the date of a file in the zip file, made from its content alone.
-
-    One date for all files would give the same bytes each time, too. But Python knows old byte code
-    by the size and date of its script: it would run the old code of a script that a newer one of
-    the same size has replaced.
-    """
-    import hashlib
-
-    seconds = int.from_bytes(hashlib.sha256(data).digest()[:4], "big") % DATE_RANGE
-    year, month, day, hour, minute, second = time.gmtime(FIRST_DATE + seconds // 2 * 2)[:6]
-    return year, month, day, hour, minute, second
 
 
 def archive(files: dict[str, bytes], folder: str = "") -> bytes:
@@ -59,7 +41,7 @@ def archive(files: dict[str, bytes], folder: str = "") -> bytes:
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_STORED) as packed:
         for name, data in files.items():
-            entry = zipfile.ZipInfo(folder + name, date_of(data))
+            entry = zipfile.ZipInfo(folder + name, DATE)
             entry.create_system = 3  # Unix, whose permissions follow
             entry.external_attr = (0o100000 | mode_of(name, data)) << 16
             packed.writestr(entry, data)
@@ -75,13 +57,14 @@ def bundle_files(files: dict[str, bytes], registry: dict[str, Any]) -> dict[str,
     registry: the entry of the MCP registry. Hosts want a pyproject.toml with a server of type uv;
     uv itself goes by the block at the head of the script.
     """
+    version = skill_version(files["SKILL.md"])
     project = (
-        f'[project]\nname = "{NAME}"\nversion = "{version(files)}"\n'
+        f'[project]\nname = "{NAME}"\nversion = "{version}"\n'
         f'requires-python = "{LEAST_PYTHON}"\ndependencies = []\n'
     )
     server = {name: data for name, data in files.items() if name.startswith("scripts/")}
     return {
-        "manifest.json": as_json(bundle_manifest(version(files), registry)),
+        "manifest.json": as_json(bundle_manifest(version, registry)),
         "pyproject.toml": project.encode(),
         "LICENSE": files["LICENSE"],
         **server,
@@ -161,13 +144,14 @@ def package() -> list[str]:
         f"{NAME}.mcpb": bundle,
         REGISTRY_FILE: as_json(registry),
     }
+    version = skill_version(files["SKILL.md"])
     lines = []
     for name, data in packages.items():
         path = ROOT / "dist" / name
-        known = path.is_file() and path.read_bytes() == data
-        if not known:
+        is_same = path.is_file() and path.read_bytes() == data
+        if not is_same:
             replace_file(path, data)
-        said = f"{path} ({len(data)} bytes, version {version(files)})"
-        lines.append(f"{'unchanged' if known else 'written'}: {said}")
+        verb = "unchanged" if is_same else "written"
+        lines.append(f"{verb}: {path} ({len(data)} bytes, version {version})")
         lines.append(f"  sha256: {sha256_of(data)}")
     return lines

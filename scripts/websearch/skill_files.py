@@ -1,4 +1,4 @@
-"""The skill's files and places: what belongs to it, where copies go, what a copy holds.
+"""The skill's files and folders: what belongs to it, where copies go, what a copy holds.
 
 The files may come from a clone of the repository or from a copy that was installed or unpacked.
 FILES.sha256 in a copy lists what is ours (`sha256sum -c` checks it). Any other file there is the
@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import re
+import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent.parent  # the folder with SKILL.md
@@ -24,8 +25,6 @@ PARTS = ("SKILL.md", "LICENSE", "scripts/**/*.py", "references/**/*", "assets/**
 LEFT_OUT = ("assets/evals",)
 # Endings of the skill's files ("" is for LICENSE); files with other endings are left out.
 SUFFIXES = ("", ".md", ".py", ".yaml", ".yml", ".json", ".toml", ".ts")
-# Files of a clone, which git and not this program keeps.
-CLONE_MARKS = (".git", "Makefile", "tests")
 EXECUTABLE, PLAIN = 0o755, 0o644  # everyone may read the skill, only its owner may change it
 
 
@@ -33,20 +32,16 @@ class InstallError(Exception):
     """Why something was left as it was; the message says what to do."""
 
 
-# ===== what the skill consists of =================================================================
-
-
 def skill_files() -> dict[str, bytes]:
     """Return path -> content of every file of the skill, FILES.sha256 included, in order.
 
     Raises InstallError if a part is missing, is a link, or is not as it was installed.
     """
-    names = part_names() if is_clone() else sorted(manifest(ROOT))
-    if not is_clone():
-        missing, changed = damaged_files(ROOT)
-        if missing or changed:
-            wrong = ", ".join([*missing, *changed][:5])
-            raise InstallError(f"{ROOT} is not as it was installed: {wrong}. Install it anew.")
+    names = part_names() if is_clone() else sorted(read_manifest(ROOT))
+    missing, changed = damaged_files(ROOT)
+    if missing or changed:
+        damaged = ", ".join([*missing, *changed][:5])
+        raise InstallError(f"{ROOT} is not as it was installed: {damaged}. Install it anew.")
     files = {name: (ROOT / name).read_bytes() for name in names}
     lines = [f"{sha256_of(data)}  {name}\n" for name, data in files.items()]
     return {**files, MANIFEST: "".join(lines).encode()}
@@ -68,10 +63,10 @@ def part_names() -> list[str]:
     """Return the paths of the skill's files in the repository, in order; raises InstallError."""
     names = []
     for pattern in PARTS:
-        found = [path for path in ROOT.glob(pattern) if belongs(path.relative_to(ROOT))]
-        if not found:
+        paths = [path for path in ROOT.glob(pattern) if is_part(path.relative_to(ROOT))]
+        if not paths:
             raise InstallError(f"{ROOT} holds no {pattern}. Run this in the whole repository.")
-        for path in found:
+        for path in paths:
             if path.is_symlink():
                 raise InstallError(f"{path} is a link; the skill holds none. Put a file there.")
             if path.is_file():
@@ -79,7 +74,7 @@ def part_names() -> list[str]:
     return sorted(names)
 
 
-def belongs(path: Path) -> bool:
+def is_part(path: Path) -> bool:
     """Return whether a path below a part is the skill's: no cache, no secret, no editor's copy."""
     hidden = any(part.startswith(".") or part == "__pycache__" for part in path.parts)
     private = path.name == "secrets.yaml" or path.suffix not in SUFFIXES
@@ -92,99 +87,30 @@ def mode_of(name: str, data: bytes) -> int:
     return EXECUTABLE if name.startswith("scripts/") and data.startswith(b"#!") else PLAIN
 
 
-def version(files: dict[str, bytes]) -> str:
-    """Return the version that SKILL.md names."""
-    found = re.search(r'(?m)^  version: "(.*)"', files["SKILL.md"].decode("utf-8"))
-    return found[1] if found else "without a version"
-
-
-# ===== where it goes ==============================================================================
-
-
-def given_folder(text: str, what: str) -> Path:
-    """Return the folder that dir names, made absolute; raises InstallError.
-
-    what: the kind of folder, for the message. A folder that is not there is returned, too.
-    """
-    folder = Path(os.path.abspath(Path(text).expanduser()))
-    if not text.strip() or (folder.exists() and not folder.is_dir()):
-        raise InstallError(f"{text!r} is no folder. Give {what} for dir.")
-    return folder
-
-
-def target_folders(skills_folder: str | None) -> list[Path]:
-    """Return the folders that the skill is installed into; raises InstallError."""
-    if skills_folder is not None:
-        folder = given_folder(skills_folder, "a skills folder")
-        return [folder if folder.name == NAME else folder / NAME]
-    home = Path("~").expanduser()
-    if not home.is_absolute():
-        raise InstallError("There is no home folder. Give a skills folder for dir.")
-    return [home / folder / NAME for folder in SKILLS_FOLDERS]
-
-
-def opencode_folder(project: str | None) -> Path:
-    """Return the folder that opencode loads tools from, the user's or a project's.
-
-    Raises InstallError.
-    """
-    if project is not None:
-        folder = given_folder(project, "the project's folder")
-        if not folder.is_dir():
-            raise InstallError(f"{project!r} is no folder. Give the project's folder for dir.")
-        return folder if folder.name == ".opencode" else folder / ".opencode"
-    if named := os.environ.get("OPENCODE_CONFIG_DIR"):
-        return Path(os.path.abspath(Path(named).expanduser()))
-    config = os.environ.get("XDG_CONFIG_HOME", "")
-    home = Path("~/.config").expanduser()
-    return (Path(config) if os.path.isabs(config) else home) / "opencode"
-
-
-def check_target(target: Path) -> None:
-    """Raise InstallError unless the target is free or a copy that may be replaced or removed."""
-    if target.is_symlink():
-        place = os.path.realpath(target)
-        raise InstallError(f"{target} is a link to {place}. Remove the link, then try again.")
-    real = Path(os.path.realpath(target))
-    if ROOT in real.parents or (real == ROOT and is_clone()):
-        raise InstallError(f"{target} is in the skill's own folder. Give another folder for dir.")
-    if not target.exists():
-        return
-    if not target.is_dir():
-        raise InstallError(f"{target} is no folder. Move it away.")
-    if not is_skill(target):
-        if any(target.iterdir()):
-            raise InstallError(f"{target} does not hold this skill. Move it away, then try again.")
-        return
-    for mark in CLONE_MARKS:
-        if os.path.lexists(target / mark):
-            raise InstallError(
-                f"{target} is a clone of the repository (it holds {mark}). Update it with git, or "
-                "move it away, then try again."
-            )
+def skill_version(skill: bytes) -> str:
+    """Return the version that the text of SKILL.md names."""
+    match = re.search(rb'(?m)^  version: "(.*)"', skill)
+    return match[1].decode() if match else "without a version"
 
 
 def is_skill(folder: Path) -> bool:
     """Return whether a folder holds this skill, of any version."""
     try:
-        text = (folder / "SKILL.md").read_text(encoding="utf-8", errors="replace")
+        text = (folder / "SKILL.md").read_text(encoding="utf-8-sig", errors="replace")
     except OSError:
         return False
-    head = text.removeprefix("\ufeff").partition("\n---")[0]  # without the text below
+    head = text.partition("\n---")[0]  # without the text below
     return bool(re.search(rf"""(?m)^name:\s*["']?{NAME}["']?\s*$""", head))
-
-
-# ===== what is there ==============================================================================
 
 
 def present_files(folder: Path) -> set[str]:
     """Return the paths of all files below a folder; a link is a file, wherever it leads."""
-    found = set()
-    for place, folders, names in os.walk(folder):
-        links = [name for name in folders if os.path.islink(os.path.join(place, name))]
+    paths = set()
+    for parent, folders, names in os.walk(folder):
+        links = [name for name in folders if os.path.islink(os.path.join(parent, name))]
         for name in [*names, *links]:
-            found.add(Path(place, name).relative_to(folder).as_posix())
-    return found
+            paths.add(Path(parent, name).relative_to(folder).as_posix())
+    return paths
 
 
 def is_cache(path: str) -> bool:
@@ -192,7 +118,7 @@ def is_cache(path: str) -> bool:
     return bool(re.fullmatch(r"scripts/(.+/)?__pycache__/[^/]+\.pyc", path))
 
 
-def manifest(folder: Path) -> dict[str, str]:
+def read_manifest(folder: Path) -> dict[str, str]:
     """Return path -> SHA-256 of what FILES.sha256 lists; {} without a list."""
     try:
         text = (folder / MANIFEST).read_text(encoding="utf-8", errors="replace")
@@ -206,7 +132,7 @@ def damaged_files(folder: Path) -> tuple[list[str], list[str]]:
 
     A path that leads out of the folder, or through a link, counts as missing.
     """
-    listed, present = manifest(folder), present_files(folder)
+    listed, present = read_manifest(folder), present_files(folder)
     changed = [
         name
         for name, digest in listed.items()
@@ -216,47 +142,10 @@ def damaged_files(folder: Path) -> tuple[list[str], list[str]]:
     return [name for name in listed if name not in present], changed
 
 
-def own_files(folder: Path) -> set[str]:
-    """Return which files below a folder are ours: the listed ones and FILES.sha256.
-
-    A copy without that list was made by other means: there the files in our places are ours.
-    """
-    present = present_files(folder)
-    listed = present & set(manifest(folder))
-    if listed:
-        return {*listed, MANIFEST}
-    ours = rf"SKILL\.md|LICENSE|{MANIFEST}|scripts/.+\.py|references/.+\.md|assets/.+"
-    return {
-        name
-        for name in present
-        if re.fullmatch(ours, name)
-        and (name == MANIFEST or belongs(Path(name)))
-        and not (folder / name).is_symlink()
-    }
-
-
-def is_up_to_date(target: Path, files: dict[str, bytes]) -> bool:
-    """Return whether a copy holds exactly these files of ours, with their permissions."""
-    if own_files(target) != set(files):
-        return False
-    for name, data in files.items():
-        path = target / name
-        if path.is_symlink() or path.read_bytes() != data:
-            return False
-        if os.name == "posix" and path.stat().st_mode & 0o777 != mode_of(name, data):
-            return False
-    return True
-
-
-# ===== writing ====================================================================================
-
-
 def replace_file(path: Path, data: bytes) -> None:
     """Write a file, whole or not at all; a link is replaced by the file. Raises OSError."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    part = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
+    with tempfile.TemporaryDirectory(prefix=".", dir=path.parent) as folder:
+        part = Path(folder, path.name)
         part.write_bytes(data)
         part.replace(path)
-    finally:
-        part.unlink(missing_ok=True)

@@ -34,14 +34,13 @@ ALL_SCRIPTS = sorted(path.name for path in SCRIPTS.glob("*.py"))
 # The rooms of the package, from the ground up: a module imports what stands below it, or beside it
 # in its own room. The single files stand on the ground, like common.
 FLOORS = [
-    "common", "command_line", "http_client", "batch", "html_tree", "pdf", "engines", "pages",
-    "fusion", "store_file", "full_text", "store", "ledger", "results", "outcomes", "sources",
-    "search", "brief", "servers", "skill_files", "packing", "installation", "doctor_machine",
-    "doctor_live", "doctor",
+    "common", "durations", "command_line", "http_client", "batch", "html_tree", "pdf", "engines",
+    "pages", "store_file", "full_text", "store", "ledger", "search", "servers", "skill_files",
+    "packing", "installation", "doctor_live", "key_file", "doctor_machine", "doctor",
 ]  # fmt: skip
 HEAVY_MODULES = (
     "urllib.request", "http.client", "ssl", "sqlite3", "concurrent.futures", "threading", "typing",
-    "logging", "dataclasses", "argparse", "html.parser", "asyncio",
+    "logging", "dataclasses", "tempfile", "html.parser", "asyncio",
 )  # fmt: skip
 
 
@@ -160,16 +159,24 @@ class EveryScript(unittest.TestCase):
                 for parameter in spec["params"]:
                     with self.subTest(name, command=command, parameter=parameter["name"]):
                         flag = "--" + parameter["name"].replace("_", "-")
-                        self.assertRegex(text, rf"(?m)^  .*{flag}\b.*:  \S")
-                        self.assertIn(parameter["help"], text)
+                        self.assertRegex(text, rf"(?m)^  (-\w, )?{flag}\b")
+                        # The formatter may break a line at any space or hyphen.
+                        words = "".join(parameter["help"].split())
+                        self.assertIn(words, "".join(text.split()))
+
+    def test_help_is_aligned_within_80_columns_and_names_values(self) -> None:
+        text = run_script("brave_search.py", "web", "--help").stdout.decode()
+        options = text.partition("options:")[2]
+        self.assertLessEqual(max(map(len, options.splitlines())), 80)
+        self.assertRegex(options, r"(?m)^  -n, --count, --num N +results, 1 to 20")
+        self.assertRegex(options, r"(?m)^  --output FILE +write to this file")
 
     def test_every_command_has_its_run_function_and_common_parts(self) -> None:
         for name in STANDALONE:
             module = load_script(name)
             for command in module.COMMANDS:
                 with self.subTest(name, command=command):
-                    function = getattr(module, f"run_{command.replace('-', '_')}")
-                    document = function({"no_such_parameter": 1})
+                    document = module.RUN[command]({"no_such_parameter": 1})
                     self.assertEqual(document["details"]["kind"], "invalid_input")
                     self.assertTrue(callable(module.to_markdown))
 
@@ -278,10 +285,10 @@ class OneDocument(FakeServerCase):
 
     def test_argument_errors_are_documents_with_exit_code_2(self) -> None:
         for arguments in (
-            ["--no-such-flag"], ["python", "extra"], ["--count"], ["python", "--count", "x"],
+            ["--no-such-flag"], ["python", "extra words"], ["--count"], ["python", "--count", "x"],
             ["--params-json", "{"], ["--params-json", "[]"], ["--params-json", "@/no/such/file"],
             ["python", "--format", "xml"], ["news"], ["-x"], ["a", "--query", "b"],
-            ["python", "--no-spellcheck=true"], [],
+            ["python", "--no-spellcheck=true"], ["news", "python", "extra"], [],
         ):  # fmt: skip
             with self.subTest(arguments):
                 run = self.run_script(self.script, *arguments)
@@ -333,6 +340,33 @@ class OneDocument(FakeServerCase):
         self.assertIn("brave_search.py web 'news'", hint)
         self.run_script(self.script, "web", "news")
         self.assertEqual(self.server.requests[-1].query["q"], ["news"])
+
+    def test_unquoted_words_are_one_query_wherever_the_flags_stand(self) -> None:
+        for words in (
+            "rust async --count 3 runtimes", "-n3 -- rust async runtimes",
+            "rust --raw async runtimes", "web --spellcheck rust async runtimes",
+        ):  # fmt: skip
+            self.run_script(self.script, *words.split())
+            self.assertEqual(self.server.requests[-1].query["q"], ["rust async runtimes"], words)
+
+    def test_a_word_beside_quoted_words_is_named_as_a_mistyped_command(self) -> None:
+        run = self.run_script(self.script, "nwes", "climate change")
+        self.assertEqual(run.document["error"], "web does not take 'climate change'.")
+        self.assertIn("command is news.", run.document["details"]["hint"])
+
+    def test_a_switch_is_given_alone_with_a_value_or_negated(self) -> None:
+        for flag, sent in (
+            ("--spellcheck", "true"), ("--spellcheck=false", "false"), ("--no-spellcheck", "false"),
+        ):  # fmt: skip
+            self.run_script(self.script, flag, "python")
+            self.assertEqual(self.server.requests[-1].query["spellcheck"], [sent], flag)
+
+    def test_a_value_may_begin_with_a_dash(self) -> None:
+        for words in (["--long", "-122.4"], ["--long=-122.4"]):
+            self.run_script(self.script, "python", "--lat", "-33.8", *words)
+            headers = dict(self.server.requests[-1].headers)
+            self.assertEqual(headers["X-Loc-Lat"], "-33.8")
+            self.assertEqual(headers["X-Loc-Long"], "-122.4")
 
     def test_a_query_may_begin_with_a_dash_after_two_dashes(self) -> None:
         self.run_script(self.script, "--count", "1", "--", "--python")

@@ -14,6 +14,7 @@ from typing import Any
 from tests.support import ROOT, SCRIPTS, SmallWebCase, clean_environment, load_script
 
 engines: Any = load_script("websearch.engines")
+KEY = "good-key-of-a-test"
 
 # A tiny engine: the API that Wikipedia has, at another address and under another name.
 MODULE = '''"""A tiny engine, for a test."""
@@ -39,8 +40,43 @@ ENTRY = """    "tiny": {
         "paid": False, "stored": "always", "sources": ("reference",), "auto": False,
         "filters": {}, "instead": {}, "max_query": 300, "max_count": 50,
     },
+    "vault": {
+        "title": "Vault", "module": "websearch.engines.vault", "keys": ("VAULT_API_KEY",),
+        "key_site": "https://vault.example",
+        "address": ("VAULT_BASE_URL", "https://vault.example"),
+        "paid": True, "stored": "always", "sources": ("web",), "auto": True,
+        "filters": {}, "instead": {}, "max_query": 300, "max_count": 50,
+    },
 }  # fmt: skip
 """
+# An engine with a key and a JSON body: the API that Serper has.
+KEYED_MODULE = '''"""An engine with a key, for a test."""
+
+from websearch.engines import engine_address, engine_key
+from websearch.engines.messages import EngineRequest, ResultPage
+from websearch.http_client import json_answer, status_error
+
+
+def first_request(params):
+    """Return the POST of a search."""
+    headers = {"X-API-KEY": engine_key("vault")}
+    body = {"q": params["query"], "num": params["count"]}
+    return EngineRequest(f"{engine_address('vault')}/search", headers, "POST", json=body)
+
+
+def read_answer(request, response):
+    """Return the result page that an answer is."""
+    if response.status != 200:
+        raise status_error(response, "Vault")
+    results = json_answer(response, "Vault").get("organic", [])
+    return ResultPage(
+        results=[
+            {"title": one["title"], "url": one["link"], "snippet": one.get("snippet", "")}
+            for one in results
+        ],
+        credits=2,
+    )
+'''
 
 
 class AnEngineMore(SmallWebCase):
@@ -57,22 +93,25 @@ class AnEngineMore(SmallWebCase):
         shutil.copytree(SCRIPTS, cls.scripts, ignore=shutil.ignore_patterns("__pycache__"))
         shutil.copy(ROOT / "SKILL.md", cls.scripts.parent)
         (cls.scripts / "websearch/engines/tiny.py").write_text(MODULE, encoding="utf-8")
+        (cls.scripts / "websearch/engines/vault.py").write_text(KEYED_MODULE, encoding="utf-8")
         table = cls.scripts / "websearch/engines/__init__.py"
         text = table.read_text(encoding="utf-8")
         table.write_text(text.replace("}  # fmt: skip\n", ENTRY, 1), encoding="utf-8")
 
-    def run_command(self, *words: str) -> str:
+    def run_command(self, *words: str, codes: tuple[int, ...] = (0, 1), **variables: str) -> str:
         """Run a command of the copy against the fake server; return its output."""
         environment = clean_environment(
             **self.environment_of(self.server.url, ""),
             GLSI_DB_PATH=self.store,
             TINY_BASE_URL=self.server.url,
+            VAULT_BASE_URL=self.server.url,
             TEST_SCRIPTS=str(self.scripts),
         )
+        environment |= variables
         finished = subprocess.run(
             [sys.executable, *words], env=environment, cwd=ROOT, capture_output=True, check=False
         )
-        self.assertIn(finished.returncode, (0, 1), finished.stderr.decode())
+        self.assertIn(finished.returncode, codes, finished.stderr.decode())
         return finished.stdout.decode()
 
     def test_help_lists_it_and_it_can_be_searched(self) -> None:
@@ -84,6 +123,25 @@ class AnEngineMore(SmallWebCase):
                 document = json.loads(self.run_command(command, *words))
                 self.assertTrue(document["ok"], document)
                 self.assertEqual(len(document["results"]), 2)
+
+    def test_one_with_a_key_is_asked_as_easily(self) -> None:
+        command = str(self.scripts / "web_search.py")
+        words = (command, "sourdough", "--engine", "vault", "--no-pages", "--count", "2", "--force")
+        document = json.loads(self.run_command(*words, codes=(3,)))
+        self.assertEqual(document["details"]["kind"], "auth")
+        self.assertIn("VAULT_API_KEY", document["error"])
+        keyed = {"VAULT_API_KEY": KEY, "GLSI_RATE_LIMIT": "5m"}
+        for spent in (2, 4):  # it has no pace, and its answer says what it has cost
+            document = json.loads(self.run_command(*words, **keyed))
+            self.assertEqual(len(document["results"]), 2)
+            self.assertEqual(document["billed"], {"vault": 2})
+            stats = json.loads(self.run_command(command, "cache", "stats"))
+            self.assertIn({"vault": spent}, stats["spent"].values())
+        request = json.loads(self.run_command(*words, "--dry-run", **keyed))["request"]
+        self.assertEqual(request["body"], {"q": "sourdough", "num": 2})
+        self.assertNotIn(KEY, str(request))
+        tables = (str(self.scripts / "keyless_search.py"), "--help")
+        self.assertNotIn("vault", self.run_command(*tables))
 
     def test_doctor_knows_its_address_and_its_pace(self) -> None:
         document = json.loads(self.run_command(str(self.scripts / "doctor.py")))

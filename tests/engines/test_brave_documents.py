@@ -1042,7 +1042,9 @@ class CorpusTest(FakeServerCase):
     def test_live_data_by_the_callback_key_of_a_search(self) -> None:
         found = brave.run_web_search({"query": "weather in paris", "enable_rich_callback": True})
         key = found["rich"]["hint"]["callback_key"]
-        self.assertEqual(brave.run_rich({"callback_key": key})["results"][0]["subtype"], "weather")
+        self.assertEqual(
+            brave.RUN["rich"]({"callback_key": key})["results"][0]["subtype"], "weather"
+        )
 
     def test_local_context_has_places(self) -> None:
         found = brave.run_context({"query": "coffee", "lat": 52.5, "long": 13.4})

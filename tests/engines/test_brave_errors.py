@@ -497,7 +497,7 @@ class LogTest(FakeServerCase):
     def test_an_operation_that_failed_has_its_error(self) -> None:
         self.set_environment(WEB_SEARCH_LOG=str(self.log))
         brave.run_web_search({"query": "zzyzx qwrtp"})
-        brave.run_news({"query": "a", "count": 0})
+        brave.RUN["news"]({"query": "a", "count": 0})
         first, second = self.records()
         self.assertEqual((first["hasResults"], first["error"]), (False, "No web results found"))
         self.assertNotIn("resultLen", first)

@@ -599,7 +599,7 @@ class WireRuleTest(SampleCase):
 
     def test_issue_request_raises_the_error_of_the_api(self) -> None:
         with self.assertRaises(brave.SearchError) as caught:
-            brave.issue_request("web", {"query": "bread", "count": 21})
+            brave.issue_request("web", {"query": "bread", "count": "many"})
         self.assertEqual((caught.exception.kind, len(self.server.requests)), ("invalid_input", 1))
         self.assertIn("count", caught.exception.message)
 
@@ -617,7 +617,9 @@ class ApiDefaultTest(unittest.TestCase):
 
     def test_every_default_of_the_api_is_in_the_table_of_parameters(self) -> None:
         for command, table in self.TABLES.items():
-            defaults = {one.name: one.default for one in table}
+            defaults = {
+                name: None if value is api.REQUIRED else value for name, value in table.items()
+            }
             for parameter in COMMANDS[command]["params"]:
                 if parameter["wire"] in defaults and parameter["name"] not in self.DESCRIBED:
                     with self.subTest(command=command, parameter=parameter["name"]):
@@ -632,10 +634,12 @@ class ApiDefaultTest(unittest.TestCase):
             text = call_main(brave, command, "--help").stdout.decode()
             for parameter in spec["params"]:
                 name, known = parameter["name"].replace("_", "-"), parameter["api_default"]
-                shown = re.search(rf"(?m)^  .*--{name}\b.*\(API default: (.*)\)$", text)
+                # The text of a flag ends where the next one begins.
+                shown = re.search(rf"(?ms)^  (?:-\w, )?--{name}\b.*?(?=^  -|\Z)", text)
+                default = re.search(r"\(API default: (.*)\)$", " ".join(shown[0].split()))
                 expected = None if known is None or "default" in parameter else str(known)
                 with self.subTest(command=command, parameter=name):
-                    self.assertEqual(shown and shown[1], expected)
+                    self.assertEqual(default and default[1], expected)
 
 
 class DryRunTest(FakeServerCase):
@@ -935,10 +939,10 @@ class ValidationTest(FakeServerCase):
             self.assertEqual(run.code, 0, run.document)
 
     def test_a_second_word_is_refused_with_what_to_do(self) -> None:
-        run = call_main(brave, "rust", "async")
-        self.assertEqual((run.code, run.document["error"]), (2, "web does not take 'async'."))
+        run = call_main(brave, "news", "rust", "async")
+        self.assertEqual((run.code, run.document["error"]), (2, "news does not take 'async'."))
         self.assertIn("single quotes", run.document["details"]["hint"])
-        run = call_main(brave, "rust", "news")
+        run = call_main(brave, "--count", "3", "news", "rust")
         self.assertIn("brave_search.py news ...", run.document["details"]["hint"])
 
     def test_a_command_without_its_query_says_how_to_search_for_that_word(self) -> None:

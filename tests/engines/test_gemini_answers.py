@@ -287,23 +287,6 @@ class Sources(unittest.TestCase):
         text = gemini.format_search_result(gemini.parse_search_response(data))
         self.assertIn("[A \\[b\\] (c)](https://a.example/x_%28y%29%20z)", text)
 
-    def test_for_other_scripts_carry_the_words_that_they_back(self) -> None:
-        text = "First fact. Second fact.\n- Third fact."
-        result = cited(
-            text,
-            support(text, "First fact.", 0),
-            support(text, "Second fact.", 0, 1),
-            support(text, "Third fact.", 1),
-        )
-        self.assertEqual(
-            [(one["url"], one["snippet"]) for one in gemini.as_results(result)],
-            [
-                ("https://a.example/", "First fact. … Second fact."),
-                ("https://b.example/", "Second fact. … Third fact."),
-                ("https://c.example/", ""),
-            ],
-        )
-
 
 class OddShapes(CannedCase):
     """Whole answers as a process meets them."""

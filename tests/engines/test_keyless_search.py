@@ -46,12 +46,15 @@ html_tree: Any = load_script("websearch.html_tree")
 duckduckgo: Any = load_script("websearch.engines.duckduckgo")
 google: Any = load_script("websearch.engines.google")
 keyless: Any = load_script("websearch.engines.keyless")
+engine_search: Any = load_script("websearch.engines.engine_search")
+messages: Any = load_script("websearch.engines.messages")
 pacing: Any = load_script("websearch.engines.pacing")
 result_pages: Any = load_script("websearch.engines.result_pages")
 searxng: Any = load_script("websearch.engines.searxng")
 command = load_script("keyless_search")
 common = load_script("websearch.common")
 http_client = load_script("websearch.http_client")
+REQUEST = messages.EngineRequest("https://engine.example/", {})
 SCRIPT = "keyless_search.py"
 ENGINES = ["duckduckgo", "google", "searxng", "wikipedia"]
 ADDRESSES = [f"{engine.upper()}_BASE_URL" for engine in ENGINES]
@@ -254,7 +257,7 @@ DUCKDUCKGO_HEADERS = {
 # command line -> what error and hint must say
 REFUSED = {
     ("",): "query is blank",
-    ("guide", "--engine", "bing"): "engine must be one of searxng, duckduckgo, google, wikipedia",
+    ("guide", "--engine", "bing"): "engine must be one of .*searxng, duckduckgo, google, wikipedia",
     ("guide", "--engine", "duckduck"): "nearest value is duckduckgo",
     ("guide", "--count", "51"): "from 1 to 50, not '51'",
     ("guide", "--page", "2"): "count 30",
@@ -470,7 +473,7 @@ class ResultsTest(KeylessCase):
         for engine, parts in table.items():
             params = {"engine": engine, "query": "guide", "count": 10}
             request = engines.load_module(engine).first_request(params)
-            text = pacing.send_within(request, time.monotonic() + 10).text()
+            text = http_client.send_within(request.for_http(), time.monotonic() + 10).text()
             for part in parts:
                 self.assertIn(part, text)
 
@@ -879,7 +882,7 @@ class CannedAnswers(CannedKeylessCase):
         self.assertEqual(document["answers"], ["42", "43"])
         self.assertEqual(document["suggestions"], ["y", "z"])
         for engine, answer in good.items():
-            request = {"url": "https://w.example/w/api.php?x"}
+            request = messages.EngineRequest("https://w.example/w/api.php?x", {})
             for broken in mutations(answer, source, 400):
                 response = http_client.Response(200, {}, json.dumps(broken).encode())
                 try:
@@ -887,7 +890,7 @@ class CannedAnswers(CannedKeylessCase):
                 except common.SearchError as error:
                     self.assertEqual(error.kind, "provider", broken)
                 else:
-                    self.assertTrue(all(one["url"] for one in page["results"]), broken)
+                    self.assertTrue(all(one["url"] for one in page.results), broken)
 
     def test_text_of_the_web_is_cleaned(self) -> None:
         self.server.body = {
@@ -1008,7 +1011,7 @@ class LinksTest(unittest.TestCase):
         hrefs = ["https://a.example/", "http://www.a.example", "https://duckduckgo.com/y.js?x=1",
                  "https://b.example/"]  # fmt: skip
         page = duckduckgo.parse_result_page("".join(map(block.format, hrefs)))
-        merged = keyless.merged_results([page, page])
+        merged = engine_search.merged_results([page, page])
         self.assertEqual([item["url"] for item in merged], [hrefs[0], hrefs[3]])
 
 
@@ -1119,11 +1122,11 @@ class TreeTest(unittest.TestCase):
         )
         for offsets in (("10", "40"), ("40", "10")):
             page = duckduckgo.parse_result_page("".join(map(form.format, offsets)))
-            self.assertEqual(page["next_form"], {"q": "x", "s": "40", "vqd": "4-1"})
+            self.assertEqual(page.next_form, {"q": "x", "s": "40", "vqd": "4-1"})
         for offset in ("0", "-10", "x", "9" * 9):
-            self.assertEqual(duckduckgo.parse_result_page(form.format(offset))["next_form"], {})
+            self.assertEqual(duckduckgo.parse_result_page(form.format(offset)).next_form, {})
         without_token = form.format("10").replace("vqd", "other")
-        self.assertEqual(duckduckgo.parse_result_page(without_token)["next_form"], {})
+        self.assertEqual(duckduckgo.parse_result_page(without_token).next_form, {})
 
     def test_broken_pages_never_break_a_parser(self) -> None:
         source = random.Random(8)
@@ -1140,7 +1143,7 @@ class TreeTest(unittest.TestCase):
                 searxng.parse_html,
             ):
                 found = parse(page)
-                self.assertTrue(all(one["url"] and one["title"] for one in found["results"]))
+                self.assertTrue(all(one["url"] and one["title"] for one in found.results))
 
 
 # ----- pacing: the rules
@@ -1211,9 +1214,9 @@ class PacingRules(unittest.TestCase):
     def test_a_good_answer_resets_the_growth_but_ends_no_rest(self) -> None:
         of = state()
         pacing.note_block(of, 100.0, "sign", 0)
-        pacing.note_answer(of, 150.0, {})  # sent before the block
+        pacing.note_answer(of, 150.0, messages.EngineAnswer())  # sent before the block
         self.assertEqual((of["blocks"], of["rest_until"]), (1, 700.0))
-        pacing.note_answer(of, 800.0, {})
+        pacing.note_answer(of, 800.0, messages.EngineAnswer())
         self.assertEqual((of["blocks"], of["signal"]), (0, ""))
         self.assertEqual(pacing.note_block(of, 900.0, "sign", 0), 600)
 
@@ -1237,11 +1240,11 @@ class PacingRules(unittest.TestCase):
 
     def test_durations_are_those_of_go(self) -> None:
         table = {"1s": 1, "500ms": 0.5, "2m": 120, "1m30s": 90, "0s": 0, "0": 0, "1.5s": 1.5,
-                 "1h": 3600, "": 1, " 2s ": 2}  # fmt: skip
+                 "1h": 3600, "1d": 86_400, "": 1, " 2s ": 2}  # fmt: skip
         for text, seconds in table.items():
             with mock.patch.dict(os.environ, {"GLSI_RATE_LIMIT": text}):
                 self.assertAlmostEqual(pacing.request_interval(), seconds)
-        for text in ("s", "1", "1 s", "1d", "-1s", "1s2", "1e3s"):
+        for text in ("s", "1", "1 s", "1w", "-1s", "1s2", "1e3s"):
             with (
                 mock.patch.dict(os.environ, {"GLSI_RATE_LIMIT": text}),
                 self.assertRaises(common.SearchError),
@@ -1550,30 +1553,27 @@ if SAMPLES:
                 text = text.partition("\n\n")[2]
             return http_client.Response(status, {}, text.encode())
 
-        def page(self, engine: str, name: str) -> dict[str, Any]:
+        def page(self, engine: str, name: str) -> Any:
             """What the script makes of a saved page."""
-            found: dict[str, Any] = engines.load_module(engine).read_answer(
-                {"url": ""}, self.answer(name)
-            )
-            return found
+            return engines.load_module(engine).read_answer(REQUEST, self.answer(name))
 
         def assert_wall(self, engine: str, name: str, signal: str, status: int) -> None:
             with self.assertRaises(common.SearchError) as caught:
-                engines.load_module(engine).read_answer({"url": ""}, self.answer(name, status))
+                engines.load_module(engine).read_answer(REQUEST, self.answer(name, status))
             self.assertEqual(caught.exception.kind, "blocked")
             self.assertIn(signal, caught.exception.details["signal"])
 
         def test_duckduckgo_gives_ten_results_unwrapped_with_title_and_snippet(self) -> None:
             page = self.page("duckduckgo", "duckduckgo/danilo-ddg_html_pagina_1.html")
-            self.assertGreaterEqual(len(keyless.merged_results([page])), 10)
-            self.assertEqual(page["results"][0]["url"], "https://rust-lang.org/")
+            self.assertGreaterEqual(len(engine_search.merged_results([page])), 10)
+            self.assertEqual(page.results[0]["url"], "https://rust-lang.org/")
             wiki = "https://en.wikipedia.org/wiki/Rust_(programming_language)"
-            self.assertEqual(page["results"][1]["url"], wiki)
-            for item in page["results"]:
+            self.assertEqual(page.results[1]["url"], wiki)
+            for item in page.results:
                 self.assertTrue(item["title"] and item["snippet"])
                 self.assertNotIn("duckduckgo.com", item["url"])
-            self.assertEqual(page["next_form"]["s"], "10")
-            self.assertRegex(page["next_form"]["vqd"], r"^4-\d{20,}$")
+            self.assertEqual(page.next_form["s"], "10")
+            self.assertRegex(page.next_form["vqd"], r"^4-\d{20,}$")
 
         def test_duckduckgos_block_page_is_a_block_under_any_status(self) -> None:
             name = "duckduckgo/danilo-interstitial_cloudflare_anomaly_2026.html"
@@ -1582,11 +1582,11 @@ if SAMPLES:
 
         def test_googles_page_of_2026_gives_ten_results(self) -> None:
             page = self.page("google", "google/openserp-search_results.html")
-            self.assertGreaterEqual(len(page["results"]), 10)
-            titles = [item["title"] for item in page["results"]]
+            self.assertGreaterEqual(len(page.results), 10)
+            titles = [item["title"] for item in page.results]
             self.assertEqual(titles[0], "Using the Fetch API - MDN Web Docs")
             self.assertEqual(len(set(titles)), len(titles))
-            self.assertEqual(page["results"][0]["date"], "20.08.2025")
+            self.assertEqual(page.results[0]["date"], "20.08.2025")
 
         def test_googles_captcha_and_javascript_pages_are_blocks(self) -> None:
             for status in (200, 429, 503):
@@ -1597,7 +1597,7 @@ if SAMPLES:
             by_json = self.page("searxng", "searxng/search_hello_world.json")
             by_page = self.page("searxng", "searxng/search_hello_world.html")
             self.assertEqual(len(by_json["results"]), 5)
-            self.assertEqual(by_json["results"], by_page["results"])
+            self.assertEqual(by_json["results"], by_page.results)
             self.assertTrue(self.page("searxng", "searxng/search_page2.json")["results"])
             self.assertEqual(len(self.page("searxng", "searxng/scout.json")["results"]), 2)
             self.assertEqual(by_json["unresponsive_engines"][0]["engine"], "wikipedia")

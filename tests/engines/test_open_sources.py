@@ -34,6 +34,8 @@ from tests.support import (
 
 engines: Any = load_script("websearch.engines")
 keyless: Any = load_script("websearch.engines.keyless")
+engine_search: Any = load_script("websearch.engines.engine_search")
+messages: Any = load_script("websearch.engines.messages")
 pacing: Any = load_script("websearch.engines.pacing")
 open_sources: Any = load_script("websearch.engines.api_sources")
 common: Any = load_script("websearch.common")
@@ -539,7 +541,7 @@ if SAMPLES:
         def read(self, engine: str, name: str, status: int = 200) -> list[dict[str, Any]]:
             """The results of a recorded answer."""
             path = "/search/issues" if engine == "github" else "/w/api.php"
-            request = {"url": f"https://en.wikipedia.org{path}"}
+            request = messages.EngineRequest(f"https://en.wikipedia.org{path}", {})
             body = (SAMPLES / name).read_bytes()
             headers = {}
             if body.startswith(b"HTTP "):
@@ -549,7 +551,7 @@ if SAMPLES:
                 headers = dict(line.split(": ", 1) for line in lines[1:])
             answer = http_client.Response(status, headers, body)
             page = engines.load_module(engine).read_answer(request, answer)
-            return list(keyless.merged_results([page]))
+            return list(engine_search.merged_results([page]))
 
         def refused(self, engine: str, name: str, status: int) -> Any:
             """The error that a recorded answer means."""

@@ -48,7 +48,8 @@ class StreamCase(FakeServerCase):
     ) -> list[dict[str, Any]]:
         """Answer the lines with --jsonl; return the documents."""
         process = self.start(script, "--jsonl", *words, key=key, stdout=subprocess.PIPE)
-        stdout, stderr = process.communicate("\n".join(lines).encode(), timeout=60)
+        text = "".join(f"{line}\n" for line in lines)
+        stdout, stderr = process.communicate(text.encode(), timeout=60)
         self.assertEqual((process.returncode, stderr), (code, b""), stdout)
         return [json.loads(line) for line in stdout.splitlines()]
 
@@ -56,7 +57,8 @@ class StreamCase(FakeServerCase):
         """Run the command that starts and resumes; return all documents of the file."""
         with self.out.open("ab") as out:
             process = self.start(script, "--skip-done", str(self.out), key=key, stdout=out)
-            _, stderr = process.communicate("\n".join(lines).encode(), timeout=60)
+            text = "".join(f"{line}\n" for line in lines)
+            _, stderr = process.communicate(text.encode(), timeout=60)
         self.assertEqual(stderr, b"")
         return [
             json.loads(line) for line in self.out.read_bytes().splitlines() if line[-1:] == b"}"
@@ -74,6 +76,16 @@ class Streams(StreamCase):
                     self.assertTrue(all(one["input"] == one["query"] for one in found))
                     if words == ["--ordered"]:
                         self.assertEqual([one["input"] for one in found], lines)
+
+    def test_the_last_line_needs_no_newline_and_a_long_one_is_cut(self) -> None:
+        for script in BATCHES:
+            process = self.start(script, "--jsonl", "--ordered", stdout=subprocess.PIPE)
+            long_line = b"guide " * 50_000
+            stdout, _ = process.communicate(long_line + b"\nguide\nsourdough", timeout=60)
+            documents = [json.loads(line) for line in stdout.splitlines()]
+            inputs = [document["input"] for document in documents]
+            self.assertEqual(inputs[1:], ["guide", "sourdough"], script)
+            self.assertLessEqual(len(inputs[0]), 100_000)
 
     def test_a_bad_line_is_an_error_of_its_own(self) -> None:
         lines = ["guide", "{bad", '{"query": "guide", "cuont": 1}', '{"query": "sourdough"}']

@@ -37,8 +37,6 @@ from .messages import JSON_TYPE, Answer, RecordedRequest, Reply, Route, ServerSt
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from .brave_parameters import Parameter
-
 # Passing faults and the slow key have every plan once they let a request through.
 ALL_PLANS = frozenset({"search", "legacy", "answers", "suggest", "spellcheck"})
 PLANS = {
@@ -63,9 +61,8 @@ class Endpoint:
     path: str
     methods: str
     plan: str
-    parameters: tuple[Parameter, ...]
+    parameters: table.Table
     answer: Callable[[Call], Answer]
-    post_parameters: tuple[Parameter, ...] | None = None
 
 
 def handle(endpoint: Endpoint, request: RecordedRequest, state: ServerState) -> Answer:
@@ -98,10 +95,7 @@ def _checked(endpoint: Endpoint, request: RecordedRequest, state: ServerState, k
         raise RefusedError(brave_errors.invalid_token())
     if endpoint.plan not in plans:
         raise RefusedError(brave_errors.not_in_plan())
-    parameters = endpoint.parameters
-    if request.method == "POST" and endpoint.post_parameters:
-        parameters = endpoint.post_parameters
-    return Call(request, state, key, plans, table.check(request, parameters))
+    return Call(request, state, key, plans, table.check(request, endpoint.parameters))
 
 
 def _with_rate_headers(answer: Answer, rated: bool) -> Answer:
@@ -129,7 +123,7 @@ BASE = "/res/v1"
 READ = "GET"
 READ_OR_POST = "GET POST"
 ENDPOINTS = (
-    Endpoint("/web/search", READ_OR_POST, "search", table.WEB, answer_web, table.WEB_POST),
+    Endpoint("/web/search", READ_OR_POST, "search", table.WEB, answer_web),
     Endpoint("/news/search", READ_OR_POST, "search", table.NEWS, answer_news),
     Endpoint("/videos/search", READ_OR_POST, "search", table.VIDEOS, answer_videos),
     Endpoint("/images/search", READ, "search", table.IMAGES, answer_images),

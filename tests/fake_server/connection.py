@@ -165,7 +165,9 @@ class Connection:
 
 def head_bytes(status: int, content_type: str, headers: dict[str, str]) -> bytes:
     """The status line and the headers of an answer, with the empty line after them."""
-    lines = [f"HTTP/1.1 {status:d} {HTTPStatus(status).phrase}", f"Content-Type: {content_type}"]
+    known = status in HTTPStatus.__members__.values()  # Tavily has statuses of its own
+    phrase = HTTPStatus(status).phrase if known else ""
+    lines = [f"HTTP/1.1 {status:d} {phrase}", f"Content-Type: {content_type}"]
     lines += [f"{name}: {value}" for name, value in headers.items()]
     return ("\r\n".join(lines) + "\r\n\r\n").encode("latin-1")
 

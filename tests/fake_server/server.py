@@ -36,7 +36,22 @@ from dataclasses import replace
 from http import HTTPStatus
 from types import TracebackType
 
-from . import brave, gemini, keyless, serper, small_web, stackexchange, wayback, website
+from . import (
+    brave,
+    exa,
+    gemini,
+    kagi,
+    keenable,
+    keyless,
+    parallel,
+    serper,
+    small_web,
+    stackexchange,
+    tavily,
+    wayback,
+    website,
+    you,
+)
 from .connection import BadRequestError, Connection
 from .local_links import leading_here
 from .messages import Answer, RecordedRequest, Reply, Route, ServerState, Stream, json_reply
@@ -47,11 +62,20 @@ MAX_RECORDED = 10_000
 JOIN_SECONDS = 5.0
 REQUESTS_PATH = "/__requests"
 
+SEARCH_APIS = [
+    *tavily.ROUTES,
+    *you.ROUTES,
+    *keenable.ROUTES,
+    *exa.ROUTES,
+    *parallel.ROUTES,
+    *kagi.ROUTES,
+]
 ROUTES: tuple[Route, ...] = (
     *map(leading_here, brave.ROUTES),
     *gemini.ROUTES,
     *map(leading_here, keyless.ROUTES),
     *map(leading_here, serper.ROUTES),
+    *map(leading_here, SEARCH_APIS),
     *stackexchange.ROUTES,  # it compresses its answers itself, so its results lead here before
     *wayback.ROUTES,  # its addresses begin like those of the small web
     *small_web.ROUTES,

@@ -64,7 +64,7 @@ page_store: Any = load_script("websearch.store")
 web_search: Any = load_script("web_search")
 # The thin commands, and the modules of the package that hold their functions.
 HOMES = {
-    "web_search": ("websearch.brief", "websearch.search"),
+    "web_search": ("websearch.search.commands",),
     "keyless_search": ("websearch.engines.keyless",),
     "read_page": ("websearch.pages.read",),
     "doctor": ("websearch.doctor",),
@@ -340,7 +340,11 @@ class Parameters(FuzzCase):
             module = source.choice(modules)
             command = source.choice(list(module.COMMANDS))
             spec = module.COMMANDS[command]
-            flags = list(command_line.flag_table(spec))
+            flags = list(
+                command_line.make_parser(
+                    {"name": "x", "description": "", "commands": module.COMMANDS}, command
+                ).types
+            )
             words = [command] if source.random() < 0.8 else []
             for _ in range(source.randint(0, 5)):
                 word = source.choice([*flags, "--params-json", "--format", "--output"])

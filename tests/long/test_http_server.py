@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import http.client
 import os
-import select
 import signal
 import socket
 import sys
@@ -15,63 +14,13 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from urllib.parse import quote
 
-from tests.servers.http_support import ServerCase, limits, read_all, request, responses
+from tests.servers.http_support import ServerCase, limits, request
 from tests.support import SLACK
 
 REQUESTS, AT_ONCE = 3_000, 8
 
 
 class SlowClients(ServerCase):
-    def test_headers_that_drip_in_are_cut_off_by_a_limit_for_all_of_them(self) -> None:
-        with self.api.connect() as client:
-            started = time.monotonic()
-            data = request("/health", "GET", "X: " + "y" * 1_000)
-            for byte in data:
-                client.sendall(bytes([byte]))
-                client.settimeout(0.2)
-                try:
-                    if client.recv(1, socket.MSG_PEEK):
-                        break
-                except TimeoutError:
-                    continue
-            taken = time.monotonic() - started
-            client.settimeout(10)
-            answers = responses(read_all(client))
-        self.assertEqual([one.status for one in answers], [408])
-        self.assertEqual(answers[0].document["details"]["kind"], "timeout")
-        self.assertGreater(taken, limits.HEAD_TIMEOUT - 1)
-        self.assertLess(taken, limits.HEAD_TIMEOUT + SLACK)
-
-    def test_header_lines_that_come_one_by_one_are_cut_off_by_the_same_limit(self) -> None:
-        with self.api.connect() as client:
-            started = time.monotonic()
-            client.sendall(b"GET /health HTTP/1.1\r\nHost: localhost\r\n")
-            while not select.select([client], [], [], 0.5)[0]:
-                self.assertLess(time.monotonic() - started, limits.HEAD_TIMEOUT + SLACK)
-                client.sendall(b"X: y\r\n")
-            answers = responses(read_all(client))
-        self.assertEqual([one.status for one in answers], [408])
-
-    def test_empty_lines_do_not_keep_a_connection_open(self) -> None:
-        with self.api.connect() as client:
-            started = time.monotonic()
-            limit = limits.IDLE_TIMEOUT + SLACK
-            while not select.select([client], [], [], 2)[0] and time.monotonic() - started < limit:
-                client.sendall(b"\r\n")
-            self.assertEqual(client.recv(1), b"")
-            self.assertLess(time.monotonic() - started, limit + 2)
-
-    def test_idle_connections_are_closed_without_a_word(self) -> None:
-        with self.api.connect() as client:
-            client.settimeout(60)
-            client.sendall(request())
-            started = time.monotonic()
-            answers = responses(read_all(client))
-            taken = time.monotonic() - started
-        self.assertEqual([one.status for one in answers], [200])
-        self.assertGreater(taken, limits.IDLE_TIMEOUT - 1)
-        self.assertLess(taken, limits.IDLE_TIMEOUT + SLACK)
-
     def test_one_that_takes_no_answer_is_dropped_and_others_are_served_meanwhile(self) -> None:
         with self.api.connect() as client:
             client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4_096)

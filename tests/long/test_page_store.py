@@ -5,7 +5,6 @@ STORE_SECONDS (10): how long the processes write.
 
 from __future__ import annotations
 
-import itertools
 import json
 import os
 import random
@@ -139,43 +138,24 @@ class ManyProcesses(LongStoreCase):
         total = sum(map(len, written))
         print(f"\n{total} answers, {2 * total} pages, the slowest write {max(slowest):.2f} s")
 
-    def test_one_of_sixteen_gets_the_claim_and_the_next_when_it_ends(self) -> None:
-        code = (
-            f"import sys, time; sys.path.insert(0, {str(SCRIPTS)!r}); "
-            "from websearch import store as page_store\n"
-            f"store = page_store.PageStore({str(self.path)!r})\n"
-            "while not store.claim('key', 60.0): time.sleep(0.01)\n"
-            "started = time.time(); time.sleep(0.1); ended = time.time()\n"
-            "store.release('key'); store.close(); assert not store.warnings, store.warnings\n"
-            "print(started, ended)"
-        )
-        processes = [
-            subprocess.Popen(
-                [sys.executable, "-c", code], stdout=subprocess.PIPE, env=clean_environment()
-            )
-            for _ in range(PROCESSES)
-        ]
-        outputs = [process.communicate(timeout=120)[0] for process in processes]
-        times = sorted(tuple(map(float, output.split())) for output in outputs)
-        self.assertEqual(len(times), PROCESSES)
-        for (_, ended), (started, _) in itertools.pairwise(times):
-            self.assertGreaterEqual(started, ended)
-
 
 class Killed(LongStoreCase):
     def test_at_any_moment_the_file_opens_again_and_holds_what_was_written(self) -> None:
         source = random.Random(SEED)
-        kept = 0
+        written = 0
         for kill in range(KILLS):
             process = self.writer(kill, 60.0)
-            time.sleep(0.1 + source.random() * 0.6)
-            process.kill()
-            stdout, stderr = process.communicate(timeout=60)
+            assert process.stdout and process.stderr
+            with process:
+                first = process.stdout.readline()  # a busy machine takes its time to start
+                time.sleep(source.random() * 0.6)
+                process.kill()
+                stdout, stderr = first + process.stdout.read(), process.stderr.read()
             self.assertEqual(stderr, "")
             numbers = [int(line) for line in stdout.splitlines() if line.isdigit()]
             self.assert_kept(kill, numbers)
-            kept += len(numbers)
-        self.assertGreater(kept, KILLS)
+            written += len(numbers)
+        self.assertGreater(written, KILLS)
         self.assert_sound()
 
     def test_while_the_file_is_made_it_can_be_made_by_the_next(self) -> None:

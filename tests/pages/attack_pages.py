@@ -39,6 +39,7 @@ common: Any = load_script("websearch.common")
 
 http_client: Any = load_script("websearch.http_client")
 engines: Any = load_script("websearch.engines")
+messages: Any = load_script("websearch.engines.messages")
 fetch: Any = load_script("websearch.pages.fetch")
 passages: Any = load_script("websearch.pages.passages")
 page_document: Any = load_script("websearch.pages.page_document")
@@ -321,7 +322,7 @@ def read_by_engines(text: str) -> None:
     for name in engines.keyless_engines():
         module = engines.load_module(name)
         for body in (text, block, data):
-            request = {"url": "http://x.example/w/api.php", "fields": {}}
+            request = messages.EngineRequest("http://x.example/w/api.php", {})
             try:
                 module.read_answer(request, answer(body, {"location": text}))
             except common.SearchError as error:

@@ -14,10 +14,10 @@ from tests.pages.test_read_page import SiteCase
 from tests.support import SmallWebCase, load_script
 
 archive: Any = load_script("websearch.pages.archive")
-brief: Any = load_script("websearch.brief")
+brief: Any = load_script("websearch.search.commands")
 fetch: Any = load_script("websearch.pages.fetch")
 read: Any = load_script("websearch.pages.read")
-search: Any = load_script("websearch.search")
+search: Any = load_script("websearch.search.commands")
 DAY = "2024-01-31"
 
 

@@ -1002,6 +1002,64 @@ class Limits(PdfCase):
         self.assertIn("first", document["text"])
         self.assertIn("page 2: the time", document["note"])
 
+    def seconds(self, data: bytes, seconds: float = 60) -> float:
+        """Processor time that a file with the word "text" takes under a deadline."""
+        begin = time.process_time()
+        document = pdf.read_pdf(data, "", time.monotonic() + seconds)
+        self.assertIn("text", document["text"])
+        return time.process_time() - begin
+
+    def test_time_grows_with_the_description_and_with_the_text_of_a_page(self) -> None:
+        def described(count: int) -> bytes:
+            builder = PdfBuilder()
+            builder.add_text("text")
+            marks = b"<dc:title" * count + b"<rdf:li" * count + b"<rdf:li >" * count
+            metadata = builder.add_packed(marks + b"xmp:CreateDate   " * count)
+            builder.catalog_fields = b"/Metadata %d 0 R" % metadata
+            return builder.build()
+
+        def one_paragraph(count: int) -> bytes:  # that each line goes on with
+            builder = PdfBuilder()
+            line = b"(%b) Tj 0 -60 Td " % (b"text-" * 30 + b"and," + b" text" * 10)
+            content = b"BT /F1 9 Tf 1 0 0 1 72 700 Tm " + line * count
+            builder.add_page(builder.add_packed(content))
+            return builder.build()
+
+        for make, size in ((described, 4_000), (one_paragraph, 1_000)):
+            short, middle, long = (
+                min(self.seconds(make(count)) for _ in range(2))
+                for count in (size, 2 * size, 4 * size)
+            )
+            with self.subTest(make.__name__):
+                self.assertLess(middle, 4 * short + 0.05)
+                self.assertLess(long, 9 * short + 0.05)
+
+    def test_filters_are_few_and_end_at_the_deadline(self) -> None:
+        packed = b""
+        for count in range(1, 21):  # each unpacks to two million bytes and then to half of them
+            rows = bytearray(2_000_000)
+            rows[1::2] = packed.ljust(1_000_000, b"\0")
+            packed = zlib.compress(rows, 1)
+            if count not in (8, 20):
+                continue
+            fields = b"/Filter[%b]" % (b"/FlateDecode" * count)
+            fields += b"/DecodeParms[%b]" % (b"<</Predictor 15/Columns 1>>" * count)
+            builder = PdfBuilder()
+            builder.add_text("text")
+            builder.add_page(builder.add_stream(packed, fields))
+            self.assertLess(self.seconds(builder.build(), seconds=0.3), 1.5)
+
+    def test_a_map_of_codes_without_end_ends_at_the_deadline(self) -> None:
+        for unit in (b"<0041> <0041> ", b"x", b"beginbfchar ", b"beginbfrange <41>["):
+            builder = PdfBuilder()
+            builder.add_text("text")
+            cmap = b"1 beginbfchar " + unit * (39_000_000 // len(unit))
+            font = composite_font(builder, cmap)
+            builder.add_page(b"BT /F1 9 Tf <0001> Tj", b"<</Font<</F1 %b>>>>" % font)
+            builder.add_stream(bytes(13_000_000))  # so that as much may be unpacked
+            with self.subTest(unit):
+                self.assertLess(self.seconds(builder.build(), seconds=1), 3)
+
     def test_a_predictor_with_rows_without_end_ends(self) -> None:
         builder = PdfBuilder()
         builder.add_text("first")

@@ -568,7 +568,6 @@ class Metadata(unittest.TestCase):
         meta = (
             "<title>From title</title><meta property=og:title content='From graph'>"
             "<meta name=author content=Meta>"
-            "<meta property='article:published_time' content=2020-01-01>"
         )
         found = self.found(data + meta, attributes="lang=en-US")
         self.assertEqual(found["title"], "From data")
@@ -577,7 +576,6 @@ class Metadata(unittest.TestCase):
         self.assertEqual(found["language"], "en-US")
         found = self.found(meta)
         self.assertEqual((found["title"], found["author"]), ("From graph", "Meta"))
-        self.assertEqual(found["published"], "2020-01-01")
 
     def test_markup_is_read_where_nothing_better_is(self) -> None:
         body = (

@@ -30,7 +30,7 @@ from tests.support import (
 read: Any = load_script("websearch.pages.read")
 sites: Any = load_script("websearch.pages.sites")
 fetch: Any = load_script("websearch.pages.fetch")
-search: Any = load_script("websearch.search")
+search: Any = load_script("websearch.search.commands")
 pacing: Any = load_script("websearch.engines.pacing")
 common: Any = load_script("websearch.common")
 http_client: Any = load_script("websearch.http_client")

@@ -10,6 +10,7 @@ import json
 import re
 import unittest
 from collections import Counter
+from typing import Any
 
 from tests.bench import bench_brief
 from tests.search.brief_support import HERON, NEWT, OTTER, QUESTIONS, SITES, BriefCase
@@ -17,7 +18,24 @@ from tests.search.scripted_web import GOOD_KEY, story
 from tests.support import SmallWebCase, load_script
 
 common = load_script("websearch.common")
-fusion = load_script("websearch.fusion")
+rank = load_script("websearch.search.rank")
+plan = load_script("websearch.search.plan")
+answers = load_script("websearch.search.answers")
+
+
+def ranked(lists: list[list[dict[str, Any]]]) -> Any:
+    """The sources of several questions, each with its list of results."""
+    return rank.rank(
+        [
+            answers.Answer(
+                plan.Question(number, "q", ("serper",), {}, "general", 10, 0.0),
+                "serper",
+                engine="serper",
+                results=results,
+            )
+            for number, results in enumerate(lists, 1)
+        ]
+    )
 
 
 class OneDocument(BriefCase):
@@ -157,16 +175,16 @@ class Duplicates(BriefCase):
         )
         other = {"url": "https://example.net/b"}
         lists = [[{"url": form} for form in forms], [other, {"url": forms[2]}]]
-        fused = fusion.fuse(lists)
-        self.assertEqual([one["result"]["url"] for one in fused], [forms[0], other["url"]])
-        self.assertEqual([one["lists"] for one in fused], [[0, 1], [1]])
+        sources = ranked(lists)
+        self.assertEqual([one.result["url"] for one in sources], [forms[0], other["url"]])
+        self.assertEqual([one.questions for one in sources], [{1, 2}, {2}])
         different = ("https://example.org/a", "https://example.org/b", "https://example.org/a?id=2")
-        self.assertEqual(len(fusion.fuse([[{"url": one} for one in different]])), 3)
+        self.assertEqual(len(ranked([[{"url": one} for one in different]])), 3)
 
     def test_ranks_add_up_so_that_two_second_places_beat_one_first(self) -> None:
         first, second, third = ({"url": f"https://example.org/{name}"} for name in "abc")
-        fused = fusion.fuse([[first, third], [second, third]])
-        self.assertEqual([one["result"]["url"][-1] for one in fused], ["c", "a", "b"])
+        sources = ranked([[first, third], [second, third]])
+        self.assertEqual([one.result["url"][-1] for one in sources], ["c", "a", "b"])
 
     def test_one_text_under_other_addresses_is_one_source(self) -> None:
         text = story("otter", 40)

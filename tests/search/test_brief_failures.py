@@ -120,15 +120,6 @@ class Time(BriefCase):
 class Keyless(BriefCase):
     engines = ("searxng",)
 
-    def test_at_most_four_questions_are_at_one_engine(self) -> None:
-        questions = [f"question {number}" for number in range(8)]
-        for number, question in enumerate(questions):
-            self.web.find(question, self.web.page(f"/{number}", story(f"beast{number}")))
-        self.web.delays["searxng"] = 0.5
-        document = self.brief(*questions)
-        self.assertEqual(self.web.most_at_once, 4)
-        self.assertEqual([one["found"] for one in document["queries"]], [1] * 8)
-
     def test_the_pace_of_the_engine_is_kept(self) -> None:
         self.four_topics()
         self.use("searxng", GLSI_RATE_LIMIT="400ms")

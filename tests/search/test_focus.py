@@ -14,8 +14,8 @@ from tests.servers.http_support import ServerProcess
 from tests.servers.mcp_support import Client
 from tests.support import CannedServer, SmallWebCase, load_script
 
-search: Any = load_script("websearch.search")
-brief: Any = load_script("websearch.brief")
+search: Any = load_script("websearch.search.commands")
+brief: Any = load_script("websearch.search.commands")
 engines: Any = load_script("websearch.engines")
 pacing: Any = load_script("websearch.engines.pacing")
 tools: Any = load_script("websearch.servers.mcp_tools")

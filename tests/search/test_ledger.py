@@ -16,7 +16,7 @@ from tests.search.scripted_web import HANG_SECONDS, ScriptedWeb, story
 from tests.support import EnvironmentCase, Run, load_script, run_script
 
 ledger: Any = load_script("websearch.ledger")
-search = load_script("websearch.search")
+search = load_script("websearch.search.commands")
 store_module = load_script("websearch.store")
 tools = load_script("websearch.servers.mcp_tools")
 PROCESSES = 16
@@ -132,9 +132,9 @@ class Counting(LedgerCase):
 
     def test_more_than_one_credit_is_more_than_one_request(self) -> None:
         with contextlib.closing(store_module.PageStore()) as store:
-            answer = {"ok": True, "credits": 3}
-            document, billed = ledger.ask_metered("serper", lambda: answer, store)
-        self.assertEqual((document, billed), (answer, {"serper": 3}))
+            month = ledger.begin_request("serper", store)
+            billed = ledger.end_request("serper", month, {"ok": True, "credits": 3}, store)
+        self.assertEqual(billed, {"serper": 3})
         self.assertEqual(self.spent(), {"serper": 3})
 
 
@@ -259,12 +259,9 @@ class Months(LedgerCase):
                 self.at("2026-11-30 23:59:59"),
                 contextlib.closing(store_module.PageStore()) as store,
             ):
-
-                def ask(answer: Any = answer) -> Any:
-                    ledger.time.gmtime.return_value = time.strptime("2026-12-01", "%Y-%m-%d")
-                    return answer
-
-                ledger.ask_metered("serper", ask, store)
+                month = ledger.begin_request("serper", store)
+                ledger.time.gmtime.return_value = time.strptime("2026-12-01", "%Y-%m-%d")
+                ledger.end_request("serper", month, answer, store)
                 self.assertEqual(store.spent("2026-11"), spent)
                 self.assertEqual(store.spent("2026-12"), {})
 
@@ -359,10 +356,22 @@ class OldAndDamagedFiles(LedgerCase):
         self.assertTrue(self.search()["ok"])
 
     def test_without_a_store_a_search_goes_on(self) -> None:
-        self.use("serper", budget="serper:5", GLSI_DB_PATH="/dev/null/cache.db")
+        self.use("serper", GLSI_DB_PATH="/dev/null/cache.db")
         document = self.search()
         self.assertTrue(document["ok"], document)
         self.assertTrue(document["warnings"])
+
+    def test_a_budget_that_cannot_be_counted_is_refused_and_nothing_is_sent(self) -> None:
+        for path in ("/dev/null/cache.db", ":memory:"):
+            self.use("serper", budget="serper:5,brave:3", GLSI_DB_PATH=path)
+            details = self.search(QUESTION, "--engine", "serper")["details"]
+            self.assertEqual(details["kind"], "quota")
+            self.assertRegex(details["hint"], r"GLSI_DB_PATH.*serper.*WEB_SEARCH_BUDGET")
+            document, _ = tools.call_tool("google_search", {"query": QUESTION})
+            self.assertEqual(document["details"]["kind"], "quota")
+        self.assertEqual(self.web.asked, [])
+        self.use("serper", budget="brave:3", GLSI_DB_PATH="/dev/null/cache.db")
+        self.assertTrue(self.search()["ok"])
 
 
 if __name__ == "__main__":

@@ -28,9 +28,10 @@ from tests.support import (
     small_web_environment,
 )
 
-web_search = load_script("websearch.search")
+web_search = load_script("websearch.search.commands")
 command = load_script("web_search")
-results = load_script("websearch.results")
+answers = load_script("websearch.search.answers")
+durations = load_script("websearch.durations")
 page_room = load_script("websearch.pages.budget")
 engines = load_script("websearch.engines")
 common = load_script("websearch.common")
@@ -94,7 +95,7 @@ class FromQuestionToPassages(WebSearchCase):
         self.assertEqual(document["engine"], "duckduckgo")
         self.assertEqual([one["position"] for one in document["results"]], [1, 2, 3, 4, 5])
         self.assertFalse(document["from_cache"])
-        self.assertEqual(document["attempts"], [{"engine": "duckduckgo"}])
+        self.assertNotIn("attempts", document)  # nothing failed
         self.assertRegex(document["fetched_at"], r"^20\d\d-\d\d-\d\dT\d\d:\d\d:\d\dZ$")
         for result in document["results"]:
             self.assertIn("/web/", result["url"])
@@ -263,20 +264,61 @@ class Cache(WebSearchCase):
         self.assertTrue(self.search()["from_cache"])
         self.assertFalse(self.search(ttl="0")["from_cache"])
 
-    def test_an_answer_with_a_page_that_may_work_later_is_not_kept(self) -> None:
-        self.search(f"{QUESTION} pagefault:500:2")
-        self.assertEqual(self.rows(), [])
-        document, engine, pages = self.requests_of(f"{QUESTION} pagefault:500:2")
-        self.assertFalse(document["from_cache"])
-        self.assertEqual(engine, 1)
-        self.assertLessEqual(pages, 3)  # the tries for the one page; the good ones are kept
+    def test_a_page_that_failed_is_asked_for_again_and_the_answer_is_kept(self) -> None:
+        for fault, tries in (("404", 1), ("500", 3)):
+            query = f"{QUESTION} pagefault:{fault}:2"
+            first = self.search(query)
+            again, engine, pages = self.requests_of(query, max_chars=5_000)
+            self.assertEqual((engine, again["from_cache"]), (0, False))
+            self.assertIn(pages, range(1, tries + 1))  # the good ones are kept
+            self.assertEqual(again["results"][1]["error"], first["results"][1]["error"])
 
-    def test_an_answer_with_a_page_that_failed_for_good_is_kept(self) -> None:
-        query = f"{QUESTION} pagefault:404:2"
-        first = self.search(query)
-        again, engine, pages = self.requests_of(query, max_chars=5_000)
-        self.assertEqual((engine, pages, again["from_cache"]), (0, 0, True))
-        self.assertEqual(again["results"][1]["error"], first["results"][1]["error"])
+    def test_an_answer_is_stored_as_it_came(self) -> None:
+        self.search()
+        ((_, text, _),) = self.rows()
+        content = json.loads(text)
+        fields = {"query", "engine", "count", "results", "fetched_at", "urls"}
+        self.assertEqual(set(content), fields)
+        for result in content["results"]:
+            self.assertLessEqual(set(result), {"title", "url", "snippet", "date"})
+
+    def test_a_damaged_stored_answer_is_asked_for_again(self) -> None:
+        self.search(no_pages=True)
+        ((key, content, _),) = self.rows()
+        good = json.loads(content)
+        (first, *_) = good["results"]
+        damaged = [
+            {**good, "engine": "gone"}, {**good, "count": float("inf")}, {**good, "results": {}},
+            {**good, "results": [{**first, "url": 7}]}, {**good, "fetched_at": None}, {}, [],
+        ]  # fmt: skip
+        for content in damaged:
+            with contextlib.closing(sqlite3.connect(os.environ["GLSI_DB_PATH"])) as database:
+                database.execute("UPDATE cache SET content = ?", (json.dumps(content),))
+                database.commit()
+            document, engine, _ = self.requests_of(no_pages=True)
+            self.assertEqual((document["ok"], engine), (True, 1), content)
+        strange = {**first, "position": float("inf"), "date": {"year": 2024}, "text": "\ud800"}
+        strange["title"] = "a \ud800 title"
+        changed = json.dumps({**good, "results": [strange, *good["results"][1:]]})
+        with contextlib.closing(sqlite3.connect(os.environ["GLSI_DB_PATH"])) as database:
+            statement = "UPDATE cache SET content = ? WHERE query_hash = ?"
+            database.execute(statement, (changed, key))
+            database.commit()
+        run = self.run_script("web_search.py", QUESTION, "--no-pages", **KEYLESS)
+        self.assertEqual(run.code, 0, run.document)
+        self.assertTrue(run.document["from_cache"])
+        self.assertEqual(run.document["results"][0]["title"], "a \ufffd title")
+        self.assertNotIn("text", run.document["results"][0])
+
+    def test_two_servers_of_ones_own_do_not_share_answers(self) -> None:
+        self.use(SEARXNG_BASE_URL=self.server.url)
+        self.search(engine="searxng", no_pages=True)
+        self.assertTrue(self.search(engine="searxng", no_pages=True)["from_cache"])
+        self.use(SEARXNG_BASE_URL=f"{self.server.url}/")
+        self.assertTrue(self.search(engine="searxng", no_pages=True)["from_cache"])
+        self.use(SEARXNG_BASE_URL="http://127.0.0.1:9")
+        failed = self.search(engine="searxng", no_pages=True, timeout=3)
+        self.assertEqual(failed["details"]["kind"], "network")
 
     def test_stale_puts_no_old_page_into_a_fresh_answer(self) -> None:
         first = self.search()
@@ -429,12 +471,12 @@ class Engines(WebSearchCase):
             ("searxng", failure("no_results", "nothing")),
             ("duckduckgo", failure("blocked", "wall", retryable=True, retry_after=600.0)),
         ]
-        error = results.no_engine_answered(failures)
+        error = answers.no_engine_answered(failures)
         self.assertEqual(error.kind, "no_results")
         self.assertEqual(error.details["retry_after"], 600.0)
         for part in ("brave: used up", "searxng: nothing", "duckduckgo: wall"):
             self.assertIn(part, error.message)
-        self.assertEqual(results.no_engine_answered(failures[:1]).message, "used up")
+        self.assertEqual(answers.no_engine_answered(failures[:1]).message, "used up")
 
     def test_a_named_engine_answers_or_the_call_fails(self) -> None:
         self.use(**SERPER)
@@ -483,44 +525,24 @@ class Engines(WebSearchCase):
     def test_durations_are_read_or_refused(self) -> None:
         table = {"90s": 90, "30m": 1_800, "24h": 86_400, "7d": 604_800, "1h30m": 5_400, "0": 0}
         for text, seconds in table.items():
-            self.assertEqual(results.duration("ttl", text), seconds)
-        for text in ("", "5", "-1h", "1.5h", "1h 30m", "h", "1w", "9" * 40 + "s"):
-            with self.assertRaises(common.SearchError):
-                results.duration("ttl", text)
+            self.assertEqual(durations.seconds_of_duration("ttl", text, "7d"), seconds)
+        for text in ("", "5", "-1h", "1h 30m", "h", "1w", "9" * 40 + "s"):
+            with self.assertRaisesRegex(common.SearchError, "ttl must be .* such as 7d"):
+                durations.seconds_of_duration("ttl", text, "7d")
 
 
 class OneAsksForAll(WebSearchCase):
-    def both(self, query: str, **params: Any) -> tuple[Any, Any]:
-        """The documents of two calls, the second one made while the first one asks."""
+    def test_a_call_that_has_waited_for_its_turn_takes_the_answer_of_another_one(self) -> None:
+        self.use(GLSI_RATE_LIMIT="500ms")
         with ThreadPoolExecutor(2) as pool:
-            first = pool.submit(self.search, query, **params)
+            first = pool.submit(self.search, QUESTION)
             begin = time.monotonic()
             while not self.asked("/html/") and time.monotonic() < begin + 10:
                 time.sleep(0.01)
-            second = pool.submit(self.search, query, **params)
-            return first.result(), second.result()
-
-    def test_a_call_that_waits_takes_the_answer_and_asks_nothing(self) -> None:
-        first, second = self.both(f"{QUESTION} pagefault:slow")
+            second = pool.submit(self.search, QUESTION, no_pages=True)
+            documents = [first.result(), second.result()]
         self.assertEqual(self.asked("/html/"), 1)
-        self.assertEqual((first["from_cache"], second["from_cache"]), (False, True))
-        self.assertEqual(second["results"], first["results"])
-
-    def test_an_answer_that_is_not_kept_serves_those_who_waited_only(self) -> None:
-        query = f"{QUESTION} pagefault:hang:1"
-        first, second = self.both(query, page_timeout=1)
-        self.assertEqual(self.asked("/html/"), 1)
-        self.assertIn("error", second["results"][0])
-        self.assertEqual(second["results"], first["results"])
-        self.assertEqual(self.rows(), [])
-        self.assertFalse(self.search(query, page_timeout=0.5)["from_cache"])
-
-    def test_a_failure_is_shared_too(self) -> None:
-        self.use(GLSI_RATE_LIMIT="200ms")  # between the tries
-        first, second = self.both(f"{QUESTION} faultdown")
-        self.assertEqual(first["details"]["kind"], "provider")
-        self.assertEqual(second["error"], first["error"])
-        self.assertLessEqual(self.asked("/html/"), 3)  # the tries of one call
+        self.assertEqual([one["from_cache"] for one in documents], [False, True])
 
 
 class Recall(WebSearchCase):

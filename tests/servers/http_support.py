@@ -56,6 +56,11 @@ class ServerProcess:
 
     def fetch(self, target: str, method: str = "GET", **headers: str) -> Answer:
         """Send a request of its own connection; header names with _ for -."""
+        answer = self.fetch_raw(target, method, **headers)
+        return answer._replace(document=json.loads(answer.document) if answer.document else None)
+
+    def fetch_raw(self, target: str, method: str = "GET", **headers: str) -> Answer:
+        """Send a request, and return its body as text."""
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)
         try:
             sent = {name.replace("_", "-"): value for name, value in headers.items()}
@@ -65,7 +70,7 @@ class ServerProcess:
         finally:
             connection.close()
         names = {name.lower(): value for name, value in answer.getheaders()}
-        return Answer(answer.status, names, json.loads(body) if body else None)
+        return Answer(answer.status, names, body.decode())
 
     def connect(self) -> socket.socket:
         return socket.create_connection(("127.0.0.1", self.port), timeout=20)

@@ -15,7 +15,6 @@ import time
 import unittest
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from unittest import mock
 
 from tests.fake_server.server import FakeServer
 from tests.support import (
@@ -37,6 +36,7 @@ if TYPE_CHECKING:
 doctor = load_script("websearch.doctor")
 command = load_script("doctor")
 engines: Any = load_script("websearch.engines")
+messages: Any = load_script("websearch.engines.messages")
 pacing: Any = load_script("websearch.engines.pacing")
 
 STATUSES = {"ok", "warning", "failed"}
@@ -46,6 +46,14 @@ NO_ADDRESS = "http://127.0.0.1:9"  # nothing listens there
 def lines_of(document: dict[str, Any], name: str) -> list[dict[str, Any]]:
     """The lines of a report that have a name."""
     return [line for line in document["checks"] if line["name"] == name]
+
+
+def read_terminal(descriptor: int) -> bytes:
+    """What a terminal brings; nothing once its other end is closed, for which Linux says EIO."""
+    try:
+        return os.read(descriptor, 65_536)
+    except OSError:
+        return b""
 
 
 class DoctorCase(EnvironmentCase):
@@ -108,11 +116,6 @@ class Report(DoctorCase):
         self.assertIn("SERPER_API_KEY", lines_of(run.document, "serper key")[0]["hint"])
         self.assertLess(len(run.stdout), 10_000)
 
-    def test_every_script_of_the_folder_is_known_to_it(self) -> None:
-        single_files = {f"{entry['module']}.py" for entry in engines.ENGINES.values()}
-        known = {*load_script("websearch.doctor_machine").COMMAND_FILES, *single_files}
-        self.assertLessEqual({path.name for path in SCRIPTS.glob("*.py")}, known)
-
     def test_key_names_are_those_that_the_scripts_read(self) -> None:
         brave, gemini = load_script("brave_search"), load_script("gemini_search")
         self.assertEqual(doctor.KEYS["brave"][0], brave.KEY_NAMES)
@@ -140,13 +143,7 @@ class Report(DoctorCase):
         )
         os.close(writing)
         data = b""
-        while True:
-            try:
-                piece = os.read(reading, 65_536)
-            except OSError:  # Linux says EIO when the other end is closed
-                break
-            if not piece:
-                break
+        while piece := read_terminal(reading):
             data += piece
         os.close(reading)
         self.assertEqual(process.wait(30), 0)
@@ -181,22 +178,6 @@ class Keys(DoctorCase):
         ]
         self.assertEqual(*documents)
 
-    def test_names_what_cannot_be_a_key(self) -> None:
-        for value, status, said in (
-            (f"{CANARY} {CANARY}", "failed", "characters that no key has"),
-            (f"ä{CANARY}", "failed", "characters that no key has"),
-            (f'"{CANARY}"', "failed", "quotation marks"),
-            ("${SERPER_API_KEY}", "warning", "placeholder"),
-            ("<key>", "warning", "placeholder"),
-            ("your-api-key", "warning", "placeholder"),
-            (" ", "warning", "SERPER_API_KEY is empty"),
-        ):
-            with self.subTest(value):
-                line = self.line("serper key", SERPER_API_KEY=value)
-                self.assertEqual(line["status"], status)
-                self.assertIn(said, line["message"])
-                self.assertIn("SERPER_API_KEY", line["hint"])
-
     def test_other_plans_and_providers_are_listed_where_their_keys_are_set(self) -> None:
         line = self.line("brave answers key", BRAVE_ANSWERS_API_KEY=CANARY)
         self.assertEqual(line["message"], "set: BRAVE_ANSWERS_API_KEY in the environment")
@@ -218,6 +199,91 @@ class Keys(DoctorCase):
         self.check(GITHUB_TOKEN=key, https_proxy=key)
 
 
+class KeyCommand(DoctorCase):
+    """doctor.py key list, key set."""
+
+    def run_key(self, *words: str, stdin: str = "", **variables: str) -> Run:
+        run = run_script(
+            "doctor.py", "key", *words, env={"HOME": str(self.home), **variables}, stdin=stdin
+        )
+        self.assertNotIn(CANARY, run.stdout.decode() + run.stderr)
+        return run
+
+    def test_set_writes_a_key_from_standard_input_and_keeps_what_else_is_there(self) -> None:
+        path = self.home / ".config/web-search/secrets.yaml"
+        for stdin, name in ((f"first-{CANARY}\n", "SERPER_API_KEY"), ("b\r\n", "BRAVE_API_KEY")):
+            run = self.run_key("set", name, stdin=stdin)
+            self.assertEqual((run.code, run.stderr), (0, ""))
+            self.assertEqual((run.document["set"], run.document["path"]), (name, str(path)))
+            self.assertEqual(path.stat().st_mode & 0o777, 0o600)
+        self.write_secrets(
+            f"# mine\nSERPER_API_KEY: 'x'  # y\n\nDEFAULT_COUNTRY: de\nSERPER_API_KEY: {CANARY}\n",
+            0o644,
+        )
+        self.assertEqual(self.run_key("set", "SERPER_API_KEY", stdin=f"k-{CANARY}").code, 0)
+        self.assertEqual(
+            path.read_text(encoding="utf-8"),
+            f"# mine\nSERPER_API_KEY: k-{CANARY}\n\nDEFAULT_COUNTRY: de\n",
+        )
+        self.assertEqual(path.stat().st_mode & 0o777, 0o600)
+        self.assertEqual([item.name for item in path.parent.iterdir()], [path.name])
+        self.assertEqual(self.line("serper key")["message"], "set: SERPER_API_KEY in secrets.yaml")
+
+    def test_set_refuses_what_is_no_key_and_a_name_that_no_script_reads(self) -> None:
+        for words, stdin, said in (
+            (["set", "SERPER_API_KEY"], "", "No key was given"),
+            (["set", "SERPER_API_KEY"], f"{CANARY} {CANARY}", "holds no key"),
+            (["set", "SERPER_API_KEY"], f'"{CANARY}"', "holds no key"),
+            (["set", "SERPER_API_KEY"], f"{CANARY}\n{CANARY}", "holds no key"),
+            (["set", "SERPER_KEY"], CANARY, "No script reads 'SERPER_KEY'"),
+            (["set"], CANARY, "key takes list, or set and a name"),
+            (["get", "SERPER_API_KEY"], "", "key takes list, or set and a name"),
+        ):
+            with self.subTest(words, stdin=stdin):
+                run = self.run_key(*words, stdin=stdin)
+                self.assertEqual((run.code, run.document["details"]["kind"]), (2, "invalid_input"))
+                self.assertIn(said, run.document["error"])
+                self.assertTrue(run.document["details"]["hint"])
+        self.assertFalse((self.home / ".config").exists())
+
+    def test_list_names_the_keys_that_are_set_and_where_and_never_their_values(self) -> None:
+        self.assertEqual(self.run_key("list").document["keys"], [])
+        self.write_secrets(f"GEMINI_API_KEY: {CANARY}\nSERPER_API_KEY: {CANARY}\n")
+        run = self.run_key("list", SERPER_API_KEY=f"e-{CANARY}", GITHUB_TOKEN=f"t-{CANARY}")
+        self.assertEqual(
+            [(item["name"], item["source"]) for item in run.document["keys"]],
+            [
+                ("SERPER_API_KEY", "the environment"), ("GITHUB_TOKEN", "the environment"),
+                ("SERPER_API_KEY", "secrets.yaml"), ("GEMINI_API_KEY", "secrets.yaml"),
+            ],
+        )  # fmt: skip
+        text = self.run_key("list", "--format", "markdown").stdout.decode()
+        self.assertIn("- SERPER_API_KEY: set in secrets.yaml", text)
+        run = self.run_key("set", "SERPER_API_KEY", stdin="k", SERPER_API_KEY=f"e-{CANARY}")
+        self.assertIn("also set in the environment", run.document["warnings"][0])
+
+    def test_a_terminal_is_asked_without_echo(self) -> None:
+        reading, writing = pty.openpty()
+        process = subprocess.Popen(
+            [sys.executable, str(SCRIPTS / "doctor.py"), "key", "set", "SERPER_API_KEY"],
+            stdin=writing, stdout=subprocess.PIPE, stderr=writing, start_new_session=True,
+            env=clean_environment(HOME=str(self.home)),
+        )  # fmt: skip
+        os.close(writing)
+        shown = b""
+        while b"SERPER_API_KEY: " not in shown:
+            shown += os.read(reading, 1_000)
+        os.write(reading, f"typed-{CANARY}\n".encode())
+        stdout, _ = process.communicate(timeout=30)
+        while piece := read_terminal(reading):
+            shown += piece
+        os.close(reading)
+        self.assertEqual(process.returncode, 0, stdout)
+        self.assertNotIn(CANARY.encode(), shown + stdout)
+        path = self.home / ".config/web-search/secrets.yaml"
+        self.assertEqual(path.read_text(encoding="utf-8"), f"SERPER_API_KEY: typed-{CANARY}\n")
+
+
 class SecretsFile(DoctorCase):
     def test_says_where_it_is_and_where_it_would_be(self) -> None:
         path = self.home / ".config/web-search/secrets.yaml"
@@ -234,18 +300,9 @@ class SecretsFile(DoctorCase):
         self.assertEqual(run.stderr, "")
 
     def test_broken_lines_are_named_by_number_and_never_shown(self) -> None:
-        self.write_secrets(
-            f"SERPER_API_KEY={CANARY}\n{CANARY}\nSERPER_API_KEY: two words\n"
-            f"SERPER_APIKEY: {CANARY}\nBRAVE_API_KEY: a1\nBRAVE_API_KEY: a2\n{CANARY.upper()}: x\n"
-        )
+        self.write_secrets(f"SERPER_API_KEY={CANARY}\n{CANARY}\nBRAVE_API_KEY: a1\n# {CANARY}\n\n")
         message = self.line("secrets file")["message"]
-        for fault in (
-            "line 1 is no NAME: value", "line 2 is no", "line 3 is no",
-            "line 4 has a name that no script reads. The nearest name is SERPER_API_KEY",
-            "line 6 gives BRAVE_API_KEY again",
-        ):  # fmt: skip
-            self.assertIn(fault, message)
-        self.assertNotIn(CANARY.upper(), message)
+        self.assertIn("no NAME: value in line 1, 2.", message)
 
     def test_every_line_of_the_example_is_known(self) -> None:
         example = (ROOT / "assets/secrets.example.yaml").read_text(encoding="utf-8")
@@ -272,12 +329,11 @@ class Addresses(DoctorCase):
         for variable, value, status, said in (
             ("BRAVE_SEARCH_BASE_URL", "https://mirror.example", "ok", "https://mirror.example"),
             ("SERPER_BASE_URL", "http://127.0.0.1:8000", "warning", "go to this machine"),
-            ("GEMINI_BASE_URL", "http://mirror.example", "failed", "not the address of an API"),
-            ("VERTEX_BASE_URL", "mirror.example", "failed", "not the address of an API"),
+            ("GEMINI_BASE_URL", "http://mirror.example", "failed", "begins with https://"),
+            ("VERTEX_BASE_URL", "mirror.example", "failed", "begins with https://"),
             ("WIKIPEDIA_BASE_URL", "https://u:pw-1@x.example", "failed", "https://[hidden]@x"),
             ("SEARXNG_BASE_URL", "http://box.lan:8080", "ok", "http://box.lan:8080"),
-            ("SEARXNG_BASE_URL", "box.lan", "failed", "not an address"),
-            ("SEARXNG_URL", "http://box.lan", "warning", "No script reads SEARXNG_URL"),
+            ("SEARXNG_BASE_URL", "box.lan", "failed", "box.lan"),
         ):
             with self.subTest(variable, value=value):
                 line = self.line(variable, **{variable: value})
@@ -306,24 +362,18 @@ class Addresses(DoctorCase):
         self.assertIn("localhost,.lan", lines_of(document, "no_proxy")[0]["message"])
         self.assertEqual(lines_of(document, "http_proxy")[0]["status"], "ok")
 
-    def test_proxies_that_cannot_work_are_named(self) -> None:
-        for name, value, status in (
-            ("https_proxy", "socks5://proxy.example:1080", "failed"),
-            ("https_proxy", "http://proxy.example:port", "failed"),
-            ("https_proxy", "http://", "failed"),
-            ("all_proxy", "http://proxy.example:1", "warning"),
-        ):
-            with self.subTest(value):
-                self.assertEqual(self.line(name, **{name: value})["status"], status)
+    def test_proxies_that_python_cannot_use_are_named(self) -> None:
+        for name, value in (("https_proxy", "socks5://proxy.example:1080"), ("all_proxy", "x:1")):
+            line = self.line(name, **{name: value})
+            self.assertEqual(
+                (line["status"], line["message"]), ("warning", f"Python cannot use {value}.")
+            )
 
     def test_the_log_and_private_addresses_are_said_where_they_are_set(self) -> None:
         line = self.line("log", WEB_SEARCH_LOG=str(self.home / "log.jsonl"))
         self.assertIn("every query is written to", line["message"])
-        self.assertEqual(self.line("log", WEB_SEARCH_LOG="/dev/null/log")["status"], "warning")
         line = self.line("private addresses", WEB_SEARCH_ALLOW_PRIVATE="127.0.0.1:8080")
-        self.assertEqual(line["status"], "ok")
-        line = self.line("private addresses", WEB_SEARCH_ALLOW_PRIVATE="127.0.0.1")
-        self.assertEqual(line["status"], "warning")
+        self.assertIn("may fetch 127.0.0.1:8080", line["message"])
 
 
 class Engines(DoctorCase):
@@ -365,11 +415,11 @@ class Engines(DoctorCase):
 
     def test_each_source_stands_there_with_its_quota_and_its_rest(self) -> None:
         self.set_environment(HOME=str(self.home))
-        quota = {"quota": {"remaining": 0, "seconds": 7_200.0}}
+        quota = messages.EngineAnswer(quota=messages.Quota(0, 7_200.0))
         pacing.change_state(
             "stackexchange", lambda one, now: pacing.note_answer(one, now, quota), []
         )
-        quota = {"quota": {"remaining": 9, "seconds": 60.0}}
+        quota = messages.EngineAnswer(quota=messages.Quota(9, 60.0))
         pacing.change_state("github", lambda one, now: pacing.note_answer(one, now, quota), [])
         block = {"blocks": 1, "signal": "HTTP 429 (Rate exceeded)"}
         pacing.change_state("arxiv", lambda one, now: one.update(block, rest_until=now + 600), [])
@@ -412,11 +462,6 @@ class Machine(DoctorCase):
             line = self.line("uv", PATH=f"{folder}:/usr/bin:/bin")
             self.assertEqual(line["status"], status)
             self.assertIn(said, line["message"])
-        outside = self.home / ".local/bin"
-        outside.mkdir(parents=True)
-        program.rename(outside / "uv")
-        line = self.line("uv", PATH=str(folder))
-        self.assertIn("not in PATH", line["message"])
 
     def test_a_browser_is_named_and_missed_only_where_it_is_wanted(self) -> None:
         folder = self.home / "bin"
@@ -430,20 +475,13 @@ class Machine(DoctorCase):
         program = folder / "chromium"
         program.write_text("#!/bin/sh\n", encoding="utf-8")
         program.chmod(0o755)
-        arguments = {"WEB_SEARCH_BROWSER_ARGS": "--no-sandbox"}
         for wanted, said in (("", "lets it fill"), ("1", "used for"), (str(program), "used for")):
-            line = self.line("browser", PATH=str(folder), WEB_SEARCH_BROWSER=wanted, **arguments)
+            line = self.line("browser", PATH=str(folder), WEB_SEARCH_BROWSER=wanted)
             self.assertEqual(line["status"], "ok")
             self.assertTrue(line["message"].startswith(str(program)), line)
             self.assertIn(said, line["message"])
-        with mock.patch("os.geteuid", return_value=0, create=True):
-            line = self.line("browser", PATH=str(folder), WEB_SEARCH_BROWSER="1")
-        self.assertEqual(line["status"], "warning")
-        self.assertIn("as root", line["message"])
 
     def test_certificates_that_are_missing_are_a_failure_of_every_search(self) -> None:
-        line = self.line("certificates", SSL_CERT_FILE="/no/such.pem")
-        self.assertIn("SSL_CERT_FILE names /no/such.pem", line["message"])
         empty = self.home / "empty"
         empty.mkdir()
         run = self.run_code(
@@ -489,18 +527,6 @@ class Machine(DoctorCase):
                 self.assertEqual((run.returncode, run.stderr), (0, b""))
                 self.assertTrue(document["ok"])
         self.assertEqual(lines_of(self.check(HOME="/dev/null"), "store")[0]["status"], "warning")
-        line = lines_of(self.check(HOME="/dev/null"), "keyless engines")[0]
-        self.assertIn("pacing cannot be kept", line["message"])
-
-    def test_a_store_that_is_no_database_is_a_warning_and_stays_as_it_is(self) -> None:
-        path = self.home / "cache.db"
-        path.write_bytes(b"no database " * 1_000)
-        document = self.check(GLSI_DB_PATH=str(path))
-        line = lines_of(document, "store")[0]
-        self.assertEqual(line["status"], "warning")
-        self.assertIn(str(path), line["message"])
-        self.assertEqual(path.read_bytes(), b"no database " * 1_000)
-        self.assertTrue(document["ok"])
 
     def test_the_store_is_told_by_path_and_size(self) -> None:
         path = self.home / "cache.db"
@@ -515,33 +541,6 @@ class Machine(DoctorCase):
         line = self.line("store", GLSI_DB_PATH=str(path))
         self.assertEqual(line["status"], "ok")
         self.assertRegex(line["message"], rf"^{path} \(\d+\.\d MB, 1 answers, 0 pages\)$")
-
-    def test_a_store_whose_schema_is_no_utf_8_is_a_warning_and_not_a_defect(self) -> None:
-        path = self.home / "cache.db"
-        store = load_script("websearch.store").PageStore(str(path))
-        store.put_answer("key", {"query": "q", "urls": []})
-        store.close()
-        data = path.read_bytes()
-        path.write_bytes(data.replace(b"CREATE TABLE cache", b"CREATE T\xffBLE cache"))
-        run = run_script("doctor.py", env={"HOME": str(self.home), "GLSI_DB_PATH": str(path)})
-        self.assert_sound(run)
-        self.assertEqual((run.code, run.stderr), (0, ""))
-        (line,) = lines_of(run.document, "store")
-        self.assertEqual(line["status"], "warning")
-        self.assertIn(f"The store {path} cannot be used", line["message"])
-        self.assertIn("Move it away", line["message"])
-
-    def test_a_store_that_others_can_change_is_said_and_closed(self) -> None:
-        path = self.home / "cache.db"
-        store = load_script("websearch.store").PageStore(str(path))
-        store.put_answer("key", {"query": "q", "urls": []})
-        store.close()
-        path.chmod(0o666)
-        line = self.line("store", GLSI_DB_PATH=str(path))
-        self.assertEqual(line["status"], "warning")
-        self.assertIn(f"Others could change the store {path}", line["message"])
-        self.assertEqual(path.stat().st_mode & 0o777, 0o600)
-        self.assertEqual(self.line("store", GLSI_DB_PATH=str(path))["status"], "ok")
 
 
 class TableOfEngines(DoctorCase):
@@ -570,8 +569,6 @@ class TableOfEngines(DoctorCase):
             self.assert_sound(run)
             return {line["name"]: line for line in run.document["checks"]}
 
-        found = lines()
-        self.assertIn("lacks scripts/websearch/engines/tiny.py.", found["skill folder"]["message"])
         (scripts / "websearch/engines/tiny.py").touch()
         found = lines()
         self.assertIn("engine tiny cannot be used", found["tiny key"]["message"])
@@ -581,7 +578,7 @@ class TableOfEngines(DoctorCase):
         self.assertEqual(found["secrets file"]["status"], "ok")
         self.assertEqual(found["tiny key"]["message"], "set: TINY_API_KEY in secrets.yaml")
         self.assertIn("asks duckduckgo first, then tiny", found["default engine"]["message"])
-        self.assertIn("not the address of an API", found["TINY_BASE_URL"]["message"])
+        self.assertIn("begins with https://", found["TINY_BASE_URL"]["message"])
         self.assertIn("Tiny has no request that costs nothing", found["tiny live"]["message"])
 
     def test_no_line_names_an_engine_that_the_table_lacks(self) -> None:
@@ -617,17 +614,8 @@ class SkillFolder(DoctorCase):
         self.assertEqual(line["status"], "ok", line)
         self.assertIn(f"version {load_script('websearch.common').VERSION}", line["message"])
 
-    def test_a_missing_script_is_named_and_fatal_if_searches_need_it(self) -> None:
+    def test_a_package_that_cannot_be_loaded_is_a_document_too(self) -> None:
         folder = self.copy_of_the_skill()
-        (folder / "scripts/serper_search.py").unlink()
-        run = self.run_copy(folder)
-        self.assertEqual(run.code, 0)
-        line = lines_of(run.document, "skill folder")[0]
-        self.assertEqual(line["status"], "failed")
-        self.assertIn("lacks scripts/serper_search.py.", line["message"])
-        (folder / "scripts/web_search.py").unlink()
-        run = self.run_copy(folder)
-        self.assertEqual((run.code, run.document["details"]["kind"]), (70, "internal"))
         for content in (None, "def broken("):
             (folder / "scripts/websearch/common.py").unlink()
             if content:
@@ -669,20 +657,6 @@ class SkillFolder(DoctorCase):
         (copy / "scripts/websearch/pages/read.py").touch()
         (copy / "scripts/websearch/servers/http_api.py").unlink()
         self.assertEqual(self.run_copy(copy).code, 0)
-
-    def test_files_of_different_versions_and_without_permission_are_named(self) -> None:
-        folder = self.copy_of_the_skill()
-        script = folder / "scripts/brave_search.py"
-        text = script.read_text(encoding="utf-8")
-        text = re.sub(r'(?m)^VERSION = ".*"', 'VERSION = "0.0.9"', text)
-        script.write_text(text, encoding="utf-8")
-        script.chmod(0o644)
-        (folder / "SKILL.md").unlink()
-        lines = lines_of(self.run_copy(folder).document, "skill folder")
-        messages = " ".join(line["message"] for line in lines)
-        self.assertIn("brave_search.py 0.0.9", messages)
-        self.assertIn("not executable: brave_search.py", messages)
-        self.assertIn("no SKILL.md", messages)
 
     def test_copies_that_agents_find_are_listed(self) -> None:
         self.assertIn("scripts/install.py install", self.line("installed")["hint"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import functools
 import json
 import re
@@ -359,6 +360,55 @@ class Configuration(unittest.TestCase):
         self.assertLessEqual({"BRAVE_SEARCH_API_KEY", "ARXIV_BASE_URL", "WEB_SEARCH_BUDGET"}, names)
         rows = "\n".join(re.findall(r"(?m)^\|.*$", self.text))
         self.assertEqual({name for name in names if f"`{name}`" not in rows}, set())
+
+
+SHORT = 6  # lines of a function that its name alone may explain
+
+
+def imported_names(tree: ast.Module) -> set[tuple[str, str]]:
+    """Return (module's last name, name) of what a module takes from others of the project."""
+    names: set[tuple[str, str]] = set()
+    modules: dict[str, str] = {}  # as it is called here -> its last name
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom):
+            origin = (node.module or "").rpartition(".")[2]
+            for alias in node.names:
+                names.add((origin, alias.name))
+                modules[alias.asname or alias.name] = alias.name
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+            names.add((modules.get(node.value.id, ""), node.attr))
+    return names
+
+
+class Docstrings(unittest.TestCase):
+    """Functions longer than six lines, and those that other modules import, say what they do."""
+
+    def test_every_longer_or_imported_function_has_one(self) -> None:
+        trees = {
+            path: ast.parse(path.read_text(encoding="utf-8"))
+            for path in sorted(SCRIPTS.rglob("*.py"))
+        }
+        imported = {name for tree in trees.values() for name in imported_names(tree)}
+        for path, tree in trees.items():
+            module = path.parent.name if path.stem == "__init__" else path.stem
+            owners = [tree, *(node for node in tree.body if isinstance(node, ast.ClassDef))]
+            for function in (node for owner in owners for node in owner.body):
+                if not isinstance(function, ast.FunctionDef) or ast.get_docstring(function):
+                    continue
+                name, first = function.name, function.body[0]
+                lines = (function.end_lineno or 0) - first.lineno + 1
+                with self.subTest(f"{path.relative_to(ROOT)}:{function.lineno} {name}"):
+                    self.assertFalse((module, name) in imported, "another module imports it")
+                    self.assertTrue(name.startswith("__") or lines <= SHORT, f"{lines} lines")
+
+
+class Pictures(unittest.TestCase):
+    def test_they_are_of_this_version(self) -> None:
+        version = load_script("websearch.common").VERSION
+        for theme in ("light", "dark"):
+            text = (ROOT / f"assets/terminal-{theme}.svg").read_text(encoding="utf-8")
+            self.assertIn(f"<title>web-search {version}:", text, "run make picture")
 
 
 class Readme(unittest.TestCase):

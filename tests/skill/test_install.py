@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import calendar
 import contextlib
 import errno
 import hashlib
@@ -283,94 +282,43 @@ class Update(InstallCase):
             self.assertIn("updated: ", self.run_install("install", "--dir", str(copy.parent))[1])
             self.assertEqual(snapshot(copy), whole)
 
-    def test_an_unpacked_copy_without_the_list_is_replaced_too(self) -> None:
+    def test_in_a_copy_without_the_list_every_file_of_another_name_stays(self) -> None:
         copy = self.folder / "skills" / NAME
         for name in ("scripts/ancient.py", "references/ancient.md", "assets/x/y.json", "mine.txt"):
             (copy / name).parent.mkdir(parents=True, exist_ok=True)
             (copy / name).write_text("x", encoding="utf-8")
         (copy / "SKILL.md").write_text('---\nname: "web-search"\n---\n', encoding="utf-8")
         _, stdout, _ = self.run_install("install", "--dir", str(copy.parent))
-        self.assertEqual(stdout.count("no longer part of the skill"), 3)
-        self.assertFalse((copy / "scripts/ancient.py").exists())
-        self.assertTrue((copy / "mine.txt").exists())
+        self.assertIn("updated: ", stdout)
+        for name in ("scripts/ancient.py", "references/ancient.md", "assets/x/y.json", "mine.txt"):
+            self.assertIn(f"kept, not part of the skill: {name}", stdout)
+            self.assertEqual((copy / name).read_text(encoding="utf-8"), "x")
 
-    def test_a_run_that_was_killed_is_put_right_by_the_next(self) -> None:
+    def test_a_hidden_folder_of_somebody_else_beside_it_is_not_touched(self) -> None:
         copy = self.installed()
-        (copy / "mine.txt").touch()
-        copy.rename(copy.with_name(f".{NAME}.old"))  # killed between the two renames
-        half = copy.with_name(f".{NAME}.new")
-        half.mkdir()
-        (half / "SKILL.md").touch()
-        _, stdout, _ = self.run_install("install", "--dir", str(copy.parent))
-        self.assertIn("unchanged: ", stdout)
-        self.assertTrue((copy / "mine.txt").exists())
-        shutil.copytree(copy, copy.with_name(f".{NAME}.old"))  # killed before the old one went
-        self.run_install("install", "--dir", str(copy.parent))
-        self.assertEqual([path for path in copy.parent.iterdir() if path != copy], [])
+        (copy / "LICENSE").unlink()
+        for name in (f".{NAME}.new", f".{NAME}.old"):
+            shutil.copytree(copy, copy.with_name(name))
+        before = {name: snapshot(copy.with_name(name)) for name in (f".{NAME}.new", f".{NAME}.old")}
+        self.assertIn("updated: ", self.run_install("install", "--dir", str(copy.parent))[1])
+        for name, content in before.items():
+            self.assertEqual(snapshot(copy.with_name(name)), content)
 
-
-class AtOnce(InstallCase):
-    """Several installations into one folder, at the same time."""
-
-    def start(self, *arguments: str) -> subprocess.Popen[str]:
-        return subprocess.Popen(
-            [sys.executable, str(self.repository / "scripts/install.py"), *arguments],
-            env=clean_environment(HOME=str(self.home)),
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
-
-    def test_all_succeed_and_leave_one_whole_copy(self) -> None:
-        whole = snapshot(self.installed())
-        copy = self.folder / "skills" / NAME
-        shutil.rmtree(copy)
-        for _ in range(3):
-            processes = [self.start("install", "--dir", str(copy.parent)) for _ in range(4)]
-            outputs = [process.communicate(timeout=60) for process in processes]
-            self.assertEqual([process.returncode for process in processes], [0] * 4, outputs)
-            self.assertEqual(snapshot(copy), whole)
-            self.assertEqual([path for path in copy.parent.iterdir() if path != copy], [])
-            (copy / "references/scale.md").unlink()  # the next round is an update
-
-    def test_a_reader_never_sees_half_a_copy(self) -> None:
+    def test_a_step_that_fails_leaves_the_copy_as_it_was(self) -> None:
         copy = self.installed()
-        names = set(os.listdir(copy))
-        seen = []
-        for _ in range(4):
-            (copy / "LICENSE").unlink()
-            with self.start("install", "--dir", str(copy.parent)) as process:
-                while process.poll() is None:
-                    with contextlib.suppress(FileNotFoundError):  # between the two renames
-                        before, found = os.stat(copy), set(os.listdir(copy))
-                        if os.path.samestat(before, os.stat(copy)):
-                            seen.append(names - found)
-        self.assertIn({"LICENSE"}, seen)
-        self.assertEqual([one for one in seen if one not in (set(), {"LICENSE"})], [])
+        (copy / "LICENSE").unlink()
+        before = snapshot(copy.parent)
+        rename = Path.rename
 
-    def test_one_that_installs_and_one_that_removes_do_not_meet(self) -> None:
-        for _ in range(2):
-            copy = self.installed()
-            commands = ["uninstall", "install", "uninstall", "install"]
-            processes = [self.start(one, "--dir", str(copy.parent)) for one in commands]
-            outputs = [process.communicate(timeout=60) for process in processes]
-            self.assertEqual([process.returncode for process in processes], [0] * 4, outputs)
-            if copy.exists():
-                self.assertEqual(self.run_install("install", "--dir", str(copy.parent))[1].count(
-                    "unchanged: "), 1)  # fmt: skip
+        def fail(path: Path, target: Path) -> Path:
+            if path.name == "new":
+                raise OSError(errno.EIO, "disk failed")
+            return rename(path, target)
 
-    def test_a_file_system_without_locks_is_installed_to_all_the_same(self) -> None:
-        with mock.patch("fcntl.flock", side_effect=OSError(errno.EBADF, "no locks")):
-            lines = installation.install(self.folder / "skills" / NAME)
-        self.assertIn("installed: ", lines[0])
-
-    def test_a_lock_that_is_never_released_is_an_error_that_names_the_folder(self) -> None:
-        with (
-            mock.patch("fcntl.flock", side_effect=BlockingIOError),
-            mock.patch.object(installation, "LOCK_SECONDS", 0.1),
-            self.assertRaisesRegex(installation.InstallError, f"busy with {self.folder}/skills"),
-        ):
-            installation.install(self.folder / "skills" / NAME)
+        with mock.patch.object(Path, "rename", fail):
+            code, _, stderr = self.run_install("install", "--dir", str(copy.parent))
+        self.assertEqual((code, snapshot(copy.parent)), (2, before))
+        self.assertIn("disk failed", stderr)
 
 
 class FromACopy(InstallCase):
@@ -544,28 +492,6 @@ class Package(InstallCase):
         self.run_install("package", umask=0o077)
         again = {path.name: path.read_bytes() for path in (moved / "dist").iterdir()}
         self.assertEqual(again, first)
-
-    def test_a_newer_script_of_the_same_size_is_seen_when_it_is_unpacked_over_the_older(
-        self,
-    ) -> None:
-        script = self.repository / "scripts/small.py"
-        seen = []
-        for word in ("one", "two"):
-            script.write_text(f"WORD = {word!r}\n", encoding="utf-8")
-            self.run_install("package")
-            with zipfile.ZipFile(self.repository / "dist/web-search.skill") as archive:
-                entry = archive.getinfo(f"{NAME}/scripts/small.py")
-            date = calendar.timegm((*entry.date_time, 0, 0, 0))
-            place = self.folder / "unpacked"
-            place.mkdir(exist_ok=True)
-            (place / "small.py").write_bytes(script.read_bytes())
-            os.utime(place / "small.py", (date, date))  # as unzip does
-            environment = clean_environment(PYTHONPATH=str(place))
-            environment.pop("PYTHONDONTWRITEBYTECODE", None)
-            command = [sys.executable, "-c", "import small; print(small.WORD)"]
-            run = subprocess.run(command, env=environment, capture_output=True, check=True)
-            seen.append(run.stdout.decode().strip())
-        self.assertEqual(seen, ["one", "two"])
 
     def test_holds_the_installed_files_below_one_folder(self) -> None:
         copy = self.installed()

@@ -1,6 +1,9 @@
 """Every command of every script x every fault of the fake server x every way in, as a table.
 
-usage: faults.py [WORD ...]     WORD keeps the rows whose name contains one of the words
+usage: faults.py [--sample] [WORD ...]
+
+WORD keeps the rows whose name contains one of the words. With --sample, each provider meets each of
+its faults once by each way in, its commands in turn: a fifth of the table, for every push.
 
 The commands come from the scripts' own COMMANDS, the faults from the fake server's own tables, so
 that a new one is in here by itself: what it needs to be tried (SAMPLES, EXPECTED) is then missing,
@@ -515,6 +518,24 @@ def same_command(name: str, subject: Subject) -> bool:
     return bool(params) and all(one is other for one, other in zip(params, own, strict=False))
 
 
+def sampled(cells: list[Cell]) -> list[Cell]:
+    """The cells in which each fault of a provider comes by each way once, its rows in turn."""
+    groups: dict[tuple[str, str], list[Cell]] = {}
+    for cell in cells:
+        groups.setdefault((cell.subject.provider, cell.way), []).append(cell)
+    chosen = []
+    for (provider, _), group in groups.items():
+        rows = list(dict.fromkeys(cell.subject.name for cell in group))
+        columns = faults_of(provider)
+        turn = min(len(rows), len(columns))  # each row and each column is met at least once
+        chosen += [
+            cell
+            for cell in group
+            if (rows.index(cell.subject.name) - columns.index(cell.fault)) % turn == 0
+        ]
+    return chosen
+
+
 def all_cells(words: Iterable[str] = ()) -> list[Cell]:
     """Every cell of the table, or of the rows whose name contains one of the words."""
     tools, server = (
@@ -664,7 +685,9 @@ def run_in_process(cell: Cell, url: str, folder: str) -> Outcome:
     if run.document is not None:
         # web_search's documents are written by the module that writes briefs, too.
         is_search = cell.subject.script == "web_search"
-        shown = (load_script("websearch.brief") if is_search else module).to_markdown(run.document)
+        shown = (load_script("websearch.search.commands") if is_search else module).to_markdown(
+            run.document
+        )
         outcome.wrong.extend([] if shown and CANARY not in shown else ["has no good Markdown"])
     return outcome
 
@@ -774,7 +797,7 @@ def mcp_group(client: Client, cells: list[Cell], url: str, tools: Any) -> list[O
             given = {label: params[original] for label, original in labels_of(name, tools, params)}
             call = {"name": name, "arguments": {**given, **fixed}}
             running[client.start_request("tools/call", call)] = (cell, time.monotonic())
-        line = client.lines.get(timeout=DEFAULT_TIMEOUT + 2 * SLACK)
+        line = client.lines.get(timeout=DEFAULT_TIMEOUT + 10 * SLACK)
         if not line:
             raise EOFError(client.errors.decode("utf-8", "replace")[-500:])
         message = json.loads(line)
@@ -932,9 +955,8 @@ PROCESSES = 4  # processes at the same time, for calls as a process
 ENDLESS_LANES = 6  # mcp servers that wait for the faults without end
 
 
-def run_matrix(words: Iterable[str] = ()) -> tuple[list[Outcome], list[str]]:
-    """Run every cell; return the outcomes, and what is wrong with the servers and in general."""
-    cells = all_cells(words)
+def run_matrix(cells: list[Cell]) -> tuple[list[Outcome], list[str]]:
+    """Run cells; return the outcomes, and what is wrong with the servers and in general."""
     by_way: dict[str, list[Cell]] = {}
     for cell in cells:
         by_way.setdefault(cell.way, []).append(cell)
@@ -1046,11 +1068,13 @@ def wrapped(names: list[str]) -> Iterator[str]:
 def main() -> int:
     """Run the matrix and print it; return 1 if something is wrong."""
     started = time.monotonic()
+    words = [word for word in sys.argv[1:] if word != "--sample"]
     try:
-        outcomes, wrong = run_matrix(sys.argv[1:])
+        cells = all_cells(words)
     except MissingError as missing:
         print(missing)
         return 1
+    outcomes, wrong = run_matrix(sampled(cells) if "--sample" in sys.argv else cells)
     print("\n".join(table_lines(outcomes)))
     wrong = complaints(outcomes) + wrong
     for text in wrong:

@@ -3,7 +3,9 @@
 - The shared blocks of the package (SHARED), into the standalone scripts.
 - What opencode's tool google_search shares with the plugin, into its file.
 - The parameter tables made from each script's COMMANDS, into references/*.md.
-- The table of engines and their filters, made from ENGINES, into references/*.md.
+- The table of engines and their filters, made from ENGINES, into references/*.md; the variables of
+  their keys and addresses into references/*.md, SKILL.md, server.json, assets/mcp and
+  assets/secrets.example.yaml.
 
 With --check nothing is written; the exit code is 1 if a copy differs.
 """
@@ -11,6 +13,7 @@ With --check nothing is written; the exit code is 1 if a copy differs.
 from __future__ import annotations
 
 import importlib.util
+import json
 import re
 import sys
 from pathlib import Path
@@ -19,7 +22,10 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent.parent.parent
 # Shared block -> the module of the package that it stands in.
 SHARED = {
-    **dict.fromkeys(("core", "marked text", "parameters", "documents"), "common.py"),
+    **dict.fromkeys(
+        ("core", "answers", "fallback", "marked text", "page text", "parameters", "documents"),
+        "common.py",
+    ),
     "command line": "command_line.py",
     "http": "http_client.py",
     "filters": "engines/filters.py",
@@ -29,9 +35,9 @@ MAIN_GUARD = 'if __name__ == "__main__":\n'
 # Standalone script -> the blocks that it carries.
 BASIC_BLOCKS = ("core", "parameters", "documents", "command line", "http")
 STANDALONE = {
-    "brave_search.py": (*BASIC_BLOCKS, "marked text"),
-    "gemini_search.py": (*BASIC_BLOCKS, "batch"),
-    "serper_search.py": (*BASIC_BLOCKS, "filters", "batch"),
+    "brave_search.py": (*BASIC_BLOCKS, "marked text", "page text"),
+    "gemini_search.py": (*BASIC_BLOCKS, "answers", "fallback", "batch"),
+    "serper_search.py": (*BASIC_BLOCKS, "answers", "page text", "filters", "batch"),
 }
 TOOL_MARK = "// ===== google_search.ts carries a copy of what stands above"
 LONG_LIST = 12  # choices
@@ -40,6 +46,19 @@ TYPES = {
     "str": "text", "int": "integer", "float": "number", "bool": "boolean", "since": "period",
     "list": "list or text", "csv": "list, or text with commas",
 }  # fmt: skip
+KEY_TABLE = re.compile(r"(<!-- keys of engines -->\n).*?(<!-- end of keys -->)", re.DOTALL)
+ADDRESSES = re.compile(r"(?m)^\| `BRAVE_SEARCH_BASE_URL`[^|]*(?=\|)")
+# Addresses that are no engine's.
+OTHER_ADDRESSES = ("SERPER_SCRAPE", "GEMINI", "VERTEX", "CODE_ASSIST", "GITHUB_RAW", "WAYBACK")
+# Lines of a client's configuration that each name the variable of a key.
+KEY_LINES = re.compile(r"(?m)(?:^[^\n]*\b[A-Z]+(?:_[A-Z]+)*_API_KEY\b[^\n]*\n)+")
+SKILL_KEYS = re.compile(r"(?<=better with ).*(?=\.$)", re.MULTILINE)
+EXAMPLE_KEYS = re.compile(r"(# More search engines[^\n]*\n).*?(?=# Higher limits)", re.DOTALL)
+GEMINI = (
+    "GEMINI_API_KEY",
+    "answers grounded in Google Search",
+    "https://aistudio.google.com/apikey",
+)
 TABLE = re.compile(
     r"(<!-- parameters: (\w+) (\w+) -->\n).*?(<!-- end of parameters -->)", re.DOTALL
 )
@@ -141,6 +160,77 @@ def engine_table() -> str:
     return "".join("| " + " | ".join(row) + " |\n" for row in rows)
 
 
+def engine_keys() -> list[tuple[str, str, str]]:
+    """Return (variable, what it is for, where to get one) of each engine's key, in table order."""
+    from websearch.engines import ENGINES
+
+    keyed = [entry for entry in ENGINES.values() if "keys" in entry]
+    return [(entry["keys"][0], entry["title"], entry["key_site"]) for entry in keyed]
+
+
+def key_table() -> str:
+    """Return a Markdown table of the keys of the engines that have no script of their own."""
+    from websearch.engines import ENGINES
+
+    rows = ["| variable | engine | where the key comes from | without it |", "|---|---|---|---|"]
+    for name, entry in ENGINES.items():
+        if "keys" in entry and "function" not in entry:
+            without = "answers, if it is named" if "keyless" in entry else "cannot be asked"
+            rows.append(f"| `{entry['keys'][0]}` | `{name}` | {entry['key_site']} | {without} |")
+    return "\n".join(rows) + "\n"
+
+
+def address_cell() -> str:
+    """Return the variables of all addresses, as the first cell of a table's row."""
+    from websearch.engines import ENGINES
+
+    fields = [
+        entry[field] for entry in ENGINES.values() for field in ("address", "mcp") if field in entry
+    ]
+    names = [variable for variable, default in fields if default]
+    names += [f"{name}_BASE_URL" for name in OTHER_ADDRESSES]
+    return f"| {', '.join(f'`{name}`' for name in names)} "
+
+
+def synced_client(path: Path) -> str:
+    """Return a client's configuration that passes on the key of every engine, and Gemini's."""
+    text = path.read_text(encoding="utf-8")
+    names = [name for name, _, _ in (*engine_keys(), GEMINI)]
+
+    def lines(match: re.Match[str]) -> str:
+        first, last = match[0].splitlines()[0], match[0].splitlines()[-1]
+        made = [re.sub(r"\b[A-Z]+(_[A-Z]+)*_API_KEY\b", name, first) for name in names]
+        made[-1] = made[-1].rstrip(",") + ("," if last.endswith(",") else "")
+        return "".join(f"{line}\n" for line in made)
+
+    return KEY_LINES.sub(lines, text)
+
+
+def synced_registry_entry(path: Path) -> str:
+    """Return the MCP registry's entry with a variable for every key."""
+    entry = json.loads(path.read_text(encoding="utf-8"))
+    entry["packages"][0]["environmentVariables"] = [
+        {"name": name, "description": f"Key of {title}, from {site}", "isSecret": True}
+        for name, title, site in (*engine_keys(), GEMINI)
+    ]
+    return json.dumps(entry, indent=2, ensure_ascii=False) + "\n"
+
+
+def synced_example(path: Path) -> str:
+    """Return the example of secrets.yaml with a line for the key of every engine."""
+    known = ("BRAVE_SEARCH_API_KEY", "SERPER_API_KEY")  # these have a comment of their own
+    lines = [f'{name}: ""  # {site}' for name, _, site in engine_keys() if name not in known]
+    text = path.read_text(encoding="utf-8")
+    return EXAMPLE_KEYS.sub(lambda match: match[1] + "\n".join(lines) + "\n\n", text)
+
+
+def synced_skill(path: Path) -> str:
+    """Return SKILL.md, whose head names the variables of all keys."""
+    names = [name for name, _, _ in (*engine_keys(), GEMINI)]
+    listed = f"{', '.join(names[:-1])} or {names[-1]}"
+    return SKILL_KEYS.sub(listed, path.read_text(encoding="utf-8"), count=1)
+
+
 def filter_cell(filters: dict[str, Any], name: str) -> str:
     """Return the values that an engine takes of a filter: yes (every one), no, or their list."""
     if name not in filters:
@@ -179,13 +269,25 @@ def synced_reference(path: Path) -> str:
         lambda match: match[1] + parameter_table(match[2], match[3]) + match[4],
         path.read_text(encoding="utf-8"),
     )
-    return ENGINE_TABLE.sub(lambda match: match[1] + engine_table() + match[2], text)
+    text = ENGINE_TABLE.sub(lambda match: match[1] + engine_table() + match[2], text)
+    text = KEY_TABLE.sub(lambda match: match[1] + key_table() + match[2], text)
+    return ADDRESSES.sub(address_cell(), text)
+
+
+OTHERS = {
+    "server.json": synced_registry_entry,
+    "assets/secrets.example.yaml": synced_example,
+    "SKILL.md": synced_skill,
+}
 
 
 def main() -> int:
     """Write the copies, or with --check only compare them."""
     wanted = {ROOT / "scripts" / name: synced_script(name) for name in STANDALONE}
     wanted |= {path: synced_reference(path) for path in sorted(ROOT.glob("references/*.md"))}
+    wanted |= {path: synced_client(path) for path in sorted(ROOT.glob("assets/mcp/*"))}
+    for name, made in OTHERS.items():
+        wanted[ROOT / name] = made(ROOT / name)
     wanted[ROOT / "assets/opencode/tool/google_search.ts"] = synced_tool()
     differing = [path for path, text in wanted.items() if path.read_text(encoding="utf-8") != text]
     for path in differing:

@@ -5,31 +5,46 @@ tools, the order in which `auto` asks, the checks of doctor.py, the fault matrix
 the tables in references/. To add an engine, write its module and one entry here (CONTRIBUTING.md).
 
 An engine with a script of its own names the function that searches. Every other engine is a module
-of this package with these functions, which keyless.py runs within the engine's pace:
+of this package, which engine_search.py runs. It offers these functions (classes: messages.py):
 
-- first_request(params) -> request (method, url, headers; what the next page needs)
-- read_answer(request, response) -> result page; raises SearchError
-- next_request(params, request, result_page, number) -> request, or None if there is no more; only
-  if the results come in several pages
+- first_request(params) -> EngineRequest. params: query, count, and the filters of FILTERS that the
+  caller gives. Raises SearchError (invalid_input, auth) for what the engine cannot do: nothing has
+  been sent yet, so `auto` may go on to the next engine.
+- read_answer(request: EngineRequest, response: Response) -> ResultPage. Raises SearchError: blocked
+  (result_pages.wall_error) makes an engine without a key rest; rate_limit with retry_after is
+  waited out; invalid_input with the status of the answer ends `auto`, because another engine would
+  refuse it, too. An answer that is neither results nor the engine's word for none is an error, too.
+- next_request(params, request, result_page, number) -> EngineRequest or None, only if the results
+  come in several pages; number: of the wanted result page, from 2.
 
-A request may hold others: otherwise (sent if this one is answered with 403), if_empty (sent if this
-one finds nothing), also (sent in any case, for results of another kind); and a warning, which the
-document then holds.
+A key: the entry has "keys", and first_request puts engine_key(NAME) into a header of
+http_client.KEY_HEADERS, so that no dry run and no error shows it. With a key set, requests go out
+at once and are tried again (engine_search.KeyedEngine). An entry with "keyless" answers without a
+key, too: engine_key is "" then, the engine is asked within its pace, rests after a block and costs
+nothing. ResultPage.credits, if it is set, is what the ledger counts; a result's "text" is what the
+provider has read of the page, and takes the place of fetching it.
 """
 
 from __future__ import annotations
 
 import os
 
-from websearch.common import SearchError, drop_empty, quoted
-from websearch.http_client import base_url, configured_key, hide_credentials, scheme_of
+from websearch.common import SearchError, deadline_of, drop_empty, quoted, run_operation
+from websearch.http_client import (
+    base_url,
+    configured_key,
+    find_key,
+    hide_credentials,
+    scheme_of,
+)
 
-TYPE_CHECKING = False  # typing.TYPE_CHECKING without its import, which costs 5 ms
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from types import ModuleType
     from typing import Any
 
     from websearch.common import Document, ProgressCallback
+    from websearch.engines.pacing import PacedEngine
 
 DAYS = ("day", "week", "month", "year")
 HOURS = ("hour", *DAYS)
@@ -41,12 +56,14 @@ USE_ANOTHER = "Leave it out, or use another engine."
 # name -> entry. The order is that of `auto`: keys first, because an engine with a key is reliable.
 #
 # title      its name in messages
-# module     the module that searches; function and given: for engines with a script of their own,
+# module     the module that searches; function and params: for engines with a script of their own,
 #            the function and the parameters that it always gets
-# keys       variables of its key, the first that is set; key_site: where to get one
+# keys       variables of its key, the first that is set; key_site: where to get one; keyless: it
+#            also answers without a key, with the filters of keyless_filters if they are others
 # address    (variable, default address); own_server: the address is the user's own server,
-#            without which it cannot be asked
-# paid       each request costs money: it is never asked in the place of an engine without a key
+#            without which it cannot be asked; mcp: the address for callers without a key, if it
+#            is another one, of an MCP server
+# paid       each request (with a key) costs money: it is never asked in the place of a free engine
 # stored     "always", or "if allowed": its terms forbid storing results (WEB_SEARCH_STORE)
 # sources    what it finds: web, code, discussions, papers, reference; except for web this is the
 #            focus that asks it
@@ -64,7 +81,7 @@ USE_ANOTHER = "Leave it out, or use another engine."
 ENGINES: dict[str, dict[str, Any]] = {
     "brave": {
         "title": "Brave", "module": "brave_search", "function": "run_web_search",
-        "given": {"result_filter": "web"},
+        "params": {"result_filter": "web"},
         "keys": ("BRAVE_SEARCH_API_KEY", "BRAVE_API_KEY"),
         "key_site": "https://api-dashboard.search.brave.com",
         "address": ("BRAVE_SEARCH_BASE_URL", "https://api.search.brave.com"),
@@ -75,12 +92,82 @@ ENGINES: dict[str, dict[str, Any]] = {
     },
     "serper": {
         "title": "Google (Serper)", "module": "serper_search", "function": "run_search",
-        "given": {}, "keys": ("SERPER_API_KEY",), "key_site": "https://serper.dev",
+        "params": {}, "keys": ("SERPER_API_KEY",), "key_site": "https://serper.dev",
         "address": ("SERPER_BASE_URL", "https://google.serper.dev"),
         "paid": True, "stored": "always", "sources": ("web",), "auto": True,
         "filters": {"since": (*HOURS, "range"), **PLACES},
         "instead": {"safe": "Serper has no filter for adult content; brave has one."},
         "max_query": 2_048, "max_count": 100,
+    },
+    "tavily": {
+        "title": "Tavily", "module": "websearch.engines.tavily",
+        "keys": ("TAVILY_API_KEY",), "key_site": "https://app.tavily.com", "keyless": True,
+        "address": ("TAVILY_BASE_URL", "https://api.tavily.com"),
+        "paid": True, "stored": "always", "sources": ("web",), "auto": True,
+        "filters": {
+            "since": (*DAYS, "range"), "language": None, "site": None, "exclude_site": None,
+            "safe": SAFE,
+        },
+        "instead": {
+            "since": "Give day, week, month, year or a range of dates.",
+            "country": "Name the country in the query: Tavily takes it as a wish only.",
+        },
+        "max_query": 400, "max_count": 20,
+    },
+    "exa": {
+        "title": "Exa", "module": "websearch.engines.exa",
+        "keys": ("EXA_API_KEY",), "key_site": "https://dashboard.exa.ai", "keyless": True,
+        "address": ("EXA_BASE_URL", "https://api.exa.ai"),
+        "mcp": ("EXA_MCP_BASE_URL", "https://mcp.exa.ai"),
+        "paid": True, "stored": "if allowed", "sources": ("web",), "auto": True,
+        "filters": {
+            "since": (*HOURS, "range"), "country": None, "site": None, "exclude_site": None,
+            "safe": SAFE,
+        },
+        "keyless_filters": {},
+        "instead": {"language": "Ask in the language of the pages."},
+        "max_query": 2_000, "max_count": 50,
+    },
+    "you": {
+        "title": "You.com", "module": "websearch.engines.you",
+        "keys": ("YDC_API_KEY",), "key_site": "https://you.com/platform", "keyless": True,
+        "address": ("YOU_BASE_URL", "https://api.you.com"),
+        "paid": True, "stored": "always", "sources": ("web",), "auto": True,
+        "filters": {"since": (*DAYS, "range"), **PLACES, "safe": SAFE},
+        "instead": {"since": "Give day, week, month, year or a range of dates."},
+        "max_query": 2_000, "max_count": 50,
+    },
+    "parallel": {
+        "title": "Parallel", "module": "websearch.engines.parallel",
+        "keys": ("PARALLEL_API_KEY",), "key_site": "https://platform.parallel.ai", "keyless": True,
+        "address": ("PARALLEL_BASE_URL", "https://api.parallel.ai"),
+        "mcp": ("PARALLEL_MCP_BASE_URL", "https://search.parallel.ai"),
+        "paid": True, "stored": "if allowed", "sources": ("web",), "auto": True,
+        "filters": {"since": DAYS, "country": None, "site": None, "exclude_site": None},
+        "keyless_filters": {},
+        "instead": {"since": "Parallel knows a first day only: give day, week, month or year."},
+        "max_query": 2_000, "max_count": 20,
+    },
+    "keenable": {
+        "title": "Keenable", "module": "websearch.engines.keenable",
+        "keys": ("KEENABLE_API_KEY",), "key_site": "https://keenable.ai", "keyless": True,
+        "address": ("KEENABLE_BASE_URL", "https://api.keenable.ai"),
+        "paid": True, "stored": "always", "sources": ("web",), "auto": True,
+        "filters": {"since": (*DAYS, "range"), "site": None, "exclude_site": None},
+        "instead": {"since": "Give day, week, month, year or a range of dates."},
+        "max_query": 2_000, "max_count": 50,
+    },
+    "kagi": {
+        "title": "Kagi", "module": "websearch.engines.kagi",
+        "keys": ("KAGI_API_KEY",), "key_site": "https://kagi.com/settings/api",
+        "address": ("KAGI_BASE_URL", "https://kagi.com"),
+        "paid": True, "stored": "if allowed", "sources": ("web",), "auto": True,
+        "filters": {
+            "since": (*DAYS, "range"), "country": None, "site": None, "exclude_site": None,
+            "safe": SAFE,
+        },
+        "instead": {"language": "Give country: Kagi filters by region."},
+        "max_query": 2_000, "max_count": 50,
     },
     "searxng": {
         "title": "SearXNG", "module": "websearch.engines.searxng", "own_server": True,
@@ -193,12 +280,33 @@ WITHOUT_GENERAL_ENGINE = ("papers",)  # result pages for people hold few papers
 # Where the general engine looks for discussions, beside the sources that are asked themselves.
 FORUM_SITES = ["reddit.com", "lobste.rs", "quora.com", "stackexchange.com"]
 # Parameters that a search passes on to its engine, and that tell one stored answer from another.
-FILTERS = ("since", "country", "language", "site", "exclude_site", "safe")
+# fmt: off
+FILTER_PARAMS: list[dict[str, Any]] = [
+    {"name": "since", "type": "since", "choices": ["hour", "day", "week", "month", "year"],
+     "values": {"h": "hour", "d": "day", "w": "week", "m": "month", "y": "year"},
+     "help": "age of pages: hour, day, week, month, year or YYYY-MM-DD..YYYY-MM-DD"},
+    {"name": "country", "type": "str", "help": "two-letter country of the results, for example us"},
+    {"name": "language", "type": "str",
+     "help": "language of the results, for example en or pt-br"},
+    {"name": "site", "type": "csv",
+     "help": "only these sites, for example docs.python.org,github.com"},
+    {"name": "exclude_site", "type": "csv", "help": "none of these sites"},
+    {"name": "safe", "type": "str", "choices": ["off", "moderate", "strict"],
+     "help": "filter for adult content"},
+]
+# fmt: on
+FILTERS = tuple(parameter["name"] for parameter in FILTER_PARAMS)
+# Of a request to one engine.
+ASKED_PARAMS: list[dict[str, Any]] = [
+    {"name": "query", "type": "str", "required": True, "help": "what to search for"},
+    {"name": "count", "type": "int", "min": 1, "max": 100, "help": "results"},
+    *FILTER_PARAMS,
+]
 
 
 def keyless_engines() -> list[str]:
-    """Return the names of the engines that keyless.py asks."""
-    return [name for name, entry in ENGINES.items() if "function" not in entry]
+    """Return the names of the engines that answer without a key."""
+    return [name for name, entry in ENGINES.items() if "keys" not in entry or "keyless" in entry]
 
 
 def entry_of(name: str) -> dict[str, Any]:
@@ -228,6 +336,11 @@ def engine_address(name: str, language: str = "") -> str:
     return base_url(variable, default.format(language=language or "en"))
 
 
+def mcp_address(name: str) -> str:
+    """Return the address of an engine's MCP server; raises SearchError (invalid_input)."""
+    return base_url(*ENGINES[name]["mcp"])
+
+
 def own_server_address(variable: str) -> str:
     """Return the address of the user's own server, which may be plain http anywhere."""
     address = os.environ.get(variable, "").strip().rstrip("/")
@@ -241,59 +354,109 @@ def own_server_address(variable: str) -> str:
     return address
 
 
+def other_address(name: str) -> str:
+    """Return the address that a variable names in place of the engine's own, "" if none does."""
+    entry = entry_of(name)
+    variables = [entry[field][0] for field in ("address", "mcp") if field in entry]
+    addresses = [os.environ.get(variable, "").strip().rstrip("/") for variable in variables]
+    return next(filter(None, addresses), "")
+
+
 def has_other_address(name: str) -> bool:
     """Return whether a variable names another address than the engine's own."""
-    return bool(os.environ.get(entry_of(name)["address"][0], "").strip())
+    return bool(other_address(name))
 
 
 def is_configured(name: str) -> bool:
-    """Return whether an engine can be asked: its key or server is set, or it needs none.
-
-    A key that is set but malformed counts: the engine's own error then says what is wrong.
-    """
+    """Return whether an engine can be asked: its key or server is set, or it needs none."""
     entry = ENGINES[name]
     if entry.get("own_server"):
         return has_other_address(name)
+    return "keys" not in entry or "keyless" in entry or has_key(name)
+
+
+def has_key(name: str) -> bool:
+    """Return whether an engine's key is set.
+
+    A malformed key counts: the engine's own error then says what is wrong.
+    """
     try:
-        return "keys" not in entry or bool(configured_key(*entry["keys"])[1])
+        return bool(configured_key(*ENGINES.get(name, {}).get("keys", ()))[1])
     except SearchError:
         return True
 
 
+def engine_key(name: str) -> str:
+    """Return an engine's key, "" if it answers without one; raises SearchError (auth)."""
+    entry = ENGINES[name]
+    return (configured_key if "keyless" in entry else find_key)(*entry["keys"])[1]
+
+
+def costs_money(name: str) -> bool:
+    """Return whether a request to an engine costs money: not if it is asked without a key."""
+    entry = ENGINES[name]
+    return bool(entry["paid"]) and ("keyless" not in entry or has_key(name))
+
+
 def configured_engines() -> list[str]:
-    """Return the engines that `auto` may ask, in its order, and that can be asked."""
-    return [name for name, entry in ENGINES.items() if entry["auto"] and is_configured(name)]
+    """Return the engines that `auto` asks, in its order.
+
+    WEB_SEARCH_ENGINES names them. Without it they are those of the table that can be asked; a
+    company's engine then only with a key, because without one the company may keep and learn from
+    the queries. An engine that costs money is never asked after one that does not. Raises
+    SearchError (invalid_input).
+    """
+    order = owner_engines() or [
+        name
+        for name, entry in ENGINES.items()
+        if entry["auto"] and is_configured(name) and ("keyless" not in entry or has_key(name))
+    ]
+    first_free = next((i for i, name in enumerate(order) if not costs_money(name)), len(order))
+    return order[:first_free] + [name for name in order[first_free:] if not costs_money(name)]
+
+
+def owner_engines() -> list[str]:
+    """Return the engines of WEB_SEARCH_ENGINES that can be asked; raises SearchError."""
+    listed = os.environ.get("WEB_SEARCH_ENGINES", "").lower().replace(",", " ").split()
+    names = [known_engine("WEB_SEARCH_ENGINES", name) for name in listed]
+    if names and not any(map(is_configured, names)):
+        message = f"No engine of WEB_SEARCH_ENGINES can be asked: {', '.join(names)} need a key."
+        raise SearchError("auth", message, "Set a key, or name an engine that needs none.")
+    return [name for name in dict.fromkeys(names) if is_configured(name)]
+
+
+def known_engine(variable: str, text: str) -> str:
+    """Return the name of the engine that a variable names; raises SearchError (invalid_input)."""
+    name = SPELLINGS.get(text, text)
+    if name in ENGINES:
+        return name
+    message = f"{variable} must be one of {', '.join(ENGINES)}, not {quoted(text)}."
+    raise SearchError("invalid_input", message, "Unset it to let the program choose.")
 
 
 def engine_order(engine: str) -> list[str]:
     """Return the engines to ask, in order; a named engine is the only one.
 
-    auto: the engine that GLSI_SEARCH_ENGINE names, then those of the table that are configured. An
-    engine that costs money is never asked after one that does not. Raises SearchError.
+    auto: the engine that GLSI_SEARCH_ENGINE names, then configured_engines(). Raises SearchError.
     """
     if engine != "auto":
         return [engine]
     order = configured_engines()
     preferred = os.environ.get("GLSI_SEARCH_ENGINE", "").strip().lower()
-    preferred = SPELLINGS.get(preferred, preferred)
     if preferred in ("", "auto"):
         return order
-    if preferred not in ENGINES:
-        choices = ", ".join(ENGINES)
-        message = f"GLSI_SEARCH_ENGINE must be one of {choices}, not {quoted(preferred)}."
-        raise SearchError("invalid_input", message, "Unset it to let the program choose.")
-    paid = ENGINES[preferred]["paid"]
-    others = [name for name in order if paid or not ENGINES[name]["paid"]]
-    return list(dict.fromkeys([preferred, *others]))
+    first = known_engine("GLSI_SEARCH_ENGINE", preferred)
+    others = [name for name in order if costs_money(first) or not costs_money(name)]
+    return list(dict.fromkeys([first, *others]))
 
 
-def chosen_engines(named: list[str], focus: str = "general") -> list[str]:
+def chosen_engines(engines: list[str], focus: str = "general") -> list[str]:
     """Return the engines that the parameters engine and focus mean; "auto" stands for itself.
 
     The sources of the focus come first. all: the engines of the table that search the whole web and
     can be asked. Raises SearchError (invalid_input) if auto or all stands beside others.
     """
-    names = list(dict.fromkeys(named))
+    names = list(dict.fromkeys(engines))
     if len(names) > 1 and not {"auto", "all"}.isdisjoint(names):
         message = f"engine must be auto, all, or names of engines, not {quoted(','.join(names))}."
         raise SearchError("invalid_input", message, "Name the engines alone.")
@@ -314,10 +477,10 @@ def stand_ins() -> list[str]:
     return [name for name, entry in ENGINES.items() if entry.get("stands_in")]
 
 
-def focused_filters(params: dict[str, Any], engine: str) -> dict[str, Any]:
-    """Return the filters that the focus of params adds for an engine (or auto)."""
-    is_general = engine == "auto" or "web" in ENGINES[engine]["sources"]
-    if params.get("focus") == "discussions" and is_general and "site" not in params:
+def focused_filters(engine: str, focus: str, filters: dict[str, Any]) -> dict[str, Any]:
+    """Return the filters that a focus adds to those of the caller for an engine."""
+    is_general = "web" in ENGINES[engine]["sources"]
+    if focus == "discussions" and is_general and "site" not in filters:
         return {"site": FORUM_SITES}
     return {}
 
@@ -337,53 +500,80 @@ def is_storable(name: str) -> bool:
 def check_filters(name: str, params: dict[str, Any]) -> None:
     """Raise SearchError (invalid_input) for a filter, or its value, that the engine cannot do."""
     entry = ENGINES[name]
+    filters = entry["filters"] if has_key(name) else entry.get("keyless_filters", entry["filters"])
     for filter_name in FILTERS:
         if filter_name not in params:
             continue
         value = params[filter_name]
         word = "range" if filter_name == "since" and ".." in value else value
-        allowed = entry["filters"].get(filter_name, ())
+        allowed = filters.get(filter_name, ())
         if allowed is None or word in allowed:
             continue
         shown = ",".join(value) if isinstance(value, list) else value
         message = f"{entry['title']} cannot filter by {filter_name} {quoted(shown)}."
         hint = entry["instead"].get(filter_name, USE_ANOTHER)
+        if filter_name in entry["filters"] and filter_name not in filters:
+            message = f"{entry['title']} filters by {filter_name} only with {entry['keys'][0]}."
+            hint = USE_ANOTHER
         raise SearchError("invalid_input", message, hint)
 
 
-def ask_engine(name: str, params: dict[str, Any], report: ProgressCallback = None) -> Document:
+def wait_for_turn(
+    name: str, params: dict[str, Any], report: ProgressCallback = None
+) -> PacedEngine | None:
+    """Wait for the turn of an engine that is asked in its pace; return None for other engines.
+
+    What the engine cannot do is refused first, so that nobody waits for it. Raises SearchError.
+    """
+    if "function" in ENGINES[name] or has_key(name):
+        return None
+    from websearch.engines.pacing import PacedEngine
+
+    check_filters(name, params)
+    load_module(name).first_request(params)
+    turn = PacedEngine(name, deadline_of(params), [], report)
+    turn.take_turn()
+    return turn
+
+
+def ask_engine(
+    name: str,
+    params: dict[str, Any],
+    report: ProgressCallback = None,
+    turn: PacedEngine | None = None,
+) -> Document:
     """Search with an engine; return its own document, nothing cut. Never raises.
 
-    params: query, count, filters, timeout, dry_run, verbose; others are left out.
+    params: query, count, filters, timeout, dry_run, verbose; others are left out. turn: of
+    wait_for_turn, if the caller has waited for the engine.
     """
-    passed = ("query", "count", "timeout", "dry_run", "verbose", *FILTERS)
-    wanted = {key: params[key] for key in passed if key in params}
-    wanted["max_chars"] = 0
     entry = ENGINES[name]
-    if "function" not in entry:
-        from websearch.engines import keyless
+    passed = ("query", "count", "timeout", "dry_run", "verbose", *FILTERS)
+    asked = {key: params[key] for key in passed if key in params}
+    asked |= {"max_chars": 0, "count": min(params["count"], entry["max_count"])}
+    if "function" in entry:
+        search = getattr(load_module(name), entry["function"])
+        document: Document = search({**asked, **entry["params"]}, report)
+        return document
+    from websearch.engines.engine_search import search_engine
 
-        return keyless.run_search({**wanted, "engine": name}, report)
-    wanted["count"] = min(wanted["count"], entry["max_count"])
-    search = getattr(load_module(name), entry["function"])
-    document: Document = search({**wanted, **entry["given"]}, report)
-    return document
+    def operation(params: dict[str, Any]) -> Document:
+        return search_engine(name, params, report, turn)
+
+    return run_operation(f"{name}.search", {"params": ASKED_PARAMS}, asked, operation)
 
 
 def results_of(name: str, document: Document, count: int) -> list[dict[str, Any]]:
     """Return an engine's results; empty fields are left out.
 
-    Fields: position, title, url, snippet, date, and author and license if the terms of the source
-    ask to show them.
+    Fields: title, url, snippet, date, author and license if the terms of the source ask to show
+    them, and text if the provider has read the page.
     """
     if "function" in ENGINES[name]:
-        found = load_module(name).as_results(document)
+        results = load_module(name).as_results(document)
     else:
-        from websearch.engines import keyless
+        from websearch.engines.engine_search import as_results
 
-        found = keyless.as_results(document)
-    names = ("title", "url", "snippet", "date", "author", "license")
-    return [
-        {"position": place, **drop_empty({key: item.get(key) for key in names})}
-        for place, item in enumerate(found[:count], 1)
-    ]
+        results = as_results(document)
+    names = ("title", "url", "snippet", "date", "author", "license", "text")
+    return [drop_empty({key: item.get(key) for key in names}) for item in results[:count]]

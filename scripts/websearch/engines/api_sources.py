@@ -27,6 +27,7 @@ TYPE_CHECKING = False  # typing.TYPE_CHECKING without its import, which costs 5 
 if TYPE_CHECKING:
     from typing import Any
 
+    from websearch.engines.messages import EngineRequest
     from websearch.http_client import Response
 
 MOST_WORDS = 6  # of a query: these APIs want every word, so a whole question finds nothing
@@ -96,12 +97,10 @@ def day_of(moment: Any) -> str:
     return utc_time(moment) if is_number and 0 < moment < 4_000_000_000 else ""
 
 
-def api_request(engine: str, path: str, fields: dict[str, Any], **headers: str) -> dict[str, Any]:
+def api_request(engine: str, path: str, fields: dict[str, Any], **headers: str) -> EngineRequest:
     """Return the GET of a search, by a caller that names itself. Raises SearchError."""
-    named = {"Accept": "application/json", "User-Agent": identified_agent(), **headers}
-    request = get_request(f"{engine_address(engine)}{path}", drop_empty(fields), named)
-    del request["max_body"]  # a result page may be cut; cut JSON is broken
-    return request
+    sent = {"Accept": "application/json", "User-Agent": identified_agent(), **headers}
+    return get_request(f"{engine_address(engine)}{path}", drop_empty(fields), sent, max_body=0)
 
 
 def search_words(engine: str, query: str, most: int = MOST_WORDS) -> str:

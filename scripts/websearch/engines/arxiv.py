@@ -18,6 +18,7 @@ from websearch.engines.api_sources import (
     source_result,
     utc_time,
 )
+from websearch.engines.messages import ResultPage
 from websearch.engines.result_pages import layout_error, wall_error
 from websearch.html_tree import unescape
 
@@ -25,6 +26,7 @@ TYPE_CHECKING = False  # typing.TYPE_CHECKING without its import, which costs 5 
 if TYPE_CHECKING:
     from typing import Any
 
+    from websearch.engines.messages import EngineRequest
     from websearch.http_client import Response
 
 NAME = "arxiv"
@@ -36,18 +38,19 @@ _MOMENT = "%Y%m%d%H%M"
 # ===== requests ===================================================================================
 
 
-def first_request(params: dict[str, Any]) -> dict[str, Any]:
+def first_request(params: dict[str, Any]) -> EngineRequest:
     """Return the GET of a search, with a second one as "if_empty".
 
     The second one has fewer words, if there are many: an empty answer may be a fault of arXiv's,
     and the same search finds something later. Raises SearchError (invalid_input).
     """
     request = search_request(params, search_words(NAME, params["query"]))
-    fewer = search_request(params, search_words(NAME, params["query"], FEWER_WORDS))
-    return {**request, "if_empty": fewer}
+    fewer_words = search_words(NAME, params["query"], FEWER_WORDS)
+    request.if_empty = search_request(params, fewer_words)
+    return request
 
 
-def search_request(params: dict[str, Any], words: str) -> dict[str, Any]:
+def search_request(params: dict[str, Any], words: str) -> EngineRequest:
     """Return the GET of one search: every word and "phrase" must stand in the record."""
     terms = [search_term(one) for one in re.findall(r'[\w-]+:"[^"]*"|"[^"]*"|\S+', words)]
     known = [term for term in terms if term]
@@ -78,10 +81,9 @@ def search_term(word: str) -> str:
 # ===== answers ====================================================================================
 
 
-def read_answer(request: dict[str, Any], response: Response) -> dict[str, Any]:
+def read_answer(request: EngineRequest, response: Response) -> ResultPage:
     """Return the result page that an answer is. Raises SearchError."""
-    results = map(paper_result, feed_entries(response))
-    return {"results": [*filter(None, results)]}
+    return ResultPage(results=[paper_result(entry) for entry in feed_entries(response)])
 
 
 def feed_entries(response: Response) -> list[str]:

@@ -19,6 +19,7 @@ TYPE_CHECKING = False  # typing.TYPE_CHECKING without its import, which costs 5 
 if TYPE_CHECKING:
     from typing import Any
 
+    from websearch.engines.messages import ResultPage
     from websearch.http_client import Response
 
 # GLSI_USER_AGENT replaces it. The same for every request: DuckDuckGo binds the token of the next
@@ -69,18 +70,16 @@ def locale_code(params: dict[str, Any]) -> str:
     return f"{base}-{region.upper()}" if base and region else base
 
 
-def judge_result_page(
-    engine: str, response: Response, result_page: dict[str, Any]
-) -> dict[str, Any]:
+def judge_result_page(engine: str, response: Response, result_page: ResultPage) -> ResultPage:
     """Return a result page; one without results only if the engine says that it found nothing.
 
     Raises SearchError: blocked (a bot wall; details hold the signal), provider and others.
     """
     good = response.status in (200, 202)
-    if good and result_page["results"]:  # a result that speaks of captchas is no captcha
+    if good and result_page.results:  # a result that speaks of captchas is no captcha
         return result_page
-    signal = header_signal(response) or result_page["signal"]
-    if good and result_page["is_empty"] and not signal:
+    signal = header_signal(response) or result_page.signal
+    if good and result_page.is_empty and not signal:
         return result_page
     if not signal and response.status in WALL_STATUSES:
         signal = f"HTTP {response.status} without results"

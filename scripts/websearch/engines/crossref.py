@@ -18,6 +18,7 @@ from websearch.engines.api_sources import (
     too_fast,
     utc_time,
 )
+from websearch.engines.messages import ResultPage
 from websearch.engines.result_pages import within_limit
 
 TYPE_CHECKING = False  # typing.TYPE_CHECKING without its import, which costs 5 ms
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from websearch.common import SearchError
+    from websearch.engines.messages import EngineRequest
     from websearch.http_client import Response
 
 NAME = "crossref"
@@ -32,7 +34,7 @@ FIELDS = "DOI,URL,title,container-title,author,issued,abstract,type"
 PAUSE_AFTER_LIMIT = 5.0  # seconds, if a refusal names none: the limit is one of each second
 
 
-def first_request(params: dict[str, Any]) -> dict[str, Any]:
+def first_request(params: dict[str, Any]) -> EngineRequest:
     """Return the GET of a search. Raises SearchError (invalid_input)."""
     dates = ""
     if "since" in params:
@@ -47,15 +49,15 @@ def first_request(params: dict[str, Any]) -> dict[str, Any]:
     return api_request(NAME, "/works", fields)
 
 
-def read_answer(request: dict[str, Any], response: Response) -> dict[str, Any]:
+def read_answer(request: EngineRequest, response: Response) -> ResultPage:
     """Return the result page that an answer is. Raises SearchError."""
     if response.status != 200:
         raise api_error(response)
     answer = good_answer(NAME, response)
     works = listed_items(NAME, object_field(answer, "message"), "items")
     # Components are figures and tables of works, which have a DOI of their own.
-    results = (work_result(work) for work in works if work.get("type") != "component")
-    return {"results": [*filter(None, results)]}
+    papers = [work for work in works if work.get("type") != "component"]
+    return ResultPage(results=[work_result(work) for work in papers])
 
 
 def api_error(response: Response) -> SearchError:

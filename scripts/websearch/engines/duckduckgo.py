@@ -8,6 +8,7 @@ from websearch.common import SearchError, drop_empty, quoted
 from websearch.engines import engine_address
 from websearch.engines.browser_headers import browser_headers, judge_result_page
 from websearch.engines.filters import country_code, language_code, query_with_sites
+from websearch.engines.messages import EngineRequest, ResultPage
 from websearch.engines.result_pages import (
     MAX_BYTES,
     absolute_url,
@@ -52,7 +53,7 @@ REGION_LANGUAGES = {
 # ===== requests ===================================================================================
 
 
-def first_request(params: dict[str, Any]) -> dict[str, Any]:
+def first_request(params: dict[str, Any]) -> EngineRequest:
     """Return the POST of the search form. Raises SearchError (invalid_input)."""
     form = {"q": form_query(params), "b": "", "kl": region(params)}
     period, safe = PERIODS.get(params.get("since", "")), SAFE.get(params.get("safe", ""))
@@ -60,30 +61,25 @@ def first_request(params: dict[str, Any]) -> dict[str, Any]:
 
 
 def next_request(
-    params: dict[str, Any], request: dict[str, Any], result_page: dict[str, Any], number: int
-) -> dict[str, Any] | None:
+    params: dict[str, Any], request: EngineRequest, result_page: ResultPage, number: int
+) -> EngineRequest | None:
     """Return the POST of the form that leads to the next page, or None.
 
     Only with the token (vqd) of the page before: without it DuckDuckGo blocks at once.
     """
-    form = result_page["next_form"]
+    form = result_page.next_form
     return form_request(params, form) if form else None
 
 
-def form_request(params: dict[str, Any], form: dict[str, str]) -> dict[str, Any]:
+def form_request(params: dict[str, Any], form: dict[str, str]) -> EngineRequest:
     """Return the POST of a form."""
     from urllib.parse import urlencode
 
     address = engine_address(NAME)
     headers = browser_headers(params, address)
     headers["Content-Type"] = "application/x-www-form-urlencoded"
-    return {
-        "method": "POST",
-        "url": f"{address}/html/",
-        "headers": headers,
-        "body": urlencode(form).encode(),
-        "max_body": MAX_BYTES,
-    }
+    body = urlencode(form).encode()
+    return EngineRequest(f"{address}/html/", headers, "POST", body, max_body=MAX_BYTES)
 
 
 def form_query(params: dict[str, Any]) -> str:
@@ -125,12 +121,12 @@ def region(params: dict[str, Any]) -> str:
 # ===== result pages ===============================================================================
 
 
-def read_answer(request: dict[str, Any], response: Response) -> dict[str, Any]:
+def read_answer(request: EngineRequest, response: Response) -> ResultPage:
     """Return the result page that an answer is. Raises SearchError (blocked, provider)."""
     return judge_result_page(NAME, response, parse_result_page(response.text()))
 
 
-def parse_result_page(html: str) -> dict[str, Any]:
+def parse_result_page(html: str) -> ResultPage:
     """Return the result page of the HTML endpoint."""
     nodes = read_nodes(html)
     results = [
@@ -139,12 +135,12 @@ def parse_result_page(html: str) -> dict[str, Any]:
         if not has_class(block[0], "result--ad", "result--no-result")
     ]
     empty = with_class(nodes, "no-results", "result--no-result") is not None
-    return {
-        "results": [*filter(None, results)],
-        "is_empty": empty,
-        "signal": challenge_signal(nodes) or wall_signal(nodes, empty),
-        "next_form": next_form(nodes),
-    }
+    return ResultPage(
+        results=results,
+        is_empty=empty,
+        signal=challenge_signal(nodes) or wall_signal(nodes, empty),
+        next_form=next_form(nodes),
+    )
 
 
 def parse_result(block: list[Node]) -> dict[str, Any]:

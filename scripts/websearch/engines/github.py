@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import time
 
-from websearch.common import SearchError, drop_empty, list_field, object_field, quoted
+from websearch.common import SearchError, list_field, object_field, quoted
 from websearch.engines.api_sources import (
     FEWER_WORDS,
     api_request,
@@ -22,6 +22,7 @@ from websearch.engines.api_sources import (
     utc_time,
 )
 from websearch.engines.filters import site_filter
+from websearch.engines.messages import Quota, ResultPage
 from websearch.engines.result_pages import header_signal, within_limit
 from websearch.http_client import configured_key, json_object
 
@@ -29,6 +30,7 @@ TYPE_CHECKING = False  # typing.TYPE_CHECKING without its import, which costs 5 
 if TYPE_CHECKING:
     from typing import Any
 
+    from websearch.engines.messages import EngineRequest
     from websearch.http_client import Response
 
 NAME = "github"
@@ -42,7 +44,7 @@ _MOMENT = "%Y-%m-%dT%H:%M:%SZ"
 # ===== requests ===================================================================================
 
 
-def first_request(params: dict[str, Any]) -> dict[str, Any]:
+def first_request(params: dict[str, Any]) -> EngineRequest:
     """Return the GET of a search.
 
     For issues, a search with fewer words is its "if_empty", and one for repositories its "also".
@@ -55,11 +57,14 @@ def first_request(params: dict[str, Any]) -> dict[str, Any]:
         return search_request(REPOSITORIES, params, key_words(words), places)
     kind = [] if re.search(_IS_ISSUE, query) else ["is:issue"]  # 422 without one
     words, fewer = key_words(query), key_words(query, FEWER_WORDS)
-    # Names and descriptions of repositories are short: they hold few words of a question.
-    also = {"also": search_request(REPOSITORIES, params, fewer, places)} if kind else {}
-    request = {**search_request(ISSUES, params, words, [*kind, *places]), **also}
+    request = search_request(ISSUES, params, words, [*kind, *places])
     if fewer != words:
-        request["if_empty"] = {**search_request(ISSUES, params, fewer, [*kind, *places]), **also}
+        request.if_empty = search_request(ISSUES, params, fewer, [*kind, *places])
+    if kind:
+        # Names and descriptions of repositories are short: they hold few words of a question.
+        request.also = search_request(REPOSITORIES, params, fewer, places)
+        if request.if_empty:
+            request.if_empty.also = request.also
     return request
 
 
@@ -81,7 +86,7 @@ def place_qualifier(site: str) -> str:
 
 def search_request(
     path: str, params: dict[str, Any], words: str, qualifiers: list[str]
-) -> dict[str, Any]:
+) -> EngineRequest:
     """Return the GET of one search. Raises SearchError (invalid_input, auth)."""
     dates = ""
     if "since" in params:
@@ -92,7 +97,7 @@ def search_request(
     return rest_request(path, fields, "application/vnd.github.text-match+json")
 
 
-def rest_request(path: str, fields: dict[str, Any], media_type: str) -> dict[str, Any]:
+def rest_request(path: str, fields: dict[str, Any], media_type: str) -> EngineRequest:
     """Return the GET of a path of the API, with the token if one is set; raises SearchError."""
     headers = {"Accept": media_type, "X-GitHub-Api-Version": "2022-11-28"}
     if token := configured_key(TOKEN)[1]:
@@ -103,7 +108,7 @@ def rest_request(path: str, fields: dict[str, Any], media_type: str) -> dict[str
 # ===== answers ====================================================================================
 
 
-def read_answer(request: dict[str, Any], response: Response) -> dict[str, Any]:
+def read_answer(request: EngineRequest, response: Response) -> ResultPage:
     """Return the result page that an answer is. Raises SearchError.
 
     A search that GitHub ended before it was finished, and that found nothing, is a failure.
@@ -115,27 +120,27 @@ def read_answer(request: dict[str, Any], response: Response) -> dict[str, Any]:
     if not items and answer.get("incomplete_results") is True:
         message = "GitHub's search ran out of time before it found anything."
         raise SearchError("provider", message, "Ask in fewer words.", status=200, retryable=True)
-    is_repositories = REPOSITORIES in request["url"]
-    results = map(repository_result if is_repositories else issue_result, items)
-    result_page = {"results": [*filter(None, results)], "is_beside": is_repositories}
-    return result_page | drop_empty({"quota": search_quota(response)})
+    is_repositories = REPOSITORIES in request.url
+    read_item = repository_result if is_repositories else issue_result
+    results = [read_item(item) for item in items]
+    return ResultPage(results=results, is_beside=is_repositories, quota=search_quota(response))
 
 
-def search_quota(response: Response) -> dict[str, Any]:
-    """Return what the headers say of the allowance: {remaining, seconds until it is renewed}."""
+def search_quota(response: Response) -> Quota | None:
+    """Return what the headers say of the allowance; None if they say nothing."""
     names = ("x-ratelimit-remaining", "x-ratelimit-reset")
     values = [response.headers.get(name, "") for name in names]
     if not all(re.fullmatch(r"\d{1,11}", value) for value in values):
-        return {}
-    return {"remaining": int(values[0]), "seconds": max(1.0, int(values[1]) - time.time())}
+        return None
+    return Quota(int(values[0]), max(1.0, int(values[1]) - time.time()))
 
 
 def api_error(response: Response) -> SearchError:
     """Return what an error of the API means."""
     quota = search_quota(response)
-    is_spent = response.status in (403, 429) and quota.get("remaining") == 0
-    if is_spent and not header_signal(response):
-        return too_fast(NAME, response.status, quota["seconds"])
+    is_refused = response.status in (403, 429) and not header_signal(response)
+    if is_refused and quota and quota.remaining == 0:
+        return too_fast(NAME, response.status, quota.seconds)
     if response.status == 422 and (answer := json_object(response)):
         reasons = [one.get("message") for one in (*list_field(answer, "errors"), answer)]
         reason = next((one for one in reasons if isinstance(one, str)), "no reason given")

@@ -11,6 +11,7 @@ from websearch.common import drop_empty
 from websearch.engines import engine_address
 from websearch.engines.browser_headers import browser_headers, judge_result_page, locale_code
 from websearch.engines.filters import country_code, google_period, language_code, query_with_sites
+from websearch.engines.messages import ResultPage
 from websearch.engines.result_pages import (
     absolute_url,
     get_request,
@@ -30,6 +31,7 @@ TYPE_CHECKING = False  # typing.TYPE_CHECKING without its import, which costs 5 
 if TYPE_CHECKING:
     from typing import Any
 
+    from websearch.engines.messages import EngineRequest
     from websearch.html_tree import Node
     from websearch.http_client import Response
 
@@ -53,7 +55,7 @@ NOTHING_FOUND = "did not match any documents"  # the page is asked for in Englis
 # ===== requests ===================================================================================
 
 
-def first_request(params: dict[str, Any]) -> dict[str, Any]:
+def first_request(params: dict[str, Any]) -> EngineRequest:
     """Return the GET of the first result page. Raises SearchError (invalid_input).
 
     The page is asked for in English (hl), because its word for "nothing found" is looked for.
@@ -74,24 +76,24 @@ def first_request(params: dict[str, Any]) -> dict[str, Any]:
 
 
 def next_request(
-    params: dict[str, Any], request: dict[str, Any], result_page: dict[str, Any], number: int
-) -> dict[str, Any] | None:
+    params: dict[str, Any], request: EngineRequest, result_page: ResultPage, number: int
+) -> EngineRequest | None:
     """Return the GET of result page number (from 2 on), or None if there is no more."""
-    if len(result_page["results"]) < FEWEST_RESULTS:
+    if len(result_page.results) < FEWEST_RESULTS:
         return None
-    fields = {**request["fields"], "start": str((number - 1) * PAGE_SIZE)}
-    return get_request(request["url"].partition("?")[0], fields, request["headers"])
+    fields = {**request.fields, "start": str((number - 1) * PAGE_SIZE)}
+    return get_request(request.url.partition("?")[0], fields, request.headers)
 
 
 # ===== result pages ===============================================================================
 
 
-def read_answer(request: dict[str, Any], response: Response) -> dict[str, Any]:
+def read_answer(request: EngineRequest, response: Response) -> ResultPage:
     """Return the result page that an answer is. Raises SearchError (blocked, provider)."""
     return judge_result_page(NAME, response, parse_result_page(response.text()))
 
 
-def parse_result_page(html: str) -> dict[str, Any]:
+def parse_result_page(html: str) -> ResultPage:
     """Return the result page: links with a heading, whatever their classes."""
     nodes = read_nodes(html)
     links = result_links(nodes)
@@ -102,11 +104,8 @@ def parse_result_page(html: str) -> dict[str, Any]:
     ]
     texts = (child for node in nodes for child in node.children if isinstance(child, str))
     empty = any(NOTHING_FOUND in text for text in texts)
-    return {
-        "results": [*filter(None, results)],
-        "is_empty": empty,
-        "signal": google_signal(nodes) or wall_signal(nodes, empty),
-    }
+    signal = google_signal(nodes) or wall_signal(nodes, empty)
+    return ResultPage(results=results, is_empty=empty, signal=signal)
 
 
 def result_links(nodes: list[Node]) -> list[tuple[int, Node, Node]]:

@@ -17,18 +17,20 @@ from websearch.engines.api_sources import (
     source_result,
     text_of_html,
 )
+from websearch.engines.messages import ResultPage
 
 TYPE_CHECKING = False  # typing.TYPE_CHECKING without its import, which costs 5 ms
 if TYPE_CHECKING:
     from typing import Any
 
+    from websearch.engines.messages import EngineRequest
     from websearch.http_client import Response
 
 NAME = "hackernews"
 ITEM = "https://news.ycombinator.com/item?id="
 
 
-def first_request(params: dict[str, Any]) -> dict[str, Any]:
+def first_request(params: dict[str, Any]) -> EngineRequest:
     """Return the GET of a search, with that of a search with fewer words as "if_empty"."""
     dates = ""
     if "since" in params:
@@ -44,15 +46,15 @@ def first_request(params: dict[str, Any]) -> dict[str, Any]:
     request = api_request(NAME, "/api/v1/search", fields)
     fewer = search_words(NAME, params["query"], FEWER_WORDS)
     if fewer != fields["query"]:
-        request["if_empty"] = api_request(NAME, "/api/v1/search", {**fields, "query": fewer})
+        request.if_empty = api_request(NAME, "/api/v1/search", {**fields, "query": fewer})
     return request
 
 
-def read_answer(request: dict[str, Any], response: Response) -> dict[str, Any]:
+def read_answer(request: EngineRequest, response: Response) -> ResultPage:
     """Return the result page that an answer is. Raises SearchError."""
     answer = good_answer(NAME, response)
-    results = map(hit_result, listed_items(NAME, answer, "hits"))
-    return {"results": [*filter(None, results)]}
+    hits = listed_items(NAME, answer, "hits")
+    return ResultPage(results=[hit_result(hit) for hit in hits])
 
 
 def hit_result(hit: dict[str, Any]) -> dict[str, Any]:

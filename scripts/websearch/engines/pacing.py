@@ -9,14 +9,15 @@ from __future__ import annotations
 
 import functools
 import os
-import re
 import time
 
-from websearch.common import SearchError, quoted
+from websearch.common import SearchError
+from websearch.durations import seconds_of_duration
 from websearch.engines import (
     ENGINES,
     engine_address,
     entry_of,
+    has_key,
     has_other_address,
     keyless_engines,
 )
@@ -25,10 +26,13 @@ from websearch.http_client import FAULT_TRIES, read_secrets, send_within
 TYPE_CHECKING = False  # typing.TYPE_CHECKING without its import, which costs 5 ms
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import Any
+    from typing import Any, TypeVar
 
     from websearch.common import ProgressCallback
+    from websearch.engines.messages import EngineAnswer, EngineRequest
     from websearch.http_client import Response
+
+    Answer = TypeVar("Answer", bound=EngineAnswer)
 
     StateChange = Callable[[dict[str, Any], float], Any]  # gets an engine's state and the time
 
@@ -140,19 +144,18 @@ def note_block(state: dict[str, Any], now: float, signal: str, at_least: float) 
     return float(state["rest_until"] - now)
 
 
-def note_answer(state: dict[str, Any], now: float, result_page: dict[str, Any]) -> None:
+def note_answer(state: dict[str, Any], now: float, answer: EngineAnswer) -> None:
     """Forget earlier blocks after a good answer, unless a block came while it was on its way.
 
-    What the answer says about later requests is kept: quota {remaining, seconds until it is
-    renewed} and pause (seconds).
+    The quota and the pause that the answer names are kept for later requests.
     """
     if state["rest_until"] <= now:
         state["blocks"], state["signal"] = 0, ""
-    quota = result_page.get("quota", {})
-    if quota:
-        state["remaining"], state["renewal"] = quota["remaining"], now + quota["seconds"]
-    spent = quota["seconds"] if quota and quota["remaining"] <= 0 else 0.0
-    note_limit(state, now, max(spent, result_page.get("pause", 0.0)))
+    seconds = answer.pause
+    if quota := answer.quota:
+        state["remaining"], state["renewal"] = quota.remaining, now + quota.seconds
+        seconds = max(seconds, quota.seconds) if quota.remaining <= 0 else seconds
+    note_limit(state, now, seconds)
 
 
 def note_limit(state: dict[str, Any], now: float, seconds: float) -> None:
@@ -171,19 +174,9 @@ def spoken(seconds: float) -> str:
 
 
 def request_interval() -> float:
-    """Return the seconds between requests, from GLSI_RATE_LIMIT: 1s, 500ms, 2m, 1m30s, 0s.
-
-    Raises SearchError (invalid_input).
-    """
+    """Return the seconds between requests, from GLSI_RATE_LIMIT; raises SearchError."""
     text = os.environ.get("GLSI_RATE_LIMIT", "").strip() or DEFAULT_INTERVAL
-    if text == "0":
-        return 0.0
-    parts = re.findall(r"(\d+(?:\.\d+)?)(ms|s|m|h)", text)
-    if not parts or "".join(number + unit for number, unit in parts) != text:
-        message = f"GLSI_RATE_LIMIT must be a duration such as 1s or 500ms, not {quoted(text)}."
-        raise SearchError("invalid_input", message, "Units are ms, s, m and h; 0s: no pause.")
-    seconds = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
-    return sum(float(number) * seconds[unit] for number, unit in parts)
+    return seconds_of_duration("GLSI_RATE_LIMIT", text, "1s or 500ms")
 
 
 def pace_of(engine: str) -> tuple[float, int]:
@@ -363,7 +356,7 @@ def engine_states() -> dict[str, dict[str, Any]]:
     from contextlib import suppress
 
     states = {}
-    for engine in keyless_engines():
+    for engine in [name for name in keyless_engines() if not has_key(name)]:
         with suppress(SearchError):  # it is not configured, or a variable is wrong
             engine_address(engine)
             states[engine] = shown_state(present_state(engine), pace_of(engine))
@@ -411,16 +404,26 @@ def blocked_error(
 
 
 def other_engines(engine: str) -> str:
-    """Return the engines to use instead of one that blocks, with what configures them."""
-    names = []
+    """Return the engines to use instead of one that blocks, with what configures them.
+
+    Those of companies that answer without a key come in a sentence of their own.
+    """
+    entries = {**ENGINES}
+    entries.pop("google")  # it blocks every plain client
+    entries.pop(engine, None)
     similar = {"web", *entry_of(engine)["sources"]}
-    for name, entry in ENGINES.items():
+    names = []
+    for name, entry in entries.items():
         needs = [*entry.get("keys", ())[:1]]
         needs += entry["address"][:1] if entry.get("own_server") else ()
         useful = not similar.isdisjoint(entry["sources"]) or "stands_in" in entry
-        if useful and name not in (engine, "google"):  # google blocks every plain client
+        if useful and "keyless" not in entry:
             names.append(f"{name} ({needs[0]})" if needs else name)
-    return f"engine {', '.join(names[:-1])} or {names[-1]}"
+    free = [name for name, entry in entries.items() if "keyless" in entry]
+    return (
+        f"engine {', '.join(names[:-1])} or {names[-1]}. "
+        f"Engines {', '.join(free)} answer without a key; their operators see the query"
+    )
 
 
 class PacedEngine:
@@ -444,6 +447,8 @@ class PacedEngine:
         is_apart = use == PAGES and "page_interval" in entry
         self.is_serial = "serial" in entry and not is_apart
         self.blocks = 0  # in a row, when the turn was taken
+        self.has_turn = False  # the next slot is taken, and its moment has come
+        self.has_waited = False  # for the last turn
 
     def change(self, change: StateChange) -> Any:
         """Apply a change to the engine's state, and return its result."""
@@ -455,8 +460,11 @@ class PacedEngine:
 
     def take_turn(self) -> None:
         """Wait for the engine's next slot. Raises SearchError (blocked, rate_limit)."""
+        self.has_waited = False
         while (wait := self.change(self.reserve)) is None:
+            self.has_waited = True
             time.sleep(BUSY_LOOK_SECONDS)
+        self.has_waited = self.has_waited or wait > 0
         turn_comes = time.monotonic() + wait
         try:
             if wait > 0 and self.report:
@@ -468,6 +476,7 @@ class PacedEngine:
         except BaseException:  # another caller has been blocked meanwhile, or Ctrl-C
             self.end_turn()
             raise
+        self.has_turn = True
 
     def reserve(self, state: dict[str, Any], now: float) -> float | None:
         """Return the seconds until the slot that was taken; None while the engine is busy.
@@ -487,21 +496,22 @@ class PacedEngine:
             state["busy_until"] = now + max(0.0, left)
         return wait
 
-    def send(self, request: dict[str, Any]) -> Response:
+    def send(self, request: EngineRequest) -> Response:
         """Send a request whose turn has come; return the answer, whatever its status."""
         try:
-            return send_within(request, self.deadline)
+            return send_within(request.for_http(), self.deadline)
         finally:
             self.end_turn()
 
     def end_turn(self) -> None:
-        """End the turn of an engine that takes one request at a time."""
+        """End the turn; an engine that takes one request at a time is free again."""
+        self.has_turn = False
         if self.is_serial:
             self.change(functools.partial(free_engine, pace=self.pace()))
 
     def fetch(
-        self, request: dict[str, Any], read: Callable[[dict[str, Any], Response], dict[str, Any]]
-    ) -> dict[str, Any]:
+        self, request: EngineRequest, read: Callable[[EngineRequest, Response], Answer]
+    ) -> Answer:
         """Send a request in its turn; return what read(request, response) makes of the answer.
 
         Every try takes a turn of its own. A 403 is answered with the request's "otherwise", if it
@@ -510,23 +520,24 @@ class PacedEngine:
         fault: SearchError | None = None
         for _ in range(FAULT_TRIES):
             try:
-                self.take_turn()
+                if not self.has_turn:
+                    self.take_turn()
             except SearchError as error:
                 raise fault or error from None
             try:
                 response = self.send(request)
-                if response.status == 403 and "otherwise" in request:
-                    request = request["otherwise"]
+                if response.status == 403 and request.otherwise:
+                    request = request.otherwise
                     continue
-                result_page = read(request, response)
+                answer = read(request, response)
             except SearchError as error:
                 fault = self.noted(error)
                 if not is_passing_fault(fault):
                     raise fault from None
             else:
-                if self.blocks or "quota" in result_page or "pause" in result_page:
-                    self.change(functools.partial(note_answer, result_page=result_page))
-                return result_page
+                if self.blocks or answer.quota or answer.pause:
+                    self.change(functools.partial(note_answer, answer=answer))
+                return answer
         raise fault or SearchError("internal", "No request was sent.")
 
     def noted(self, error: SearchError) -> SearchError:

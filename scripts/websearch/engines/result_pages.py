@@ -1,10 +1,4 @@
-"""What the modules of keyless engines share: result pages as trees, addresses, bot walls.
-
-A result page is a dict: results [{title, url, snippet, date?, author?, license?, ...}], is_empty
-(the engine's own words for "nothing found" stand in it), signal (what shows that it is a bot wall,
-or ""), and what else the engine says: next_form, suggestions, answers, unresponsive_engines,
-is_html, is_beside (its ranking is one of its own), quota and pause (see pacing.note_answer).
-"""
+"""What the modules of engines share: result pages as trees, addresses, bot walls."""
 
 from __future__ import annotations
 
@@ -12,6 +6,7 @@ import re
 
 from websearch.common import SearchError, clean_text, plain_text, shorten
 from websearch.engines import ENGINES
+from websearch.engines.messages import EngineRequest
 from websearch.html_tree import BLOCKS, Node, TreeBuilder
 from websearch.http_client import retry_after
 
@@ -222,17 +217,14 @@ def within_limit(engine: str, query: str) -> str:
     raise SearchError("invalid_input", message, "Sites count, too; ask in fewer words.")
 
 
-def get_request(url: str, fields: dict[str, str], headers: dict[str, str]) -> dict[str, Any]:
+def get_request(
+    url: str, fields: dict[str, str], headers: dict[str, str], max_body: int = MAX_BYTES
+) -> EngineRequest:
     """Return a GET of a result page; its fields stay in it for the next page."""
     from urllib.parse import urlencode
 
-    return {
-        "method": "GET",
-        "url": f"{url}?{urlencode(fields)}" if fields else url,
-        "headers": headers,
-        "fields": fields,
-        "max_body": MAX_BYTES,
-    }
+    address = f"{url}?{urlencode(fields)}" if fields else url
+    return EngineRequest(address, headers, fields=fields, max_body=max_body)
 
 
 # ===== bot walls, and pages that are neither results nor a known word for none ====================

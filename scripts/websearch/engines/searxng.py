@@ -8,6 +8,7 @@ from websearch.common import SearchError, clean_text, drop_empty, dump_json, lis
 from websearch.engines import engine_address
 from websearch.engines.browser_headers import accept_language, locale_code
 from websearch.engines.filters import query_with_sites
+from websearch.engines.messages import ResultPage
 from websearch.engines.result_pages import (
     api_result,
     api_text,
@@ -31,6 +32,7 @@ TYPE_CHECKING = False  # typing.TYPE_CHECKING without its import, which costs 5 
 if TYPE_CHECKING:
     from typing import Any
 
+    from websearch.engines.messages import EngineRequest
     from websearch.html_tree import Node
     from websearch.http_client import Response
 
@@ -49,7 +51,7 @@ STATUS_HINTS = {
 # ===== requests ===================================================================================
 
 
-def first_request(params: dict[str, Any]) -> dict[str, Any]:
+def first_request(params: dict[str, Any]) -> EngineRequest:
     """Return the GET of the server's JSON, with that of its HTML page as "otherwise".
 
     Raises SearchError (invalid_input, auth).
@@ -74,49 +76,49 @@ def first_request(params: dict[str, Any]) -> dict[str, Any]:
     }
     url = f"{engine_address(NAME)}/search"
     html_page = get_request(url, drop_empty(fields), headers)
-    json_page = get_request(url, {**html_page["fields"], "format": "json"}, headers)
-    return {**json_page, "otherwise": html_page}
+    json_page = get_request(url, {**html_page.fields, "format": "json"}, headers)
+    json_page.otherwise = html_page
+    return json_page
 
 
 def next_request(
-    params: dict[str, Any], request: dict[str, Any], result_page: dict[str, Any], number: int
-) -> dict[str, Any] | None:
+    params: dict[str, Any], request: EngineRequest, result_page: ResultPage, number: int
+) -> EngineRequest | None:
     """Return the GET of result page number (from 2 on), or None if there is no more."""
-    if len(result_page["results"]) < FEWEST_RESULTS:
+    if len(result_page.results) < FEWEST_RESULTS:
         return None
-    fields = {**request["fields"], "pageno": str(number)}
-    if result_page.get("is_html"):  # JSON is off there: do not ask for it again
+    fields = {**request.fields, "pageno": str(number)}
+    if result_page.is_html:  # JSON is off there: do not ask for it again
         fields.pop("format", None)
-    return get_request(request["url"].partition("?")[0], fields, request["headers"])
+    return get_request(request.url.partition("?")[0], fields, request.headers)
 
 
 # ===== answers ====================================================================================
 
 
-def read_answer(request: dict[str, Any], response: Response) -> dict[str, Any]:
+def read_answer(request: EngineRequest, response: Response) -> ResultPage:
     """Return the result page that an answer is.
 
     Raises SearchError: blocked, auth, rate_limit, provider. Nothing found while engines of the
     server failed is a failure.
     """
-    result_page: dict[str, Any] = {}  # a JSON error of SearXNG's says no more than its status
+    result_page = ResultPage(results=[])  # a JSON error of SearXNG's says no more than its status
     if response.body.lstrip()[:1] != b"{":
         result_page = parse_html(response.text())
     elif response.status == 200:
         result_page = parse_json(json_answer(response, "SearXNG"))
-    found = result_page.get("results")
-    signal = "" if found else header_signal(response) or result_page.get("signal", "")
+    signal = "" if result_page.results else header_signal(response) or result_page.signal
     if signal:
         raise wall_error(NAME, response, signal)
     if response.status != 200:
         raise server_error(response)
-    failures = result_page["unresponsive_engines"]
-    if found or (result_page["is_empty"] and not failures):
+    failures = result_page.unresponsive_engines
+    if result_page.results or (result_page.is_empty and not failures):
         return result_page
-    if not result_page["is_empty"]:
+    if not result_page.is_empty:
         raise layout_error(NAME, response)
-    named = ", ".join(f"{one['engine']} ({one['reason']})" for one in failures[:MOST_FAILURES])
-    message = f"SearXNG found nothing, and {len(failures)} of its engines failed: {named}"
+    reasons = ", ".join(f"{one['engine']} ({one['reason']})" for one in failures[:MOST_FAILURES])
+    message = f"SearXNG found nothing, and {len(failures)} of its engines failed: {reasons}"
     hint = "See the server's engine statistics (/stats), or use engine duckduckgo."
     details = {"status": 200, "retryable": True, "unresponsive_engines": failures}
     raise SearchError("provider", message, hint, **details)
@@ -137,7 +139,7 @@ def server_error(response: Response) -> SearchError:
     return error
 
 
-def parse_json(answer: dict[str, Any]) -> dict[str, Any]:
+def parse_json(answer: dict[str, Any]) -> ResultPage:
     """Return the result page of the server's JSON; raises SearchError (provider)."""
     if not isinstance(answer.get("results"), list):
         message = f"SearXNG's answer holds no results: {shorten(dump_json(answer), 200)}"
@@ -147,17 +149,16 @@ def parse_json(answer: dict[str, Any]) -> dict[str, Any]:
         for item in list_field(answer, "results")
     ]
     suggestions = (api_texts(answer.get(name), "title") for name in ("corrections", "suggestions"))
-    return {
-        "results": [*filter(None, results)],
-        "is_empty": True,
-        "signal": "",
-        "unresponsive_engines": failed_engines(answer.get("unresponsive_engines")),
-        "answers": api_texts(answer.get("answers"), "answer"),
-        "suggestions": [text for texts in suggestions for text in texts],
-    }
+    return ResultPage(
+        results=results,
+        is_empty=True,
+        unresponsive_engines=failed_engines(answer.get("unresponsive_engines")),
+        answers=api_texts(answer.get("answers"), "answer"),
+        suggestions=[text for texts in suggestions for text in texts],
+    )
 
 
-def parse_html(html: str) -> dict[str, Any]:
+def parse_html(html: str) -> ResultPage:
     """Return the result page of the server's own HTML."""
     nodes = read_nodes(html)
     results = [parse_article(block) for block in result_blocks(nodes, "article")]
@@ -168,13 +169,13 @@ def parse_html(html: str) -> dict[str, Any]:
         elif has_class(node, "response-error"):
             failures.append([name, shown_text(node)])
     empty = with_class(nodes, "dialog-error") is not None
-    return {
-        "results": [*filter(None, results)],
-        "is_empty": empty,
-        "signal": wall_signal(nodes, empty),
-        "unresponsive_engines": failed_engines(failures),
-        "is_html": True,
-    }
+    return ResultPage(
+        results=results,
+        is_empty=empty,
+        signal=wall_signal(nodes, empty),
+        unresponsive_engines=failed_engines(failures),
+        is_html=True,
+    )
 
 
 def parse_article(block: list[Node]) -> dict[str, Any]:

@@ -22,11 +22,14 @@ from websearch.engines.api_sources import (
     too_fast,
 )
 from websearch.engines.filters import site_filter
+from websearch.engines.messages import ApiValue, Quota, ResultPage
 from websearch.http_client import MAX_BODY, Response, json_object
 
-TYPE_CHECKING = False  # typing.TYPE_CHECKING without its import, which costs 5 ms
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
+
+    from websearch.engines.messages import EngineRequest
 
 NAME = "stackexchange"
 DEFAULT_SITE = "stackoverflow"
@@ -42,7 +45,7 @@ _SITES = (
 # ===== requests ===================================================================================
 
 
-def first_request(params: dict[str, Any]) -> dict[str, Any]:
+def first_request(params: dict[str, Any]) -> EngineRequest:
     """Return the GET of a search, with that of a search with fewer words as "if_empty".
 
     Raises SearchError (invalid_input).
@@ -60,7 +63,7 @@ def first_request(params: dict[str, Any]) -> dict[str, Any]:
     request = api_request(NAME, "/2.3/search/advanced", fields)
     fewer = search_words(NAME, params["query"], FEWER_WORDS)
     if fewer != fields["q"]:
-        request["if_empty"] = api_request(NAME, "/2.3/search/advanced", {**fields, "q": fewer})
+        request.if_empty = api_request(NAME, "/2.3/search/advanced", {**fields, "q": fewer})
     return request
 
 
@@ -80,26 +83,26 @@ def api_site(sites: list[str]) -> str:
 # ===== answers ====================================================================================
 
 
-def read_answer(request: dict[str, Any], response: Response) -> dict[str, Any]:
+def read_answer(request: EngineRequest, response: Response) -> ResultPage:
     """Return the result page that an answer is. Raises SearchError."""
-    found = read_items(response)
-    results = map(question_result, found.pop("items"))
-    return {**found, "results": [*filter(None, results)]}
+    items = read_items(response)
+    results = [question_result(item) for item in items.value]
+    return ResultPage(results=results, quota=items.quota, pause=items.pause)
 
 
-def read_items(response: Response) -> dict[str, Any]:
-    """Return the items of an answer, and quota and pause as it names them; raises SearchError."""
+def read_items(response: Response) -> ApiValue:
+    """Return the items of an answer, with the quota and pause that it names; raises SearchError."""
     response = unpacked(response)
     if response.status != 200:
         raise api_error(response)
     answer = good_answer(NAME, response)
-    found: dict[str, Any] = {"items": listed_items(NAME, answer, "items")}
+    items = ApiValue(value=listed_items(NAME, answer, "items"))
     remaining, pause = answer.get("quota_remaining"), answer.get("backoff")
     if isinstance(remaining, int):
-        found["quota"] = {"remaining": remaining, "seconds": QUOTA_SECONDS}
+        items.quota = Quota(remaining, QUOTA_SECONDS)
     if isinstance(pause, (int, float)):
-        found["pause"] = float(pause)
-    return found
+        items.pause = float(pause)
+    return items
 
 
 def unpacked(response: Response) -> Response:

@@ -7,6 +7,7 @@ import re
 from websearch.common import SearchError, dump_json, list_field, object_field, shorten
 from websearch.engines import engine_address, has_other_address
 from websearch.engines.filters import language_code
+from websearch.engines.messages import ResultPage
 from websearch.engines.result_pages import (
     api_result,
     api_text,
@@ -21,13 +22,14 @@ TYPE_CHECKING = False  # typing.TYPE_CHECKING without its import, which costs 5 
 if TYPE_CHECKING:
     from typing import Any
 
+    from websearch.engines.messages import EngineRequest
     from websearch.http_client import Response
 
 NAME = "wikipedia"
 LICENSE = "CC BY-SA 4.0"  # of the articles; it asks to be named beside them
 
 
-def first_request(params: dict[str, Any]) -> dict[str, Any]:
+def first_request(params: dict[str, Any]) -> EngineRequest:
     """Return the GET of a search, which gives up to 50 results. Raises SearchError."""
     fields = {
         "action": "query",
@@ -45,11 +47,11 @@ def first_request(params: dict[str, Any]) -> dict[str, Any]:
     headers = {"Accept": "application/json", "User-Agent": identified_agent()}
     request = get_request(url, fields, headers)
     if params.get("language") and has_other_address(NAME):
-        request["warning"] = "WIKIPEDIA_BASE_URL names one wiki, so language was not applied."
+        request.warning = "WIKIPEDIA_BASE_URL names one wiki, so language was not applied."
     return request
 
 
-def read_answer(request: dict[str, Any], response: Response) -> dict[str, Any]:
+def read_answer(request: EngineRequest, response: Response) -> ResultPage:
     """Return the result page that an answer is. Raises SearchError."""
     if response.status == 403 or header_signal(response):
         raise wall_error(NAME, response, header_signal(response) or "HTTP 403")
@@ -62,7 +64,7 @@ def read_answer(request: dict[str, Any], response: Response) -> dict[str, Any]:
     if not isinstance(found.get("search"), list):
         message = f"Wikipedia's answer holds no results: {shorten(dump_json(answer), 200)}"
         raise SearchError("provider", message, "Try again later.", status=200)
-    wiki = request["url"].partition("/w/api.php")[0]
+    wiki = request.url.partition("/w/api.php")[0]
     results = [
         api_result(title, article_url(wiki, title), item.get("snippet"), item.get("timestamp"))
         | {"license": LICENSE}
@@ -70,7 +72,7 @@ def read_answer(request: dict[str, Any], response: Response) -> dict[str, Any]:
         if (title := api_text(item.get("title")))
     ]
     suggestion = api_text(object_field(found, "searchinfo").get("suggestion"))
-    return {"results": results, "suggestions": [suggestion] if suggestion else []}
+    return ResultPage(results=results, suggestions=[suggestion] if suggestion else [])
 
 
 def api_error(error: dict[str, Any], response: Response) -> SearchError:

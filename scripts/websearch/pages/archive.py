@@ -8,6 +8,7 @@ from urllib.parse import quote
 
 from websearch.common import SearchError
 from websearch.engines import engine_address, has_other_address
+from websearch.engines.messages import ApiValue, EngineRequest
 from websearch.engines.pacing import PacedEngine
 from websearch.http_client import identified_agent, retry_after, status_error
 from websearch.pages.fetch import (
@@ -21,8 +22,6 @@ from websearch.pages.fetch import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from websearch.http_client import Response
 
 NAME = "wayback"  # its entry in READ_HOSTS
@@ -85,19 +84,16 @@ def newest_copy(url: str, deadline: float) -> str:
     """
     fields = {"url": url, "output": "json", "fl": "timestamp", "filter": "statuscode:200"}
     query = "&".join(f"{name}={quote(value, safe='')}" for name, value in fields.items())
-    request = {
-        "method": "GET",
-        "url": f"{engine_address(NAME)}/cdx/search/cdx?{query}&limit=-1",
-        "headers": {"User-Agent": identified_agent(), "Accept": "application/json"},
-    }
-    capture = PacedEngine(NAME, deadline, []).fetch(request, read_captures)
-    return str(capture["timestamp"])
+    address = f"{engine_address(NAME)}/cdx/search/cdx?{query}&limit=-1"
+    headers = {"User-Agent": identified_agent(), "Accept": "application/json"}
+    request = EngineRequest(address, headers)
+    return str(PacedEngine(NAME, deadline, []).fetch(request, read_captures).value)
 
 
-def read_captures(_: dict[str, Any], response: Response) -> dict[str, Any]:
-    """Return {timestamp} of the newest capture in an answer, "" without one. Raises SearchError."""
+def read_captures(_: EngineRequest, response: Response) -> ApiValue:
+    """Return the time of the newest capture in an answer, "" without one. Raises SearchError."""
     if response.status == 403 and "x-archive-wayback-runtime-error" in response.headers:
-        return {"timestamp": ""}  # the site's owner wants no copies shown
+        return ApiValue(value="")  # the site's owner wants no copies shown
     if response.status in (403, 429):
         message = f"{TITLE} answered {response.status}: too many requests."
         seconds = retry_after(response) or PAUSE
@@ -106,7 +102,7 @@ def read_captures(_: dict[str, Any], response: Response) -> dict[str, Any]:
     if response.status != 200:
         raise status_error(response, TITLE)
     times = re.findall(r"\b[12]\d{13}\b", response.text())
-    return {"timestamp": max(times, default="")}
+    return ApiValue(value=max(times, default=""))
 
 
 def fetch_copy(url: str, timestamp: str, deadline: float) -> Fetched:

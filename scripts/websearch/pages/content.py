@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 
 from websearch.html_tree import BLOCKS, Node, name_set
-from websearch.pages.link_rules import drop_link_lists, drop_promotions, drop_related
+from websearch.pages.link_rules import TEXT_SIGNS, drop_link_lists, drop_promotions, drop_related
 from websearch.pages.name_rules import (
     IGNORED_RULES,
     LARGEST,
@@ -129,6 +129,8 @@ def is_plausible(node: Node, rule: str, page: Page) -> bool:
         return True
     if not page.is_article and node.chars > LARGEST.get(rule, node.chars):
         return False
+    if page.is_documentation and rule == "sidebar" and node.prose and node.link * 2 < node.chars:
+        return False  # a note
     if page.is_article and rule == "related" and node.prose and not node.link:
         return False  # it is the lead, which German newspapers name "teaser"
     share = MOST_PROSE.get(rule, MOST_PROSE_DEFAULT)
@@ -190,6 +192,7 @@ def named_text(page: Page) -> Node:
 def choose_content(page: Page) -> Node:
     """Return the element that the content is in: down while one child holds nearly all prose."""
     node = named_text(page)
+    with_text = elements_with_text(page) if page.is_documentation else set()
     while True:
         below = [child for child in node.children if isinstance(child, Node) and not child.dropped]
         best = max(below, key=lambda child: child.prose, default=None)
@@ -199,9 +202,23 @@ def choose_content(page: Page) -> Node:
             or best.prose < STEP_DOWN * node.prose
             or best.tag in TEXT_BLOCKS
             or (page.keeps_comments and best in page.comments)  # the post stands beside them
+            or any(child in with_text for child in below if child is not best)
         ):
             return node
         node = best
+
+
+def elements_with_text(page: Page) -> set[Node]:
+    """Return the elements of documentation with a heading, code or text that is not all links."""
+    found: set[Node] = set()
+    for node in reversed(page.nodes):
+        if node.dropped or node.link * 2 > node.chars:
+            continue
+        if node in found or (node.chars and (node.tag in TEXT_SIGNS or node.prose)):
+            found.add(node)
+            if node.parent:
+                found.add(node.parent)
+    return found
 
 
 def drop_title(page: Page) -> None:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from websearch.common import SearchError, drop_empty, object_field
+from websearch.common import SearchError, object_field
 from websearch.engines.api_sources import counted, raw_text
 from websearch.engines.github import api_error, rest_request, search_quota
+from websearch.engines.messages import ApiValue
 from websearch.pages.site_api import demoted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from websearch.engines.messages import EngineRequest
     from websearch.http_client import Response
     from websearch.pages.site_api import SiteApi
 
@@ -22,7 +24,7 @@ JSON_TYPE = "application/vnd.github+json"
 def get_json(api: SiteApi, repository: str, path: str, **fields: str) -> Any:
     """Return the JSON at a path of a repository; raises SearchError."""
     request = rest_request(f"/repos/{repository}{path}", fields, JSON_TYPE)
-    return api.fetch(request, read_value)["value"]
+    return api.fetch(request, read_value).value
 
 
 def get_object(api: SiteApi, repository: str, path: str, name: str) -> dict[str, Any]:
@@ -39,7 +41,7 @@ def get_list(api: SiteApi, repository: str, path: str, **fields: str) -> list[di
     return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
 
 
-def read_value(_: dict[str, Any], response: Response) -> dict[str, Any]:
+def read_value(_: EngineRequest, response: Response) -> ApiValue:
     """Return the value of an answer, and the quota that its headers name; raises SearchError."""
     if response.status != 200:
         raise api_error(response)
@@ -48,14 +50,14 @@ def read_value(_: dict[str, Any], response: Response) -> dict[str, Any]:
     except (ValueError, RecursionError):
         message = "GitHub's answer is no JSON."
         raise SearchError("provider", message, "Try again later.") from None
-    return {"value": value, **drop_empty({"quota": search_quota(response)})}
+    return ApiValue(value=value, quota=search_quota(response))
 
 
-def read_plain(_: dict[str, Any], response: Response) -> dict[str, Any]:
+def read_plain(_: EngineRequest, response: Response) -> ApiValue:
     """Return the text of an answer as read_value does; raises SearchError."""
     if response.status != 200:
         raise api_error(response)
-    return {"value": response.text(), **drop_empty({"quota": search_quota(response)})}
+    return ApiValue(value=response.text(), quota=search_quota(response))
 
 
 # ===== posts ======================================================================================

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from websearch.html_tree import HEADINGS, Node, name_set
-from websearch.pages.name_rules import MOST_CHARS
+from websearch.pages.name_rules import MOST_CHARS, words_of
 from websearch.pages.page_tree import Page, text_of
 
 # A heading that begins so stands over links to other pages, comments or forms, in the languages
@@ -50,14 +50,20 @@ MIN_SECTION = 300  # characters of a section that is content by its length
 MAX_PROMOTION = 150  # characters
 LINK_LIST_SHARE = 0.8  # share of linked text that makes a block a list of links
 LINK_LIST_TAGS = name_set("ul ol div section table p")
+# A box of documentation that leads to the pages before and after it, and around it.
+_NEIGHBOUR = r"(?i)\b(?:prev|previous|next|up|home|top|contents|index)\b"
+MAX_NEIGHBOURS = 300  # characters
+TOC_WORDS = name_set("toc contents localtoc")  # in class or id of the page's own contents
+TEXT_SIGNS = name_set("p pre dl table blockquote h1 h2 h3 h4 h5 h6")
 PROMOTION_TAGS = name_set("p div h4 h5 h6")
 
 
 def drop_link_lists(page: Page, content: Node) -> None:
     """Drop blocks that are nearly all links, unless the whole content is such a list."""
-    if content.link >= 0.4 * content.chars:
+    if content.link >= 0.4 * content.chars and not page.is_documentation:
         return
     inside: set[Node] = set()
+    lists: list[Node] = []
     for node in page.nodes:
         if node.parent not in inside and node.parent is not content:
             continue
@@ -69,8 +75,49 @@ def drop_link_lists(page: Page, content: Node) -> None:
         if node.chars > MOST_CHARS * content.chars:
             continue
         if node.link >= LINK_LIST_SHARE * node.chars:
-            node.dropped = "links"
+            lists.append(node)
+        elif page.is_documentation and leads_around(node):
+            node.dropped = "previous and next"
+    if page.is_documentation:
+        lists = lists_around_text(page, content, lists)
+    for node in lists:
+        node.dropped = "links"
     page.spread()
+
+
+def lists_around_text(page: Page, content: Node, lists: list[Node]) -> list[Node]:
+    """Return the lists that are no part of the text of documentation: indexes of links are.
+
+    A list goes if it leads around or into the page, by its name, or stands before the first or
+    after the last of the text and the headings.
+    """
+    listed = set(lists)
+    inside: set[Node] = set()
+    places: list[int] = []  # of what is text
+    order: dict[Node, int] = {}
+    for number, node in enumerate(page.nodes):
+        if node.dropped or node.parent in inside or node in listed:
+            order[node] = number
+            inside.add(node)
+        elif node.chars and node.tag in TEXT_SIGNS:
+            places.append(number)
+    first, last = (places[0], places[-1]) if places else (0, 0)
+    return [
+        node
+        for node in lists
+        if leads_around(node)
+        or not words_of(node).isdisjoint(TOC_WORDS)
+        or order[node] < first
+        or (order[node] > last and page.nodes[last].tag not in HEADINGS)
+    ]
+
+
+def leads_around(node: Node) -> bool:
+    """Return whether a box has little but links to the pages before, after and above."""
+    if node.chars > MAX_NEIGHBOURS or node.link * 2 < node.chars:
+        return False
+    words = re.findall(_NEIGHBOUR, text_of(node))
+    return len({word.lower() for word in words}) > 1
 
 
 def drop_related(page: Page, content: Node) -> None:
@@ -79,6 +126,8 @@ def drop_related(page: Page, content: Node) -> None:
     Where the heading is alone in its box, what follows the box goes. A paragraph without links and
     a block with a good part of the content stay, and end it.
     """
+    if page.is_documentation:
+        return  # "See also", "Tags" and "Comments" are sections of its own
     place: dict[Node, int] = {}
     for node in page.nodes:
         if node.parent and node.parent.dropped:
@@ -137,6 +186,8 @@ def related_section(
 
 def drop_promotions(page: Page) -> None:
     """Drop short paragraphs that lead away from the page: "Read more: ...", "Follow us ..."."""
+    if page.is_documentation:
+        return
     for node in page.nodes:
         if node.dropped or node.tag not in PROMOTION_TAGS or node.own != node.chars:
             continue

@@ -8,8 +8,9 @@ import re
 
 from websearch.common import drop_empty
 from websearch.html_tree import text_beginning
+from websearch.pages.dates import find_dates
 
-TYPE_CHECKING = False  # typing.TYPE_CHECKING without its import, which costs 5 ms
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
@@ -19,48 +20,44 @@ AUTHOR_NAMES = (
     "author", "article:author", "dc.creator", "parsely-author", "sailthru.author",
     "twitter:creator",
 )  # fmt: skip
-DATE_NAMES = (
-    "article:published_time", "date", "datepublished", "dc.date.issued", "dc.date", "pubdate",
-    "publish-date", "parsely-pub-date", "sailthru.date", "citation_publication_date",
-    "og:published_time",
-)  # fmt: skip
 MAX_DATA_CHARS = 1_000_000  # of one JSON-LD script
 MAX_DATA_ITEMS = 2_000  # that are looked at in one JSON-LD script
 MAX_AUTHORS = 5  # that are named
 MAX_AUTHOR_MARKS = 10  # elements marked as the author that are looked at
-MAX_DATE_CHARS = 40  # a longer text is not only a date
 MAX_LIST = 1_000  # entries of a list in JSON-LD that are looked at
 MAX_TEXT = 400  # characters of an element's text that may be a title or name
-_SUBJECTS = (  # types of JSON-LD items that a page is about, unlike organizations and sites
-    r"Article|Posting|Recipe|Product|Question|Review|Report|Video|Event|Course|HowTo"
-)
+# Types of JSON-LD items that a page is about, unlike organizations and sites; articles go first.
+_ARTICLES = r"Article|Posting|Report|Recipe|Question"
+_SUBJECTS = rf"{_ARTICLES}|Product|Review|Video|Event|Course|HowTo"
+_PAGES = r"Page$"  # types of items that describe the page itself
 _LANGUAGE = r"[A-Za-z]{2,3}(?:[-_][A-Za-z0-9]{2,8}){0,4}"
-_DATE = r"\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d)?(?:\.\d{1,9})?(?:Z|[+-]\d\d:?\d\d)?)?"
 
 
-def find_metadata(page: Page) -> dict[str, str]:
+def find_metadata(page: Page, address: str = "") -> dict[str, str]:
     """Return what a page says about itself, as it says it: a stranger's text.
 
-    title, author, published and language, and for pages that show no text: article, the text in
-    the page's data, and refresh, the value of its refresh element. Fields that a page does not name
-    are left out. schema.org data (JSON-LD) goes first, then Open Graph and meta elements, then the
-    markup.
+    title, author, published, updated and language, and for pages that show no text: article, the
+    text in the page's data, and refresh, the value of its refresh element. Fields that a page does
+    not name are left out. schema.org data (JSON-LD) goes first, then Open Graph and meta elements,
+    then the markup; dates.py says how dates are found. address: of the page.
     """
-    data = linked_data(page)
+    items = data_items(page)
+    data = subject_fields(items)
     meta = meta_values(page)
     title = data.get("title") or meta.get("og:title") or meta.get("twitter:title")
     authors = (data.get("author"), *(meta.get(name) for name in AUTHOR_NAMES), marked_author(page))
-    marked = (node.attributes.get("datetime") for node in page.nodes if node.tag == "time")
-    dates = (data.get("published"), *(meta.get(name) for name in DATE_NAMES), *marked)
     languages = (
         page.root.attributes.get("lang"), meta.get("og:locale"), meta.get("content-language"),
     )  # fmt: skip
-    language = next(filter(None, languages), "").strip()
+    language = next(filter(None, languages), "").strip().replace("_", "-")
+    language = language if re.fullmatch(_LANGUAGE, language) else ""
+    dates = find_dates(page, address, meta, items, language)
     fields = {
         "title": title or first_text(page, "h1") or first_text(page, "title"),
         "author": next((name for name in authors if name and not name.startswith("http")), ""),
-        "published": next(filter(None, map(tidy_date, dates)), ""),
-        "language": language.replace("_", "-") if re.fullmatch(_LANGUAGE, language) else "",
+        "published": dates.published,
+        "updated": dates.updated,
+        "language": language,
         "article": data.get("text", ""),
         "refresh": meta.get("refresh", ""),
     }
@@ -79,34 +76,66 @@ def meta_values(page: Page) -> dict[str, str]:
     return found
 
 
-def linked_data(page: Page) -> dict[str, str]:
-    """Return title, author, published and text of the page's main JSON-LD item."""
-    found: dict[str, str] = {}
+def data_items(page: Page) -> list[dict[str, Any]]:
+    """Return the items of the page's JSON-LD that describe its subject or the page.
+
+    Articles come first, pages last.
+    """
+    items: list[Any] = []
     for node in page.nodes:
-        if node.tag != "script" or "ld+json" not in node.attributes.get("type", ""):
-            continue
-        text = "".join(child for child in node.children if isinstance(child, str))
-        try:  # no int: a number of a million digits would take seconds
-            items = [json.loads(text[:MAX_DATA_CHARS], strict=False, parse_int=float)]
-        except (ValueError, RecursionError):
-            continue
-        for item in itertools.islice(items, MAX_DATA_ITEMS):  # items grows meanwhile
-            if isinstance(item, list):
-                items += item
-            elif isinstance(item, dict):
-                names = ("@graph", "mainEntity", "mainEntityOfPage")
-                items += [item[name] for name in names if name in item]
-                for name, value in described(item).items():
-                    found.setdefault(name, value)
-    return found
+        if node.tag == "script" and "ld+json" in node.attributes.get("type", ""):
+            text = "".join(child for child in node.children if isinstance(child, str))
+            items += described_items(parse_data(text[:MAX_DATA_CHARS]))
+    ranked = (_ARTICLES, _SUBJECTS)
+    return sorted(items, key=lambda item: [not re.search(one, types_of(item)) for one in ranked])
 
 
-def described(item: dict[str, Any]) -> dict[str, str]:
-    """Return what a JSON-LD item says of the page's subject; {} if it describes something else."""
-    kinds = item.get("@type")
-    kinds = kinds[:MAX_LIST] if isinstance(kinds, list) else [kinds]
-    if not re.search(_SUBJECTS, " ".join(kind for kind in kinds if isinstance(kind, str))):
-        return {}
+def parse_data(text: str) -> Any:
+    """Return the JSON value in a script, whatever stands around it; None if there is none."""
+    text = text.replace("<![CDATA[", "")
+    start = re.search(r'\{\s{0,99}"|\[\s{0,99}\{', text)
+    try:  # no int: a number of a million digits would take seconds
+        return json.JSONDecoder(strict=False, parse_int=float).raw_decode(
+            text, start.start() if start else 0
+        )[0]
+    except (ValueError, RecursionError):
+        return None
+
+
+def described_items(data: Any) -> list[dict[str, Any]]:
+    """Return the items in a JSON-LD value that describe a subject or a page."""
+    items = [data]
+    described = []
+    for item in itertools.islice(items, MAX_DATA_ITEMS):  # items grows meanwhile
+        if isinstance(item, list):
+            items += item
+        elif isinstance(item, dict):
+            names = ("@graph", "mainEntity", "mainEntityOfPage")
+            items += [item[name] for name in names if name in item]
+            if re.search(f"{_SUBJECTS}|{_PAGES}", types_of(item)):
+                described.append(item)
+    return described
+
+
+def types_of(item: dict[str, Any]) -> str:
+    """Return the types of a JSON-LD item."""
+    types = item.get("@type")
+    types = types[:MAX_LIST] if isinstance(types, list) else [types]
+    return " ".join(name for name in types if isinstance(name, str))[:MAX_TEXT]
+
+
+def subject_fields(items: list[dict[str, Any]]) -> dict[str, str]:
+    """Return title, author and text of what a page is about, each from the first item with it."""
+    fields: dict[str, str] = {}
+    for item in items:
+        if re.search(_SUBJECTS, types_of(item)):
+            for name, value in item_fields(item).items():
+                fields.setdefault(name, value)
+    return fields
+
+
+def item_fields(item: dict[str, Any]) -> dict[str, str]:
+    """Return title, author and text of a JSON-LD item."""
     authors = item.get("author")
     names = []
     for author in authors[:MAX_LIST] if isinstance(authors, list) else [authors]:
@@ -116,7 +145,6 @@ def described(item: dict[str, Any]) -> dict[str, str]:
     fields = {
         "title": item.get("headline") or item.get("name"),
         "author": ", ".join(names[:MAX_AUTHORS]),
-        "published": item.get("datePublished"),
         "text": item.get("articleBody"),
     }
     return {
@@ -143,16 +171,3 @@ def marked_author(page: Page) -> str:
         if 1 < len(name) <= 60:
             return name
     return ""
-
-
-def tidy_date(date: str | None) -> str:
-    """Return a date in ISO 8601 if it is written so, another date as it stands, or "".
-
-    A text with a year that is short enough counts as a date.
-    """
-    text = (date or "").strip()
-    match = re.match(_DATE, text)
-    if match:
-        return match[0]
-    is_date = len(text) <= MAX_DATE_CHARS and re.search(r"\b(?:19|20)\d\d\b", text)
-    return text if is_date else ""

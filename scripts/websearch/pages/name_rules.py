@@ -8,9 +8,9 @@ from __future__ import annotations
 import functools
 import re
 
-from websearch.html_tree import HEADINGS, Node, name_set
+from websearch.html_tree import HEADINGS, Node, name_set, text_beginning
 
-TYPE_CHECKING = False  # typing.TYPE_CHECKING without its import, which costs 5 ms
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from websearch.pages.page_tree import Page
 
@@ -71,6 +71,25 @@ NAME_RULES = {
         "modal popup overlay tooltip dropdown btn print toast lightbox search searchform searchbox"
     ),
 }
+# Text of documentation: names tell its meaning there ("span.author", a row's id), not its role.
+TEXT_TAGS = HEADINGS | name_set(
+    "p pre dl dt dd li td th tr table caption figcaption summary span code em strong b i cite abbr"
+)
+TOOLTIP_WORDS = name_set("tooltip tooltiptext popup")  # they tell the role of such text, too
+HEADING_TAGS = HEADINGS | name_set("dt summary caption")  # what an id may be made from
+MAX_BEGINNING = 16  # elements and texts in which an element's heading is looked for
+# A box with such a name is a note inside the text, also if it is an aside.
+NOTE_WORDS = name_set(
+    "admonition note tip hint warning caution danger callout footnote footnotes endnote endnotes "
+    "deprecated deprecation seealso"
+)
+NOTE_ROLES = name_set("note doc-footnote doc-endnote doc-endnotes doc-tip doc-notice")
+# The whole text of a link or box in a heading, a term or beside code that does something with it.
+_CONTROL = (
+    r"(?i)(?:[\W_]|\b(?:permanent link|permalink|link|source|src|view source|edit|edit this page|run"
+    r"|run this code|run code|try it|copy|copy link|copied!?|to this (?:heading|definition|item)))*"
+)
+MAX_CONTROL = 40  # characters
 RULE_WORDS = frozenset().union(*NAME_RULES.values())
 NO_WORDS: frozenset[str] = frozenset()
 # An element with a name of both kinds holds what is said about a picture.
@@ -97,13 +116,14 @@ MOST_PROSE_DEFAULT = 0.35
 MOST_CHARS = 0.5  # the same for all of the page's text
 # Characters: on pages that are no article, a longer element with such a name is a part of it.
 LARGEST = {"byline": 600, "advertisement": 800}
-SURE_RULES = name_set("element comments consent")  # whatever size an element has
+SURE_RULES = name_set("element comments consent control")  # whatever size an element has
 # With such a word, a class name says that a sidebar stands beside: "and-w-sidebar".
 LAYOUT_WORDS = name_set("w with and has layout")
 # Class names that begin so say something about the element's state or subject, not its role.
 MODIFIERS = (
     "has-", "has_", "no-", "with-", "without-", "js-", "is-", "hide-", "show-", "tag-", "post_tag-",
     "category-", "type-", "status-", "format-", "hentry", "product_", "content-sidebar",
+    "admonition-",
 )  # fmt: skip
 # Rules that are not applied, by page.leniency.
 SOFT_RULES = name_set("related advertisement byline overlay signup share caption comments")
@@ -150,8 +170,10 @@ def element_rule(node: Node, page: Page) -> str:
     tag, attributes = node.tag, node.attributes
     if tag in NO_CONTENT:
         return "element" if never_content(node, page) else ""
-    if tag in ELEMENT_RULES:
+    if tag in ELEMENT_RULES and not is_note(node, page):
         return ELEMENT_RULES[tag]
+    if tag == "a" and 0 < node.chars <= MAX_CONTROL and is_control(node, page):
+        return "control"
     if not attributes:
         return "landmark" if is_site_header(node) else ""
     if is_hidden(attributes) and not opens_by_click(node):
@@ -171,6 +193,35 @@ def never_content(node: Node, page: Page) -> bool:
     # A question that unfolds its answer is a button inside a heading.
     unfolds = node.tag == "button" and node.parent is not None and node.parent.tag in HEADINGS
     return not crawler_copy and not unfolds
+
+
+def is_note(node: Node, page: Page) -> bool:
+    """Return whether an element that is often beside the text is a note or a caption inside it."""
+    if node.tag == "figcaption":
+        return page.is_documentation
+    if node.tag != "aside":
+        return False
+    is_named = not words_of(node).isdisjoint(NOTE_WORDS)
+    return is_named or node.attributes.get("role") in NOTE_ROLES
+
+
+def is_control(node: Node, page: Page) -> bool:
+    """Return whether a link is a sign that leads to its own heading, or acts on what it is beside.
+
+    In documentation: "[source]", "Edit", "Run" in a heading, a term or code, or alone in its line.
+    """
+    text = text_beginning(node, MAX_CONTROL)
+    address = node.attributes.get("href", "")
+    if not re.search(r"[^\W_]", text):
+        return "#" in address
+    if not page.is_documentation or not re.fullmatch(_CONTROL, text):
+        return False
+    parent = node.parent
+    while parent and parent.tag in ("span", "div", "p", "b", "small") and parent.own == node.own:
+        parent = parent.parent
+    return parent is not None and (
+        parent.tag in HEADINGS or parent.tag in ("dt", "pre", "summary") or parent.own == node.own
+    )
 
 
 def opens_by_click(node: Node) -> bool:
@@ -211,9 +262,50 @@ def is_about_user(node: Node) -> bool:
     return bool(re.search(_ABOUT_USER, names_of(node)))
 
 
+def role_words(node: Node, page: Page) -> frozenset[str]:
+    """Return the words of a class and id that may tell what an element is for.
+
+    Those of a heading name its subject, except on articles, where headings stand over boxes of
+    related texts. An id that is made from a heading says no more than the heading.
+    """
+    words = words_of(node)
+    if words.isdisjoint(RULE_WORDS):
+        return words
+    if node.tag in HEADINGS and not page.is_article:
+        return NO_WORDS
+    if "id" in node.attributes and (heading := own_heading(node)):
+        text = text_beginning(heading, MAX_NAMES)
+        said = {word.lower() for word in re.findall(_NAME_WORD, text)}
+        if not page.is_documentation and heading is not node:
+            said -= NAME_RULES["comments"]  # the heading over them says it, too
+        words = name_words(node.attributes.get("class", "")[:MAX_NAMES]) | (words - said)
+    if page.is_documentation:
+        if not words.isdisjoint(NOTE_WORDS):
+            return NO_WORDS
+        if node.tag in TEXT_TAGS:
+            return words & (NAME_RULES["gutter"] | TOOLTIP_WORDS)
+        return words - {"comment"}  # what a line of code or a description is called
+    return words
+
+
+def own_heading(node: Node) -> Node | None:
+    """Return the heading that an element is or begins with; an id is often made from it."""
+    waiting: list[Node | str] = [node]
+    for _ in range(MAX_BEGINNING):
+        if not waiting:
+            break
+        first = waiting.pop()
+        if isinstance(first, str):
+            continue
+        if first.tag in HEADING_TAGS:
+            return first
+        waiting += first.children[MAX_BEGINNING::-1]
+    return None
+
+
 def name_rule(node: Node, page: Page) -> str:
     """Return the rule that knows a word of an element's class or id, or ""."""
-    words = words_of(node)
+    words = role_words(node, page)
     if page.is_article and is_image_text(node, words):
         return "caption"
     if (page.is_thread or page.is_question) and is_about_user(node):

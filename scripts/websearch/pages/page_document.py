@@ -47,8 +47,10 @@ if TYPE_CHECKING:
 
 PDF_TIME_SHARE = 0.8  # of the time that is left, so that what was read of a long file is not late
 # Characters of a page's fields; what a page says about itself can be as long as it likes.
+FIELD_CHARS = {
+    "title": 300, "author": 200, "published": 40, "updated": 40, "license": 60, "language": 40,
+}  # fmt: skip
 MAX_FINAL_URL = 1_000  # characters of the address that redirects lead to
-FIELD_CHARS = {"title": 300, "author": 200, "published": 40, "license": 60, "language": 40}
 MAX_DROPPED = 100  # dropped elements that explain lists
 DROPPED_CHARS = 60  # characters of the text of a dropped element
 PAYWALL_NOTE = "The page says that its whole text is for subscribers only; this may be a part."
@@ -205,7 +207,7 @@ def read_html(html: str, fetched: Fetched, params: dict[str, Any]) -> Document:
     page = content.page
     base = base_address(page, fetched.url)
     text, cut = content_markdown(content, base, keep_links)
-    metadata: Document = find_metadata(page)
+    metadata: Document = find_metadata(page, fetched.url)
     article = unescape(re.sub(r"<[^<>]*>", " ", metadata.pop("article", ""))).strip()
     if len(article) > len(text) and (len(text) < MIN_PAGE_CHARS or len(text) * 4 < len(article)):
         text, metadata["is_foreign"] = article, True

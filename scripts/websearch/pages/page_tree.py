@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from websearch.html_tree import BLOCKS, Node, TreeBuilder, name_set
+from websearch.html_tree import BLOCKS, HEADINGS, Node, TreeBuilder, name_set, text_beginning
 
 TEXT_BLOCKS = name_set(
     "p pre blockquote td dd li h1 h2 h3 h4 h5 h6 dt figcaption caption th summary"
@@ -15,11 +15,22 @@ MAX_SIGN_HTML = 1_000_000  # characters of HTML that are searched for what they 
 CODE = name_set("pre code kbd samp tt xmp textarea script style")
 _ESCAPED_TAG = r"(?i)<(?:img|iframe|source|figure)\s[^<>]*>"
 # What a page says about itself: schema.org types, Open Graph, microdata.
-_SAYS_ARTICLE = (
+_IS_POSTING = (
     r'(?i)"@type"\s{0,9}:\s{0,9}\[?\s{0,9}"(?:News|Blog|Tech|Scholarly|Report|Reportage|Opinion|Social)?'
     r'(?:Article|MediaPosting|Posting)"|property=["\']?og:type["\']? content=["\']?article'
-    r'|content=["\']article["\'] property=["\']og:type|itemprop=["\']articleBody'
+    r'|content=["\']article["\'] property=["\']og:type'
 )
+_SAYS_ARTICLE = _IS_POSTING + r'|itemprop=["\']articleBody'  # themes of documentation say this, too
+# Programs that make documentation and works of reference name themselves in meta name="generator".
+_DOCUMENTATION_GENERATOR = (
+    r"(?i)^(?:docutils|sphinx|mkdocs|zensical|docusaurus|vitepress|vuepress|mdbook|javadoc|rustdoc"
+    r"|doxygen|asciidoc|docbook|makeinfo|texi2|gitbook|bookdown|antora|pdoc|typedoc|starlight"
+    r"|nextra|docfx|mediawiki|dokuwiki|yard|exdoc|jsdoc|scaladoc|dokka|haddock|ocamldoc|odoc)"
+)
+MAX_HEADING_CHARS = 200  # of a heading and its id that are compared
+MIN_ANCHORS = 2  # headings that can be linked to
+MIN_CODE = 3  # code blocks, spans of code and terms that such headings need beside them
+MIN_CODE_ALONE = 4  # the same without such headings, a code block among them
 # An address of a forum or of a thread in it.
 _FORUM_ADDRESS = (
     r"(?i)^https?://(?:(?:forums?|boards?|discuss)\."
@@ -31,6 +42,7 @@ class Page:
     """A parsed page: its tree, its elements in document order, and what kind of page it is.
 
     is_article, is_thread (of a forum), is_question (with answers): it says so itself.
+    is_documentation: its generator or its headings and code say so; then it is no article.
     keeps_comments: they are its content, as in a forum.
     leniency: how many of the rules are not applied (IGNORED_RULES).
     """
@@ -42,7 +54,12 @@ class Page:
         signs = html[:MAX_SIGN_HTML]
         self.is_question = "QAPage" in signs  # names of schema.org, which are in the page's data
         self.is_thread = "DiscussionForumPosting" in signs or self.is_in_forum()
-        self.is_article = not self.is_thread and bool(re.search(_SAYS_ARTICLE, signs))
+        says_article = bool(re.search(_SAYS_ARTICLE, signs))
+        self.is_documentation = not (self.is_question or self.is_thread) and (
+            bool(re.match(_DOCUMENTATION_GENERATOR, self.generator()))
+            or (not re.search(_IS_POSTING, signs) and self.looks_like_documentation())
+        )
+        self.is_article = says_article and not (self.is_thread or self.is_documentation)
         self.keeps_comments = False
         self.comments: set[Node] = set()  # what is in comments, if they are the content
         self.leniency = 0
@@ -57,8 +74,6 @@ class Page:
         """Return whether the address that the page gives as its own is one of a forum."""
         for node in self.nodes:
             get = node.attributes.get
-            if node.tag == "body":
-                break
             if node.tag == "link" and get("rel", "").lower() == "canonical":
                 address = get("href", "")
             elif node.tag == "meta" and get("property", "").lower() == "og:url":
@@ -68,6 +83,35 @@ class Page:
             if re.search(_FORUM_ADDRESS, address):
                 return True
         return False
+
+    def generator(self) -> str:
+        """Return the program that made the page, as its meta element says, or ""."""
+        for node in self.nodes:
+            if node.tag == "meta" and node.attributes.get("name", "").lower() == "generator":
+                return node.attributes.get("content", "")
+        return ""
+
+    def looks_like_documentation(self) -> bool:
+        """Return whether the page has code, terms and headings with anchors as documentation has.
+
+        An anchor is a link to the heading itself, or an id that is made from its text.
+        """
+        code_blocks = pieces = anchors = 0
+        headings: set[Node] = set()
+        for node in self.nodes:
+            if node.tag in HEADINGS:
+                headings.add(node)
+                anchors += is_own_words(node)
+            elif node.parent in headings:
+                headings.add(node)
+                address = node.attributes.get("href", "") if node.tag == "a" else ""
+                anchors += address.startswith("#") and len(address) > 1
+            if node.tag in ("pre", "code", "dt"):
+                pieces += 1
+                code_blocks += node.tag == "pre"
+        if anchors >= MIN_ANCHORS and pieces >= MIN_CODE:
+            return True
+        return code_blocks > 0 and pieces >= MIN_CODE_ALONE
 
     def drop_unseen(self) -> None:
         """Drop scripts, styles and templates: none of their text is shown."""
@@ -122,6 +166,16 @@ class Page:
                 parent.chars += node.chars
                 parent.link += node.link
                 parent.prose += node.prose
+
+
+def is_own_words(heading: Node) -> bool:
+    """Return whether the id of a heading is made from its text: "how-to-begin"."""
+    name = heading.attributes.get("id", "")
+    if not name:
+        return False
+    letters = re.sub(r"[\W_]+", "", name[:MAX_HEADING_CHARS]).lower()
+    text = re.sub(r"[\W_]+", "", text_beginning(heading, MAX_HEADING_CHARS)).lower()
+    return bool(letters) and letters in text
 
 
 def look_of(node: Node) -> str:

@@ -26,10 +26,11 @@ SCAN_AREA = 0.25  # of a page, that the pictures of a scan cover at least
 DEFAULT_PAGE = [0.0, 0.0, 612.0, 792.0]  # the box of a page that names none, in points
 # What a broken rule of the format may raise while a page is read. It costs that page its rest.
 DAMAGE = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
+# Each field of an XMP description: its element, and the pattern of its value from there on.
 XMP_FIELDS = {
-    "title": r"<dc:title\b.*?<rdf:li\b[^>]*>([^<]+)<",
-    "author": r"<dc:creator\b.*?<rdf:li\b[^>]*>([^<]+)<",
-    "published": r"<xmp:CreateDate>([^<]+)<|xmp:CreateDate\s*=\s*[\"']([^\"']+)",
+    "title": ("<dc:title", r"<rdf:li\b[^<>]*>([^<]+)<"),
+    "author": ("<dc:creator", r"<rdf:li\b[^<>]*>([^<]+)<"),
+    "published": ("xmp:CreateDate", r"xmp:CreateDate(?:>|\s{0,9}=\s{0,9}[\"'])([^<\"']+)"),
 }
 
 
@@ -224,7 +225,7 @@ def describe_file(file: PdfFile) -> Document:
         return {}
     description = (xmp or b"").decode("utf-8", "replace")
     found = {
-        name: info_text(file.field(info, key)) or xmp_text(description, XMP_FIELDS[name])
+        name: info_text(file.field(info, key)) or xmp_text(description, *XMP_FIELDS[name])
         for name, key in (("title", "Title"), ("author", "Author"), ("published", "CreationDate"))
     }
     found["published"] = plain_date(found["published"])
@@ -237,12 +238,13 @@ def info_text(value: Any) -> str:
     return one_line(decode_text(value), 300) if isinstance(value, bytes) else ""
 
 
-def xmp_text(description: str, pattern: str) -> str:
-    """Return the first field of an XMP description that fits a pattern."""
+def xmp_text(description: str, element: str, pattern: str) -> str:
+    """Return the value of a field of an XMP description; "" if it has none."""
     from websearch.html_tree import unescape
 
-    match = re.search(pattern, description, re.DOTALL)
-    return one_line(unescape(match[1] or match[2]), 300) if match else ""
+    start = description.find(element)
+    match = re.compile(pattern).search(description, start) if start >= 0 else None
+    return one_line(unescape(match[1]), 300) if match else ""
 
 
 def plain_date(date: str) -> str:

@@ -507,8 +507,9 @@ def page_markdown(page: Document) -> list[str]:
     """Return the Markdown of one page: heading, title, author and date, text, how to go on."""
     if not page["ok"]:
         return [f"## {one_line(page['url'], 200)}", error_markdown(page)]
-    names = ("author", "published", "license", "language")
-    facts = [str(page[name]) for name in names if page.get(name)]
+    facts = [str(page[name]) for name in ("author", "published") if page.get(name)]
+    facts += [f"updated {page['updated']}"] if "updated" in page else []
+    facts += [str(page[name]) for name in ("license", "language") if page.get(name)]
     facts += [f"archived {page['archived']}"] if "archived" in page else []
     passages = [
         f"{passage['heading']}\n\n{passage['text']}".strip() for passage in page.get("passages", [])

@@ -15,6 +15,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from websearch.engines.messages import EngineRequest
     from websearch.http_client import Response
     from websearch.pages.fetch import RobotsCache
 
@@ -46,12 +47,12 @@ class SiteApi(PacedEngine):
         limit = params.get("max_chars", DEFAULT_MAX_CHARS)
         self.budget = 0 if "query" in params else limit // len(self.urls)
 
-    def send(self, request: dict[str, Any]) -> Response:
+    def send(self, request: EngineRequest) -> Response:
         """Send a request whose turn has come; raises SearchError."""
         try:
             if self.robots:
-                self.robots.check(request["url"], self.deadline)
-            return send_within(guarded_request(request), self.deadline)
+                self.robots.check(request.url, self.deadline)
+            return send_within(guarded_request(request.for_http()), self.deadline)
         finally:
             self.end_turn()
 

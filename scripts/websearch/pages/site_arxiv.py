@@ -7,6 +7,7 @@ import re
 from websearch.common import SearchError
 from websearch.engines.api_sources import api_request
 from websearch.engines.arxiv import NAME, feed_entries
+from websearch.engines.messages import ApiValue
 from websearch.html_tree import unescape
 from websearch.pages.site_api import facts_line
 
@@ -31,7 +32,7 @@ def read_site_page(api: SiteApi, wanted: dict[str, Any]) -> Document:
     """Return the abstract of a paper; raises SearchError."""
     fields = {"id_list": wanted["id"], "max_results": "1"}
     request = api_request(NAME, "/api/query", fields, Accept="application/atom+xml")
-    entries = api.fetch(request, lambda _, answer: {"entries": feed_entries(answer)})["entries"]
+    entries = api.fetch(request, lambda _, answer: ApiValue(value=feed_entries(answer))).value
     if not entries:
         raise SearchError("http", f"arXiv has no paper {wanted['id']}.", "Check the address.")
     entry = entries[0]

@@ -165,7 +165,7 @@ def readme(api: SiteApi, wanted: dict[str, Any]) -> str:
     except SearchError:
         path = "/".join(filter(None, (f"/repos/{repository}/readme", folder)))
         request = rest_request(path, drop_empty({"ref": ref}), RAW_TYPE)
-        return str(api.fetch(request, read_plain)["value"])
+        return str(api.fetch(request, read_plain).value)
 
 
 # ===== releases ===================================================================================

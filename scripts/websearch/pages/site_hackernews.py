@@ -7,6 +7,7 @@ import re
 from websearch.common import SearchError, list_field
 from websearch.engines.api_sources import api_request, counted, good_answer, text_of_html
 from websearch.engines.hackernews import ITEM, NAME
+from websearch.engines.messages import ApiValue
 from websearch.pages.site_api import facts_line
 
 TYPE_CHECKING = False
@@ -53,7 +54,7 @@ def known_page(path: str, query: str) -> dict[str, Any] | None:
 def read_site_page(api: SiteApi, wanted: dict[str, Any]) -> Document:
     """Return a story or comment and what was answered; raises SearchError."""
     request = api_request(NAME, f"/api/v1/items/{wanted['id']}", {})
-    item = api.fetch(request, lambda _, answer: good_answer(NAME, answer))
+    item = api.fetch(request, lambda _, answer: ApiValue(value=good_answer(NAME, answer))).value
     if not isinstance(item.get("children"), list):
         raise SearchError("provider", "Hacker News's answer holds no thread.", "Try again later.")
     comments = comments_of(item)

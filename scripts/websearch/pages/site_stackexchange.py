@@ -97,7 +97,7 @@ def get_items(api: SiteApi, path: str, **fields: str) -> list[dict[str, Any]]:
     request = api_request(NAME, f"/2.3/{path}", fields)
 
     def ask() -> list[dict[str, Any]]:
-        return list(api.fetch(request, lambda _, answer: read_items(answer))["items"])
+        return list(api.fetch(request, lambda _, answer: read_items(answer)).value)
 
     items: list[dict[str, Any]] = api.shared.get(f"{api.host} {path}", ask)
     return items

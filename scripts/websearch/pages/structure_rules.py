@@ -167,6 +167,8 @@ def drop_beside_core(page: Page, content: Node) -> None:
 
     Sites put share bars, forms, the author and calls to subscribe there, under many names.
     """
+    if page.is_documentation:
+        return  # sections, boxes and footnotes stand beside its longest section
     core, prose = find_core(page, set())
     path = ancestors(core)
     least, share = CORE_OF_ARTICLE if page.is_article else CORE_OF_OTHERS
@@ -240,6 +242,8 @@ def drop_copies(page: Page, content: Node) -> None:
 
     Pages hold a copy for each size of screen, and carousels one of each of their ends.
     """
+    if page.is_documentation:
+        return  # parameters, notes and whole sections are the same for similar functions
     below = shown(page, content)
     keys = text_keys([content, *below])
     seen: set[int] = set()

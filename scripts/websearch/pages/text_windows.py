@@ -6,8 +6,9 @@ import re
 
 from websearch.common import shorten
 from websearch.html_tree import name_set
+from websearch.words import PHRASED, UNSPACED
 
-TYPE_CHECKING = False  # typing.TYPE_CHECKING without its import, which costs 5 ms
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -22,11 +23,6 @@ HEADING_CHARS = 80  # of one heading in a path
 PATH_CHARS = 170  # of a path; the outermost headings are left out first
 TABLE_HEAD_CHARS = 200  # of the head of a table that is repeated where the table is cut
 
-PHRASED = r"\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"  # Thai, Lao, Burmese, Khmer: spaced by phrase
-# Scripts without spaces between words. Korean has them, but glues particles to its words.
-UNSPACED = (
-    rf"{PHRASED}\u3005\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\U00020000-\U0003ffff"
-)
 _COUNTED_WORD = rf"[{UNSPACED}]{{1,2}}|[^\s{UNSPACED}]+"
 _BLOCK_BREAK = r"\n\s*\n|\n(?=#{1,6} )"
 _HEADING = r"(#{1,6}) +([^\n]+)"

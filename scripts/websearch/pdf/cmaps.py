@@ -7,7 +7,7 @@ import functools
 import operator
 import re
 
-from websearch.pdf.limits import MAX_CMAP_ENTRIES, MAX_CODE_TEXT
+from websearch.pdf.limits import MAX_CMAP_BYTES, MAX_CMAP_ENTRIES, MAX_CODE_TEXT, Budget
 from websearch.pdf.syntax import parse_hex
 
 TYPE_CHECKING = False  # typing.TYPE_CHECKING without its import, which costs 5 ms
@@ -99,12 +99,14 @@ def two_byte_codes(data: bytes) -> list[int]:
     return [data[place] << 8 | data[place + 1] for place in range(0, len(data) - 1, 2)]
 
 
-def parse_cmap(data: bytes) -> CMap:
-    """Return the CMap that a stream holds."""
+def parse_cmap(data: bytes, budget: Budget) -> CMap:
+    """Return the CMap that a stream's first MAX_CMAP_BYTES hold. Raises OutOfBudgetError."""
+    data = data[:MAX_CMAP_BYTES]
     cmap = CMap()
     cmap.vertical = bool(VERTICAL.search(data))
     left = MAX_CMAP_ENTRIES
-    for kind, body in SECTION.findall(data):
+    for section in budget.watch(SECTION.finditer(data)):
+        kind, body = section.groups()
         items = read_items(body, left)
         left -= len(items)
         if kind == b"codespacerange":

@@ -205,7 +205,7 @@ class PdfFile:
             crypt = params[0].get("Name", "Identity") if is_own else decryptor.stream_filter
             raw = raw[:MAX_SLOW_INPUT]
             raw = decryptor.decrypt(raw, stream.number, stream.generation, crypt)
-        data = apply_filters(raw, names, params, limit)
+        data = apply_filters(raw, names, params, limit, self.budget)
         self.budget.spend(len(data or b""))
         return None if data is None else data[:limit]
 

@@ -161,7 +161,7 @@ def unicode_map(file: PdfFile, fields: dict[str, Any]) -> CMap | None:
     """Return a font's ToUnicode map; None if it has none that says anything."""
     stream = file.field(fields, "ToUnicode")
     data = file.stream_data(stream) if isinstance(stream, Stream) else None
-    cmap = parse_cmap(data) if data else None
+    cmap = parse_cmap(data, file.budget) if data else None
     return cmap if cmap and (cmap.texts or cmap.text_ranges) else None
 
 
@@ -208,7 +208,7 @@ class CompositeFont(Font):
         name = encoding if isinstance(encoding, str) else ""
         self.codec = codec_of(name) if name and "Identity" not in name else ""
         data = file.stream_data(encoding) if isinstance(encoding, Stream) else None
-        self.cmap = parse_cmap(data) if data else None
+        self.cmap = parse_cmap(data, file.budget) if data else None
         self.vertical = name.endswith("V") or bool(self.cmap and self.cmap.vertical)
         self.to_unicode = unicode_map(file, fields)
         self.program = FontProgram()

@@ -211,21 +211,30 @@ class PageText:
                 blocks[-1].append(line)
             else:
                 blocks.append([line])
-        texts: list[str] = []
-        for block in map(join_lines, blocks):
-            if texts and block[0].islower() and BROKEN_WORD.search(texts[-1]):
-                texts[-1] = texts[-1][:-1] + block  # goes on in the next column
-            elif texts and block[0].islower() and is_unfinished(texts[-1], block):
-                texts[-1] += " " + block
-            else:
-                texts.append(block)
-        return "\n\n".join(texts)
+        return join_blocks([join_lines(block) for block in blocks])
 
 
-def is_unfinished(before: str, block: str) -> bool:
-    """Return whether a long paragraph ends within a sentence that a block goes on with."""
-    long = len(before) > LONG_PARAGRAPH and len(block) > LONG_PARAGRAPH // 2
-    return long and (before[-1].isalpha() or before[-1] == ",")
+def join_blocks(blocks: list[str]) -> str:
+    """Return blocks with an empty line between them.
+
+    A paragraph that breaks off within a word or sentence goes on in the next block, which stands in
+    another column.
+    """
+    parts: list[str] = []
+    length = 0  # of the paragraph that the last block belongs to
+    for block in blocks:
+        is_long = length > LONG_PARAGRAPH and len(block) > LONG_PARAGRAPH // 2
+        end = parts[-1][-1] if parts else ""
+        if parts and block[0].islower() and BROKEN_WORD.search(parts[-1], len(parts[-1]) - 2):
+            parts[-1] = parts[-1][:-1]
+        elif block[0].islower() and is_long and (end.isalpha() or end == ","):
+            parts.append(" ")
+        else:
+            parts.append("\n\n" if parts else "")
+            length = 0
+        parts.append(block)
+        length += len(block)
+    return "".join(parts)
 
 
 def usual_drop(lines: list[Line]) -> float:

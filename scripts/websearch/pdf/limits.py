@@ -4,6 +4,13 @@ from __future__ import annotations
 
 import time
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from typing import TypeVar
+
+    Item = TypeVar("Item")
+
 MAX_FILE_BYTES = 25_000_000  # what follows is not read
 MAX_PAGES = 2_000  # of one call
 MAX_TREE_NODES = 100_000  # of the page tree
@@ -20,12 +27,15 @@ MAX_STRING = 1_000_000  # bytes of one string
 MAX_SHOWN = 65_536  # bytes of one string that is shown; the format allows 32,767
 MAX_REFERENCES = 50  # references to references
 MAX_CODE_TEXT = 12  # characters that one code stands for
+MAX_CMAP_BYTES = 4_000_000  # of one map; 65,536 codes with their texts take half of it
 MAX_CMAP_ENTRIES = 65_536  # of one map from codes to text: a font of two-byte codes has no more
 # Objects that a file may have: a small file cannot claim many, because each takes 200 bytes.
 BASE_OBJECTS, BYTES_PER_OBJECT = 50_000, 20
 # Unpacked bytes of one stream, besides a multiple of the file's size. Up to three streams are in
 # memory at once: the page's content, an object stream and a font.
 BASE_STREAM, STREAM_RATIO, MAX_STREAM = 6_000_000, 3, 40_000_000
+MAX_FILTERS = 8  # of one stream; real ones have up to two
+CHECK_EVERY = 16_384  # steps of a loop between two looks at the clock
 MAX_SLOW_INPUT = 4_000_000  # bytes that go through a filter or cipher written in Python: 2 to 4 s
 BASE_UNPACKED, UNPACKED_RATIO = 400_000_000, 40  # the same for all streams together
 
@@ -47,6 +57,13 @@ class Budget:
         """Raise OutOfBudgetError after the deadline."""
         if time.monotonic() > self.deadline:
             raise OutOfBudgetError("the time for this file was over")
+
+    def watch(self, items: Iterable[Item]) -> Iterator[Item]:
+        """Yield the items of a long loop; raises OutOfBudgetError after the deadline."""
+        for number, item in enumerate(items):
+            if number % CHECK_EVERY == 0:
+                self.check_time()
+            yield item
 
     def spend(self, size: int) -> None:
         """Count unpacked bytes; raises OutOfBudgetError."""

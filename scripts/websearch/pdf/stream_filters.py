@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 import zlib
 
-from websearch.pdf.limits import MAX_SLOW_INPUT
+from websearch.pdf.limits import MAX_FILTERS, MAX_SLOW_INPUT, Budget
 from websearch.pdf.syntax import parse_hex
 
 TYPE_CHECKING = False  # typing.TYPE_CHECKING without its import, which costs 5 ms
@@ -21,26 +22,33 @@ MAX_PREDICTED = 2_000_000  # bytes, which take 2 s; cross-references of 300,000 
 
 
 def apply_filters(
-    data: bytes, names: list[str], params: list[dict[str, Any]], limit: int
+    data: bytes, names: list[str], params: list[dict[str, Any]], limit: int, budget: Budget
 ) -> bytes | None:
-    """Return a stream's bytes after its filters, at most limit; None if one is for images only."""
+    """Return a stream's bytes after its filters, at most limit.
+
+    None if a filter is for images only, or there are more than MAX_FILTERS. Raises
+    OutOfBudgetError.
+    """
+    if len(names) > MAX_FILTERS:
+        return None
     for name, options in zip(names, params, strict=True):
         if name == "Crypt":  # decryption comes before the filters
             continue
         if name not in FILTERS:
             return None
-        data = FILTERS[name](data, options, limit)
+        budget.check_time()
+        data = FILTERS[name](data, options, limit, budget)
     return data
 
 
-def inflate(data: bytes, options: dict[str, Any], limit: int) -> bytes:
+def inflate(data: bytes, options: dict[str, Any], limit: int, budget: Budget) -> bytes:
     """FlateDecode; tolerates a bad checksum, a missing end, and a missing or damaged header."""
     for bits, start in ((15, 0), (-15, 2), (-15, 0)):
         unpacked = inflate_as(data[start:] if start else data, bits, limit)
         if unpacked:
-            return undo_predictor(unpacked, options)
+            return undo_predictor(unpacked, options, budget)
     stripped = data.lstrip(b"\r\n")  # some writers put a second line end after "stream"
-    return inflate(stripped, options, limit) if len(stripped) < len(data) else b""
+    return inflate(stripped, options, limit, budget) if len(stripped) < len(data) else b""
 
 
 def inflate_as(data: bytes, bits: int, limit: int) -> bytes:
@@ -67,14 +75,14 @@ def inflate_as(data: bytes, bits: int, limit: int) -> bytes:
     return first_bytes(unpacked, limit)
 
 
-def decode_lzw(data: bytes, options: dict[str, Any], limit: int) -> bytes:
+def decode_lzw(data: bytes, options: dict[str, Any], limit: int, budget: Budget) -> bytes:
     """LZWDecode: codes of 9 to 12 bits, the highest bit first."""
     early = options.get("EarlyChange", 1) != 0
     base = [bytes([value]) for value in range(256)] + [b"", b""]
     table = base[:]
     unpacked = bytearray()
     width, previous, held, bits = 9, b"", 0, 0
-    for byte in data[:MAX_SLOW_INPUT]:
+    for byte in budget.watch(data[:MAX_SLOW_INPUT]):
         held = (held << 8 | byte) & 0xFFFFFF
         bits += 8
         if bits < width:
@@ -95,15 +103,15 @@ def decode_lzw(data: bytes, options: dict[str, Any], limit: int) -> bytes:
         previous = entry
         if len(table) + early >= 1 << width and width < 12:
             width += 1
-    return undo_predictor(first_bytes(unpacked, limit), options)
+    return undo_predictor(first_bytes(unpacked, limit), options, budget)
 
 
-def decode_ascii85(data: bytes, options: dict[str, Any], limit: int) -> bytes:
+def decode_ascii85(data: bytes, options: dict[str, Any], limit: int, budget: Budget) -> bytes:
     """ASCII85Decode: five characters are four bytes, z is four zero bytes."""
     text = data[:MAX_SLOW_INPUT].translate(None, NOT_ASCII85)
     text = text.removeprefix(b"<~").partition(b"~")[0]
     unpacked = bytearray()
-    for group in re.finditer(rb"z|[!-u]{1,5}", text):
+    for group in budget.watch(re.finditer(rb"z|[!-u]{1,5}", text)):
         digits = group[0]
         if digits == b"z":
             unpacked += bytes(4)
@@ -117,16 +125,19 @@ def decode_ascii85(data: bytes, options: dict[str, Any], limit: int) -> bytes:
     return first_bytes(unpacked, limit)
 
 
-def decode_hex(data: bytes, options: dict[str, Any], limit: int) -> bytes:
+def decode_hex(data: bytes, options: dict[str, Any], limit: int, budget: Budget) -> bytes:
     """ASCIIHexDecode; a missing last digit counts as 0."""
     return parse_hex(data.partition(b">")[0])[:limit]
 
 
-def decode_run_length(data: bytes, options: dict[str, Any], limit: int) -> bytes:
+def decode_run_length(data: bytes, options: dict[str, Any], limit: int, budget: Budget) -> bytes:
     """RunLengthDecode: a length byte, then bytes to copy or one to repeat."""
+    data = data[:MAX_SLOW_INPUT]
     unpacked = bytearray()
     place = 0
-    while place < len(data) and data[place] != 128 and len(unpacked) < limit:
+    for _ in budget.watch(itertools.count()):
+        if place >= len(data) or data[place] == 128 or len(unpacked) >= limit:
+            break
         length = data[place]
         if length < 128:
             unpacked += data[place + 1 : place + 2 + length]
@@ -142,7 +153,7 @@ def first_bytes(data: bytearray, limit: int) -> bytes:
     return bytes(memoryview(data)[:limit])
 
 
-FILTERS: dict[str, Callable[[bytes, dict[str, Any], int], bytes]] = {
+FILTERS: dict[str, Callable[[bytes, dict[str, Any], int, Budget], bytes]] = {
     "FlateDecode": inflate, "Fl": inflate, "LZWDecode": decode_lzw, "LZW": decode_lzw,
     "ASCII85Decode": decode_ascii85, "A85": decode_ascii85, "ASCIIHexDecode": decode_hex,
     "AHx": decode_hex, "RunLengthDecode": decode_run_length, "RL": decode_run_length,
@@ -152,7 +163,7 @@ FILTERS: dict[str, Callable[[bytes, dict[str, Any], int], bytes]] = {
 # ----- predictors (7.4.4.4)
 
 
-def undo_predictor(data: bytes, options: dict[str, Any]) -> bytes:
+def undo_predictor(data: bytes, options: dict[str, Any], budget: Budget) -> bytes:
     """Return the bytes that a predictor was applied to before they were packed."""
     predictor = options.get("Predictor", 1)
     colors, depth, columns = (
@@ -167,38 +178,38 @@ def undo_predictor(data: bytes, options: dict[str, Any]) -> bytes:
     row = (colors * depth * columns + 7) // 8
     data = data[:MAX_PREDICTED]
     if predictor >= 10:
-        return undo_png(data, row, pixel)
-    return undo_tiff(data, row, pixel) if depth == 8 else data
+        return undo_png(data, row, pixel, budget)
+    return undo_tiff(data, row, pixel, budget) if depth == 8 else data
 
 
-def undo_tiff(data: bytes, row: int, pixel: int) -> bytes:
+def undo_tiff(data: bytes, row: int, pixel: int, budget: Budget) -> bytes:
     """Undo TIFF predictor 2: each byte is the difference from the pixel before it."""
     out = bytearray(data)
     for start in range(0, len(out), row):
-        for place in range(start + pixel, min(start + row, len(out))):
+        for place in budget.watch(range(start + pixel, min(start + row, len(out)))):
             out[place] = (out[place] + out[place - pixel]) & 255
     return bytes(out)
 
 
-def undo_png(data: bytes, row: int, pixel: int) -> bytes:
+def undo_png(data: bytes, row: int, pixel: int, budget: Budget) -> bytes:
     """Undo the PNG predictors: each row begins with the number of its own."""
     out = bytearray()
     above = bytes(row)
-    for start in range(0, len(data), row + 1):
+    for start in budget.watch(range(0, len(data), row + 1)):
         line = bytearray(data[start + 1 : start + 1 + row])
         kind = data[start]
         if kind == 2:
             line = bytearray([(value + up) & 255 for value, up in zip(line, above, strict=False)])
         elif kind in (1, 3, 4):
-            undo_png_row(line, above, kind, pixel)
+            undo_png_row(line, above, kind, pixel, budget)
         out += line
         above = bytes(line).ljust(row, b"\0")
     return bytes(out)
 
 
-def undo_png_row(line: bytearray, above: bytes, kind: int, pixel: int) -> None:
+def undo_png_row(line: bytearray, above: bytes, kind: int, pixel: int, budget: Budget) -> None:
     """Undo the predictors Sub, Average and Paeth in one row."""
-    for place in range(len(line)):
+    for place in budget.watch(range(len(line))):
         left = line[place - pixel] if place >= pixel else 0
         up = above[place]
         if kind == 1:

@@ -15,30 +15,22 @@ import sys
 
 from websearch import common, http_client
 from websearch.common import SearchError, quoted
-from websearch.servers.http_messages import (
-    NO_BODY_HINT,
-    HttpError,
-    document_answer,
-    error_answer,
-)
+from websearch.servers.http_messages import NO_BODY_HINT, HttpError, document_answer, error_answer
 from websearch.servers.openapi import LEAST_MAX_CHARS, VALUE_SCHEMAS, openapi_document
 
-TYPE_CHECKING = False  # typing.TYPE_CHECKING without its import, which costs 5 ms
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
     from websearch.common import Document, ProgressCallback
     from websearch.servers.http_connection import ApiServer
-    from websearch.servers.http_messages import Answer, Request
+    from websearch.servers.http_messages import Answer, HttpRequest
 
 DEFAULT_PORT = 8080  # the default of GLSI
 LOOPBACK = "127.0.0.1"
 MIN_TOKEN_CHARS = 16  # a shorter token can be guessed
 MAX_TOKEN_FILE = 10_000  # characters; a longer file was given by mistake
-# Seconds after which a thread that computes lets another one go on; the default is 0.005. A cached
-# answer waits so long several times while another thread reads a page.
-SWITCH_SECONDS = 0.0005
 MAX_REQUEST_TIME = 120  # seconds that a request may ask for: it occupies one of few connections
 
 # fmt: off
@@ -66,40 +58,37 @@ COMMANDS: dict[str, dict[str, Any]] = {
 # ===== routes ==================================================================================
 
 # Path -> method -> operation: the command that it runs, parameters that are fixed or required here,
-# the names under which the API shows the command's parameters, and the schema of its documents in
-# openapi.py. An operation without a command is answered by this module.
+# and the names under which the API shows the command's parameters. body: whether a POST takes one.
+# An operation without a command is answered by this module.
 ROUTES: dict[str, dict[str, dict[str, Any]]] = {
     "/search": {"GET": {
-        "module": "websearch.search", "command": "search", "names": {"query": "q"},
-        "schema": "Search",
+        "module": "websearch.search.commands", "command": "search", "names": {"query": "q"},
         "summary": "Search the web; return ranked results and the text of their pages",
     }},
     "/brief": {"GET": {
-        "module": "websearch.brief", "command": "brief", "names": {"queries": "q"},
-        "required": ("queries",), "schema": "Brief",
+        "module": "websearch.search.commands", "command": "brief", "names": {"queries": "q"},
+        "required": ("queries",),
         "summary": "Answer several questions with one list of numbered sources",
     }},
     "/read": {"GET": {
         "module": "websearch.pages.read", "command": "read", "names": {"urls": "url"},
-        "schema": "Pages",
         "summary": "Fetch web pages and return their content as Markdown",
     }},
     "/recall": {"GET": {
-        "module": "websearch.search", "command": "recall", "names": {"query": "q"},
-        "schema": "Recall",
+        "module": "websearch.search.commands", "command": "recall", "names": {"query": "q"},
         "summary": "Search the text of pages that were fetched before; nothing is sent",
     }},
     "/cache": {"DELETE": {
-        "module": "websearch.search", "command": "cache", "names": {"query": "q"},
-        "fixed": {"action": "clear"}, "schema": "Cleared",
+        "module": "websearch.search.commands", "command": "cache", "names": {"query": "q"},
+        "fixed": {"action": "clear"},
         "summary": "Forget what is stored for a query; without q, everything",
     }},
     "/mcp": {"POST": {
-        "module": "websearch.servers.mcp_http", "body": "McpMessage", "schema": "McpAnswer",
+        "module": "websearch.servers.mcp_http", "body": True,
         "summary": "Answer a message of MCP (Streamable HTTP, without sessions)",
     }},
-    "/health": {"GET": {"schema": "Health", "summary": "Say that the server is up"}},
-    "/openapi.json": {"GET": {"schema": "Description", "summary": "Describe this API"}},
+    "/health": {"GET": {"summary": "Say that the server is up"}},
+    "/openapi.json": {"GET": {"summary": "Describe this API"}},
 }
 # Parameters of every operation that runs a command.
 LIMITS: list[dict[str, Any]] = [
@@ -108,14 +97,44 @@ LIMITS: list[dict[str, Any]] = [
     {"name": "max_chars", "type": "int", "min": 0, "max": 10_000_000,
      "help": f"longest document in characters, {LEAST_MAX_CHARS} or more; 0: no limit "
              "(default: 0, or that of the server)"},
+    {"name": "format", "type": "str", "choices": ["json", "markdown"], "default": "json",
+     "help": "form of the answer; errors in parameters are always JSON"},
 ]
 # fmt: on
 SITE_PARAMETERS = ("site", "exclude_site")
+PAGE_PATHS = ("/", "/docs")  # show a page to browsers
+CSP = "default-src 'none'; style-src 'unsafe-inline'"  # the page needs nothing else
+START_PAGE = """<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width">
+<meta name="color-scheme" content="light dark">
+<title>web-search</title>
+<style>body { font: 1rem/1.5 system-ui, sans-serif; max-width: 46rem; margin: 2rem auto;
+padding: 0 1rem } pre { overflow-x: auto }</style>
+</head>
+<body>
+<h1>web-search</h1>
+<p>This server searches the web, reads pages, and remembers what it has read. It answers programs
+in JSON, and in Markdown with <code>format=markdown</code>.</p>
+<pre>
+curl 'http://HOST/search?q=golang+concurrency&amp;count=3'
+curl 'http://HOST/read?url=https://example.org/&amp;format=markdown'
+curl 'http://HOST/recall?q=golang'
+curl -X DELETE 'http://HOST/cache?q=golang+concurrency'
+</pre>
+<p>If the server was started with a token, each request needs
+<code>-H 'Authorization: Bearer TOKEN'</code>. MCP clients use <code>http://HOST/mcp</code>.</p>
+<p><a href="/openapi.json">openapi.json</a> describes every path and parameter.</p>
+</body>
+</html>
+"""
 
 # ===== from a request to an answer ================================================================
 
 
-def answer_request(request: Request, settings: dict[str, Any]) -> Answer:
+def answer_request(request: HttpRequest, settings: dict[str, Any]) -> Answer:
     """Return the answer to a request; never raises.
 
     settings: verbose, token, and defaults (of the parameters that a request does not name).
@@ -128,8 +147,10 @@ def answer_request(request: Request, settings: dict[str, Any]) -> Answer:
         return document_answer(common.internal_error(error, settings["verbose"]))
 
 
-def find_answer(request: Request, settings: dict[str, Any]) -> Answer:
+def find_answer(request: HttpRequest, settings: dict[str, Any]) -> Answer:
     """Return the answer to a request; raises SearchError and HttpError."""
+    if request.path in PAGE_PATHS and "text/html" in request.header("accept"):
+        return start_page(request)
     methods = find_methods(request)
     operation = find_operation(request, methods)
     pairs = parse_query(request.query)
@@ -137,16 +158,16 @@ def find_answer(request: Request, settings: dict[str, Any]) -> Answer:
         return 204, None, {"Allow": allowed_methods(methods)}
     params = check_parameters(operation, pairs)
     if "command" in operation:
-        return document_answer(run_command(operation, params, settings))
+        return command_answer(operation, params, settings)
     if "body" in operation:
         answer: Answer = imported_module(operation).answer_post(request)
         return answer
-    if operation["schema"] == "Description":
+    if request.path == "/openapi.json":
         return 200, describe_api(bool(settings["token"])), {}
     return 200, {"status": "ok"}, {}
 
 
-def find_methods(request: Request) -> dict[str, dict[str, Any]]:
+def find_methods(request: HttpRequest) -> dict[str, dict[str, Any]]:
     """Return the operations of a request's path by method; raises HttpError (404)."""
     if request.target == "*" and request.method == "OPTIONS":
         return {"GET": {}, "DELETE": {}, "POST": {}}
@@ -162,7 +183,7 @@ def allowed_methods(methods: dict[str, Any]) -> str:
     return ", ".join([*methods, *(["HEAD"] if "GET" in methods else []), "OPTIONS"])
 
 
-def find_operation(request: Request, methods: dict[str, dict[str, Any]]) -> dict[str, Any]:
+def find_operation(request: HttpRequest, methods: dict[str, dict[str, Any]]) -> dict[str, Any]:
     """Return the operation that a request asks for, {} for OPTIONS; raises HttpError (400, 405).
 
     A body is refused where none is taken: if it were ignored, a DELETE of one query, named in the
@@ -178,18 +199,23 @@ def find_operation(request: Request, methods: dict[str, dict[str, Any]]) -> dict
     return methods.get(method, {})
 
 
-def run_command(
+def command_answer(
     operation: dict[str, Any], params: dict[str, Any], settings: dict[str, Any]
-) -> Document:
-    """Run an operation's command; return its document as the API sends it."""
+) -> Answer:
+    """Run an operation's command; return its document as the API sends it, or its Markdown."""
     module = imported_module(operation)
     run = getattr(module, f"run_{operation['command']}")
+    as_markdown = params.pop("format", "json") == "markdown"
     fixed = {**operation.get("fixed", {}), "verbose": settings["verbose"]}
     document: Document = run({**settings["defaults"], **params, **fixed})
+    if as_markdown:
+        status, _, headers = document_answer(document)
+        text = module.to_markdown(document) + "\n"
+        return status, text, {**headers, "Content-Type": "text/markdown; charset=utf-8"}
     found_nothing = not document["ok"] and document["details"]["kind"] == "no_results"
     if operation["command"] == "search" and (document["ok"] or found_nothing):
-        return search_document(document, module.consolidated_text(document))
-    return document
+        document = search_document(document, module.consolidated_text(document))
+    return document_answer(document)
 
 
 def imported_module(operation: dict[str, Any]) -> Any:
@@ -222,6 +248,16 @@ def describe_api(token: bool) -> Document:
     return openapi_document(ROUTES, parameters_of, token)
 
 
+def start_page(request: HttpRequest) -> Answer:
+    """Return the page that a person sees in a browser: what this is, and how to call it."""
+    import html
+
+    if request.method not in ("GET", "HEAD"):
+        raise HttpError(405, "This page takes GET.", headers={"Allow": "GET, HEAD"})
+    page = START_PAGE.replace("HOST", html.escape(request.authority))
+    return 200, page, {"Content-Type": "text/html; charset=utf-8", "Content-Security-Policy": CSP}
+
+
 # ===== parameters =================================================================================
 
 
@@ -237,33 +273,24 @@ def parameters_of(operation: dict[str, Any]) -> list[dict[str, Any]]:
     left_out = {"input", *operation.get("fixed", {})}  # a server reads no files for its clients
     return [
         {
-            **one,
-            "table_name": one["name"],
-            "name": names.get(one["name"], one["name"]),
-            "required": one.get("required") or one["name"] in required,
+            **item,
+            "table_name": item["name"],
+            "name": names.get(item["name"], item["name"]),
+            "required": item.get("required") or item["name"] in required,
         }
-        for one in [*table, *LIMITS]
-        if one["name"] not in left_out
+        for item in [*table, *LIMITS]
+        if item["name"] not in left_out
     ]
 
 
 def parse_query(query: str) -> list[tuple[str, str]]:
     """Return the (name, value) pairs of a query string; raises SearchError (invalid_input)."""
-    pairs = [piece.partition("=") for piece in query.split("&") if piece]
-    return [(decode_component(name), decode_component(value)) for name, _, value in pairs]
+    from urllib.parse import parse_qsl
 
-
-def decode_component(text: str) -> str:
-    """Return a name or value of a query string decoded; raises SearchError (invalid_input)."""
-    from urllib.parse import unquote_to_bytes
-
-    if re.search(r"%(?![0-9A-Fa-f]{2})", text):
-        message = f"{quoted(text)} holds a % that begins no percent-encoding."
-        raise SearchError("invalid_input", message, "Write % itself as %25.")
     try:
-        return unquote_to_bytes(text.replace("+", " ")).decode()
+        return parse_qsl(query, keep_blank_values=True, errors="strict")
     except UnicodeDecodeError:
-        message = f"{quoted(text)} is not percent-encoded UTF-8."
+        message = f"{quoted(query)} is not percent-encoded UTF-8."
         raise SearchError("invalid_input", message, "Encode the text as UTF-8.") from None
 
 
@@ -273,12 +300,12 @@ def check_parameters(operation: dict[str, Any], pairs: list[tuple[str, str]]) ->
     Raises SearchError (invalid_input) for one that is unknown, missing, given twice or wrong.
     """
     parameters = parameters_of(operation)
-    given = given_values(parameters, pairs)
+    values = query_values(parameters, pairs)
     params: dict[str, Any] = {}
     for parameter in parameters:
         name = parameter["name"]
-        if name in given:
-            params[parameter["table_name"]] = common.check_value(parameter, given[name])
+        if name in values:
+            params[parameter["table_name"]] = common.check_value(parameter, values[name])
         elif parameter.get("required"):
             hint = f"Give {name}: {parameter['help']}."
             raise SearchError("invalid_input", f"{name} is missing.", hint)
@@ -296,32 +323,32 @@ def check_sites(parameter: dict[str, Any], sites: list[str]) -> None:
             raise common.wrong_value(parameter, site, "hosts such as docs.python.org")
 
 
-def given_values(
+def query_values(
     parameters: list[dict[str, Any]], pairs: list[tuple[str, str]]
 ) -> dict[str, str | list[str]]:
     """Return what a query gives, by parameter name: a text, or a list where many may be given.
 
     Raises SearchError (invalid_input) for a parameter that is unknown or given twice.
     """
-    known = {one["name"]: one for one in parameters}
-    for one in parameters:
-        known |= dict.fromkeys([one["table_name"], *one.get("aliases", ())], one)
-    given: dict[str, Any] = {}
+    known = {item["name"]: item for item in parameters}
+    for item in parameters:
+        known |= dict.fromkeys([item["table_name"], *item.get("aliases", ())], item)
+    values: dict[str, Any] = {}
     for name, value in pairs:
         if name not in known:
-            shown = [one["name"] for one in parameters]
-            hint = common.nearest(name, shown, "parameter")
-            hint = hint or (f"The parameters are {', '.join(shown)}." if shown else "Give none.")
+            names = [item["name"] for item in parameters]
+            hint = common.nearest(name, names, "parameter")
+            hint = hint or (f"The parameters are {', '.join(names)}." if names else "Give none.")
             message = f"There is no parameter {quoted(name)} here."
             raise SearchError("invalid_input", message, hint)
-        parameter = known[name]
-        many = parameter["type"] in ("list", "csv")
-        if parameter["name"] in given and not many:
-            message = f"{parameter['name']} is given twice."
-            raise SearchError("invalid_input", message, "Give it once.")
-        earlier = given.get(parameter["name"], [])
-        given[parameter["name"]] = [*earlier, value] if many else value
-    return given
+        label, kind = known[name]["name"], known[name]["type"]
+        if kind in ("list", "csv"):
+            values.setdefault(label, []).append(value)
+        elif label in values:
+            raise SearchError("invalid_input", f"{label} is given twice.", "Give it once.")
+        else:
+            values[label] = value
+    return values
 
 
 def check_max_chars(params: dict[str, Any]) -> None:
@@ -395,15 +422,12 @@ def serve_until_signal(server: ApiServer) -> Document:
     address = url_of(server.server_address)
     numbers = (signal.SIGTERM, signal.SIGINT)
     before = [signal.signal(number, server.stop) for number in numbers]
-    interval = sys.getswitchinterval()
     try:
         sys.stderr.write(f"listening on {address}\n")
         sys.stderr.flush()
-        sys.setswitchinterval(SWITCH_SECONDS)
         server.serve()
     finally:
         server.server_close()
-        sys.setswitchinterval(interval)
         for number, handler in zip(numbers, before, strict=True):
             signal.signal(number, handler)
     return {

@@ -9,7 +9,7 @@ from __future__ import annotations
 from websearch.common import object_field
 from websearch.servers.http_messages import HttpError
 from websearch.servers.mcp_protocol import (
-    BATCH_VERSIONS,
+    BATCH_VERSION,
     HEADER_MISMATCH,
     INVALID_PARAMS,
     INVALID_REQUEST,
@@ -17,10 +17,11 @@ from websearch.servers.mcp_protocol import (
     META,
     METHOD_NOT_FOUND,
     MODERN_VERSION,
+    NO_BATCHES,
     PARSE_ERROR,
     UNSUPPORTED_VERSION,
     ProtocolError,
-    check_batch,
+    answer_batch,
     check_message,
     encode_message,
     error_message,
@@ -32,16 +33,14 @@ from websearch.servers.mcp_protocol import (
     unsupported_version,
 )
 
-TYPE_CHECKING = False  # typing.TYPE_CHECKING without its import, which costs 5 ms
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
-    from websearch.servers.http_messages import Answer
-    from websearch.servers.http_messages import Request as HttpRequest
-    from websearch.servers.mcp_protocol import Message, Request
+    from websearch.servers.http_messages import Answer, HttpRequest
+    from websearch.servers.mcp_protocol import McpRequest, Message
 
-BATCH_WORKERS = 8  # messages of a batch that are answered at the same time, as over stdio
 VERSION_HEADER = "mcp-protocol-version"
 EVENT_STREAM = "text/event-stream"
 # HTTP status of a JSON-RPC error; 200 for the others. Clients of versions with a handshake look for
@@ -50,6 +49,7 @@ LEGACY_STATUSES = dict.fromkeys(
     (PARSE_ERROR, INVALID_REQUEST, HEADER_MISMATCH, UNSUPPORTED_VERSION), 400
 )
 MODERN_STATUSES = {**LEGACY_STATUSES, INVALID_PARAMS: 400, METHOD_NOT_FOUND: 404}
+NOTHING: Answer = (202, None, {"Content-Length": "0"})  # to a message that needs no answer
 # No session: each event belongs to the request alone. X-Accel-Buffering is for proxies (nginx).
 STREAM_HEADERS = {
     "Content-Type": EVENT_STREAM, "X-Accel-Buffering": "no", "Connection": "close",
@@ -68,42 +68,22 @@ def answer_post(http_request: HttpRequest) -> Answer:
     try:
         data = parse_message(http_request.body or b"")
         if isinstance(data, list):
-            return answer_batch(data, http_request)
+            if http_request.header(VERSION_HEADER) not in ("", BATCH_VERSION):
+                raise ProtocolError(INVALID_REQUEST, NO_BATCHES)
+            answers = answer_batch(data)
+            return (200, answers, {}) if answers else NOTHING
         modern = check_headers(data, http_request)
         request = read_request(data)
         result = immediate_result(request) if request else None
     except ProtocolError as fault:
         return message_answer(error_message(fault), modern)
     if request is None:
-        return 202, None, {"Content-Length": "0"}
+        return NOTHING
     if result is not None:
         return message_answer(request.finished(result), modern)
     if request.token is not None and EVENT_STREAM in media_types(http_request, "accept"):
         return 200, event_stream(request), STREAM_HEADERS
-    return message_answer(run_request(request, lambda _: None), modern)
-
-
-def answer_batch(messages: list[Any], http_request: HttpRequest) -> Answer:
-    """Return the answer to a batch of messages; raises ProtocolError."""
-    from concurrent.futures import ThreadPoolExecutor
-
-    version = http_request.header(VERSION_HEADER)
-    check_batch(messages, supported=version in ("", *BATCH_VERSIONS))
-    with ThreadPoolExecutor(BATCH_WORKERS) as pool:
-        answers = [one for one in pool.map(answer_in_batch, messages) if one]
-    return (200, answers, {}) if answers else (202, None, {"Content-Length": "0"})
-
-
-def answer_in_batch(message: Any) -> Message | None:
-    """Return the answer to a message of a batch; None for a notification or a response."""
-    try:
-        request = read_request(message)
-        if request is None:
-            return None
-        result = immediate_result(request)
-    except ProtocolError as fault:
-        return error_message(fault)
-    return run_request(request, lambda _: None) if result is None else request.finished(result)
+    return message_answer(run_request(request, lambda *_: None), modern)
 
 
 def message_answer(message: Message, modern: bool) -> Answer:
@@ -113,22 +93,22 @@ def message_answer(message: Message, modern: bool) -> Answer:
     return statuses.get(code, 200), message, {}
 
 
-def event_stream(request: Request) -> Iterator[bytes]:
+def event_stream(request: McpRequest) -> Iterator[bytes]:
     """Yield the progress of a request as it comes, then its answer, each as an event."""
     import queue
     import threading
 
-    news: queue.SimpleQueue[Any] = queue.SimpleQueue()  # texts of progress, then the answer
+    news: queue.SimpleQueue[Any] = queue.SimpleQueue()  # arguments of reports, then the answer
 
     def work() -> None:
-        news.put(run_request(request, news.put))
+        news.put(run_request(request, lambda *report: news.put(report)))
 
     threading.Thread(target=work, daemon=True).start()
     count = 0
-    while isinstance(text := news.get(), str):
+    while isinstance(item := news.get(), tuple):
         count += 1
-        yield b"data: " + encode_message(progress_message(request.token, count, text)) + b"\n"
-    yield b"data: " + encode_message(text) + b"\n"
+        yield b"data: " + encode_message(progress_message(request.token, count, *item)) + b"\n"
+    yield b"data: " + encode_message(item) + b"\n"
 
 
 # ===== headers ====================================================================================
@@ -137,7 +117,7 @@ def event_stream(request: Request) -> Iterator[bytes]:
 def media_types(http_request: HttpRequest, header: str) -> list[str]:
     """Return the media types of a header, without their parameters."""
     ranges = http_request.header(header).lower().split(",")
-    return [one.partition(";")[0].strip() for one in ranges]
+    return [item.partition(";")[0].strip() for item in ranges]
 
 
 def check_headers(message: Any, http_request: HttpRequest) -> bool:
@@ -150,28 +130,28 @@ def check_headers(message: Any, http_request: HttpRequest) -> bool:
     check_message(message)
     version = http_request.header(VERSION_HEADER)
     params = object_field(message, "params")
-    said = object_field(params, "_meta").get(f"{META}protocolVersion")
+    body_version = object_field(params, "_meta").get(f"{META}protocolVersion")
     request_id = message.get("id")
     known = version in ("", MODERN_VERSION, *LEGACY_VERSIONS)
-    if not known and said in (None, version):
+    if not known and body_version in (None, version):
         raise unsupported_version(version, request_id)
-    if said is None and version != MODERN_VERSION:
+    if body_version is None and version != MODERN_VERSION:
         return False
     if request_id is None:
         return True  # the specification says nothing of the headers of notifications
     method = message.get("method")
     pairs = [
-        (VERSION_HEADER, version, said or MODERN_VERSION),
+        (VERSION_HEADER, version, body_version or MODERN_VERSION),
         ("mcp-method", http_request.header("mcp-method"), method),
     ]
     if method == "tools/call":
         name = decode_header(http_request.header("mcp-name"))
         pairs.append(("mcp-name", name, params.get("name")))
-    for name, given, wanted in pairs:
-        if given != wanted:
+    for name, value, wanted in pairs:
+        if value != wanted:
             text = f"Header mismatch: {name} must say what the body says"
             raise ProtocolError(HEADER_MISMATCH, text, request_id=request_id)
-    if said is None:
+    if body_version is None:
         text = f"Invalid params: _meta must hold {META}protocolVersion"
         raise ProtocolError(INVALID_PARAMS, text, request_id=request_id)
     return True

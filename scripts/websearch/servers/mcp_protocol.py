@@ -13,17 +13,19 @@ import re
 from websearch.common import VERSION, dump_json, object_field, one_line
 from websearch.servers import mcp_tools
 
-TYPE_CHECKING = False  # typing.TYPE_CHECKING without its import, which costs 5 ms
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
     Message = dict[str, Any]
+    # Called on progress: its text, and how many more reports to expect (None: unknown).
+    Report = Callable[[str, int | None], None]
 
 MODERN_VERSION = "2026-07-28"  # each request names its version; there is no handshake
 # Versions with initialize, the newest first.
 LEGACY_VERSIONS = ("2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05")
-BATCH_VERSIONS = ("2025-03-26", "2024-11-05")  # a later client must not send batches
+BATCH_VERSION = "2025-03-26"  # the only one that has batches
 MAX_BATCH = 50  # messages; far more than a client sends at once
 META = "io.modelcontextprotocol/"
 SERVER_INFO = {"name": "web-search", "title": "Web search", "version": VERSION}
@@ -40,6 +42,7 @@ INSTRUCTIONS = (
 
 PARSE_ERROR, INVALID_REQUEST, METHOD_NOT_FOUND, INVALID_PARAMS = -32700, -32600, -32601, -32602
 INTERNAL_ERROR, HEADER_MISMATCH, UNSUPPORTED_VERSION = -32603, -32020, -32022
+NO_BATCHES = "Invalid request: batches are not supported"
 TOO_MANY_CALLS = "**Error (rate_limit):** Too many calls at once.\n\nWait for the running ones."
 
 # ===== messages in ================================================================================
@@ -71,15 +74,6 @@ def parse_message(data: bytes) -> Any:
         raise ProtocolError(PARSE_ERROR, "Parse error: not JSON") from None
 
 
-def check_batch(messages: list[Any], supported: bool) -> None:
-    """Raise ProtocolError for a batch that is too long, or whose client must not send batches."""
-    if not supported:
-        raise ProtocolError(INVALID_REQUEST, "Invalid request: batches are not supported")
-    if not 0 < len(messages) <= MAX_BATCH:
-        message = f"Invalid request: a batch holds 1 to {MAX_BATCH} messages"
-        raise ProtocolError(INVALID_REQUEST, message)
-
-
 def is_token(value: Any) -> bool:
     """Return whether a value may be an id or progress token: an int, or text that UTF-8 can carry.
 
@@ -106,7 +100,7 @@ def check_message(message: Any) -> None:
         raise ProtocolError(INVALID_REQUEST, reason, request_id=request_id)
 
 
-class Request:
+class McpRequest:
     """A request whose form is right: id, method, params, its era, and its progress token.
 
     is_modern: it names MODERN_VERSION in its own _meta. Raises ProtocolError.
@@ -133,7 +127,7 @@ class Request:
         return {"jsonrpc": "2.0", "id": self.id, "result": result}
 
 
-def read_request(message: Any) -> Request | None:
+def read_request(message: Any) -> McpRequest | None:
     """Return the request that a message is; None for a notification or a response.
 
     Raises ProtocolError, with the message's id if it has a usable one.
@@ -142,7 +136,7 @@ def read_request(message: Any) -> Request | None:
         check_message(message)
         if "method" not in message or "id" not in message:
             return None
-        return Request(message)
+        return McpRequest(message)
     except ProtocolError as fault:
         if isinstance(message, dict) and is_token(message.get("id")):
             fault.request_id = message["id"]
@@ -190,7 +184,7 @@ def check_tool_name(params: dict[str, Any]) -> None:
 # ===== answers ====================================================================================
 
 
-def immediate_result(request: Request) -> dict[str, Any] | None:
+def immediate_result(request: McpRequest) -> dict[str, Any] | None:
     """Return the result of a request that takes no time; None for tools/list and tools/call.
 
     Raises ProtocolError for an unknown method.
@@ -207,10 +201,10 @@ def immediate_result(request: Request) -> dict[str, Any] | None:
     raise ProtocolError(METHOD_NOT_FOUND, message, request_id=request.id)
 
 
-def run_request(request: Request, report: Callable[[str], None]) -> Message:
+def run_request(request: McpRequest, report: Report) -> Message:
     """Return the message that answers tools/list or tools/call; a failure becomes one, too.
 
-    report(text) is called on progress.
+    report is called on progress.
     """
     try:
         if request.method == "tools/list":
@@ -223,6 +217,25 @@ def run_request(request: Request, report: Callable[[str], None]) -> Message:
         return error_message(fault)
     except BaseException as error:  # noqa: BLE001  a worker that ends would take its share along
         return error_message(internal_fault(error, request.id))
+
+
+def answer_batch(messages: list[Any]) -> list[Message]:
+    """Return the answers to a batch, one after the other; raises ProtocolError for its length."""
+    if not 0 < len(messages) <= MAX_BATCH:
+        message = f"Invalid request: a batch holds 1 to {MAX_BATCH} messages"
+        raise ProtocolError(INVALID_REQUEST, message)
+    answers = []
+    for message in messages:
+        try:
+            request = read_request(message)
+            result = immediate_result(request) if request else None
+        except ProtocolError as fault:
+            answers.append(error_message(fault))
+            continue
+        if request:
+            answers.append(request.finished(result) if result is not None
+                           else run_request(request, lambda *_: None))  # fmt: skip
+    return answers
 
 
 def initialize_result(params: dict[str, Any]) -> dict[str, Any]:
@@ -255,16 +268,16 @@ def list_result(params: dict[str, Any], modern: bool) -> dict[str, Any]:
     return {"tools": mcp_tools.tool_definitions(), **lifetime}
 
 
-def call_result(params: dict[str, Any], report: Callable[[str], None]) -> dict[str, Any]:
+def call_result(params: dict[str, Any], report: Report) -> dict[str, Any]:
     """Run a tool and return its answer: one text, and whether it is an error. Never raises.
 
     Text only: two widespread clients show their model nothing else if there is structuredContent.
     """
     name, arguments = params["name"], params.get("arguments")
-    report(mcp_tools.TOOLS[name]["doing"])
+    report(mcp_tools.TOOLS[name]["doing"], None)
 
     def counted(text: str, done: int, total: int) -> None:
-        report(f"{text} ({done} of {total})")
+        report(f"{text} ({done} of {total})", total - done)
 
     document, text = mcp_tools.call_tool(name, {} if arguments is None else arguments, counted)
     return {
@@ -273,7 +286,7 @@ def call_result(params: dict[str, Any], report: Callable[[str], None]) -> dict[s
     }
 
 
-def busy_message(request: Request) -> Message:
+def busy_message(request: McpRequest) -> Message:
     """Return the answer to a request for which no worker is free; a call is answered in words."""
     if request.method == "tools/call":
         content = [{"type": "text", "text": TOO_MANY_CALLS}]
@@ -282,12 +295,13 @@ def busy_message(request: Request) -> Message:
     return error_message(ProtocolError(INTERNAL_ERROR, message, request_id=request.id))
 
 
-def progress_message(token: Any, count: int, text: str) -> Message:
-    """Return the notification of a call's progress.
+def progress_message(token: Any, count: int, text: str, left: int | None) -> Message:
+    """Return the notification of a call's progress: the number of reports, which must grow.
 
-    The count of reports is the progress: it must grow, and a call may have several parts.
+    A call may have several parts, so the total (left: reports still to come) may grow as well.
     """
-    params = {"progressToken": token, "progress": count, "message": one_line(text, 200)}
+    total = {} if left is None else {"total": count + left}
+    params = {"progressToken": token, "progress": count, **total, "message": one_line(text, 200)}
     return {"jsonrpc": "2.0", "method": "notifications/progress", "params": params}
 
 

@@ -10,12 +10,12 @@ import time
 from websearch.common import EXIT_CODES, object_field
 from websearch.servers import mcp_tools
 from websearch.servers.mcp_protocol import (
-    BATCH_VERSIONS,
+    BATCH_VERSION,
     INVALID_REQUEST,
+    NO_BATCHES,
     ProtocolError,
-    Request,
+    answer_batch,
     busy_message,
-    check_batch,
     encode_message,
     error_message,
     immediate_result,
@@ -27,28 +27,25 @@ from websearch.servers.mcp_protocol import (
     run_request,
 )
 
-TYPE_CHECKING = False  # typing.TYPE_CHECKING without its import, which costs 5 ms
+TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
     from typing import Any
 
-    from websearch.servers.mcp_protocol import Message
-
-    Reply = Callable[[Message | None], None]  # called once for each message; None: no answer
+    from websearch.servers.mcp_protocol import McpRequest
 
 WORKERS = 8  # calls that run at the same time; they mostly wait for the network
-MAX_WAITING = 200  # calls that wait for a worker: four of the longest batches; others are refused
+MAX_WAITING = 200  # calls that wait for a worker; others are refused
 MAX_LINE = 4_000_000  # bytes of one message, far more than a call needs; a longer one is skipped
 READ_SIZE = 65_536  # bytes read at a time
 DRAIN_SECONDS = 1.0  # for running calls at the end of input; clients send SIGTERM after 2 s
 
 
 class PendingCall:
-    """A request that a worker answers through reply."""
+    """A request that a worker answers."""
 
-    def __init__(self, request: Request, reply: Reply) -> None:
+    def __init__(self, request: McpRequest) -> None:
         self.request = request
-        self.reply = reply
         self.cancelled = False
         self.finished = False  # from then on no progress may be sent
         self.reports = 0
@@ -103,77 +100,78 @@ class StdioServer:
                 raise ProtocolError(INVALID_REQUEST, message)
             data = parse_message(line)
             if isinstance(data, list):
-                self.receive_batch(data)
+                self.start_batch(data)
             else:
-                self.handle(data, self.send)
+                self.handle(data)
         except ProtocolError as fault:
             self.send(error_message(fault))
         except Exception as error:  # noqa: BLE001  no message may end the server
             self.send(error_message(internal_fault(error)))
 
-    def receive_batch(self, messages: list[Any]) -> None:
-        """Handle a batch of a client whose version has them; its answers go out as one list."""
-        check_batch(messages, self.accepts_batches)
-        answers: list[Message | None] = []
-
-        def reply(answer: Message | None) -> None:
-            with self.lock:
-                answers.append(answer)
-                complete = len(answers) == len(messages)
-            found = [one for one in answers if one]
-            if complete and found:
-                self.send(found)
-
-        for message in messages:
-            self.handle(message, reply)
-
-    def handle(self, message: Any, reply: Reply) -> None:
-        """Answer one message through reply, at once or from a worker; reply is called once."""
-        try:
-            request = read_request(message)
-            if request is None:
-                if message.get("method") == "notifications/cancelled":
-                    self.cancel(object_field(message, "params").get("requestId"))
-                reply(None)
-                return
-            result = immediate_result(request)
-        except ProtocolError as fault:
-            reply(error_message(fault))
+    def handle(self, message: Any) -> None:
+        """Answer one message, at once or from a worker; raises ProtocolError."""
+        request = read_request(message)
+        if request is None:
+            if message.get("method") == "notifications/cancelled":
+                self.cancel(object_field(message, "params").get("requestId"))
             return
+        result = immediate_result(request)
         if result is None:
-            self.submit(PendingCall(request, reply))
+            self.start_call(PendingCall(request))
             return
         if request.method == "initialize":
-            self.accepts_batches = result["protocolVersion"] in BATCH_VERSIONS
-        reply(request.finished(result))
+            self.accepts_batches = result["protocolVersion"] == BATCH_VERSION
+        self.send(request.finished(result))
 
     # ----- calls
 
-    def submit(self, call: PendingCall) -> None:
+    def start_batch(self, messages: list[Any]) -> None:
+        """Let a worker answer a batch, as one list; raises ProtocolError."""
+        if not self.accepts_batches:
+            raise ProtocolError(INVALID_REQUEST, NO_BATCHES)
+
+        def run() -> None:
+            try:
+                answers = answer_batch(messages)
+            except ProtocolError as fault:
+                self.send(error_message(fault))
+            else:
+                if answers:
+                    self.send(answers)
+
+        self.queue.put(run)  # accepts_batches: there was an answer, and so there are workers
+
+    def start_call(self, call: PendingCall) -> None:
         """Hand a request to the workers, or answer at once that too many are waiting."""
         with self.lock:
             full = len(self.calls) >= WORKERS + MAX_WAITING
             if not full:
                 self.calls.append(call)
         if full:
-            call.reply(busy_message(call.request))
+            self.send(busy_message(call.request))
             return
         if self.queue is None:
             self.start_workers()
-        self.queue.put(call)
+        self.queue.put(lambda: self.run_call(call))
 
     def work(self) -> None:
-        """Run calls, one after the other, for ever."""
+        """Run what the queue brings, for ever."""
         while True:
-            call = self.queue.get()
-            answer = None
-            if not call.cancelled:
-                answer = run_request(call.request, lambda text: self.progress(call, text))  # noqa: B023
-            with self.lock:
-                call.finished = True
-            call.reply(None if call.cancelled else answer)
-            with self.lock:
-                self.calls.remove(call)
+            self.queue.get()()
+
+    def run_call(self, call: PendingCall) -> None:
+        """Run a call and send its answer, unless it was cancelled."""
+        answer = None
+        if not call.cancelled:
+            answer = run_request(
+                call.request, lambda text, left: self.send_progress(call, text, left)
+            )
+        with self.lock:
+            call.finished = True
+        if answer and not call.cancelled:
+            self.send(answer)
+        with self.lock:
+            self.calls.remove(call)
 
     def cancel(self, request_id: Any) -> None:
         """Drop the answer of a call; some clients send ids that are unknown or finished."""
@@ -182,7 +180,7 @@ class StdioServer:
                 if is_token(request_id) and call.request.id == request_id:
                     call.cancelled = True
 
-    def progress(self, call: PendingCall, text: str) -> None:
+    def send_progress(self, call: PendingCall, text: str, left: int | None) -> None:
         """Report the progress of a call, if its client gave a token for it."""
         if call.request.token is None:
             return
@@ -190,16 +188,16 @@ class StdioServer:
             if call.finished or call.cancelled:
                 return
             call.reports += 1
-            self.write(encode_message(progress_message(call.request.token, call.reports, text)))
+            message = progress_message(call.request.token, call.reports, text, left)
+            self.write(encode_message(message))
 
     # ----- messages out
 
     def send(self, message: Any) -> None:
-        """Send a message, or nothing for None."""
-        if message is not None:
-            line = encode_message(message)
-            with self.lock:
-                self.write(line)
+        """Send a message, or a list of them."""
+        line = encode_message(message)
+        with self.lock:
+            self.write(line)
 
     def write(self, line: bytes) -> None:
         """Write one line, with the lock held; end the process if the client has gone."""

@@ -64,7 +64,7 @@ CLEARS_OWN_STORE = {
 # fmt: off
 TOOLS: dict[str, dict[str, Any]] = {
     "web_search": {
-        "module": "websearch.search", "command": "search", "run": "run_search",
+        "module": "websearch.search.commands", "command": "search", "run": "run_search",
         "doing": "searching", "annotations": READS_THE_WEB,
         "description": "Search the web and read the pages found. Start here; to research, give "
         "queries: one brief with numbered sources. Cached; needs no key.",
@@ -73,7 +73,9 @@ TOOLS: dict[str, dict[str, Any]] = {
             "site", "exclude_site", "stale",
         ],
         "instead": {
-            "queries": {"module": "websearch.brief", "command": "brief", "run": "run_brief"},
+            "queries": {
+                "module": "websearch.search.commands", "command": "brief", "run": "run_brief",
+            },
         },
         "help": {
             "queries": "instead of query: questions, answered together",
@@ -155,7 +157,7 @@ TOOLS: dict[str, dict[str, Any]] = {
         "help": {"count": "pages to draw from"},
     },
     "clear_cache": {
-        "module": "websearch.search", "command": "cache", "run": "run_cache",
+        "module": "websearch.search.commands", "command": "cache", "run": "run_cache",
         "doing": "clearing", "annotations": CLEARS_OWN_STORE,
         "description": "Forget what web_search stored: of one query, or everything.",
         "arguments": ["query"],
@@ -331,7 +333,7 @@ def run_metered(
 
     The commands of web_search count their requests themselves. Raises SearchError.
     """
-    from websearch.ledger import ask_metered, budget_warnings
+    from websearch.ledger import begin_request, budget_warnings, end_request
     from websearch.store import PageStore
 
     paid = [
@@ -341,7 +343,9 @@ def run_metered(
         return run()
     store = PageStore()
     try:
-        document, billed = ask_metered(paid[0], run, store)
+        month = begin_request(paid[0], store)
+        document = run()
+        billed = end_request(paid[0], month, document, store)
         warnings = [*budget_warnings(billed, store), *store.warnings]
     finally:
         store.close()

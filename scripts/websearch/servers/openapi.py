@@ -7,7 +7,7 @@ import re
 from websearch.common import VERSION, drop_empty
 from websearch.servers.http_messages import OPEN_PATHS, STATUSES
 
-TYPE_CHECKING = False  # typing.TYPE_CHECKING without its import, which costs 5 ms
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
@@ -29,135 +29,26 @@ VALUE_SCHEMAS: dict[str, dict[str, Any]] = {
     "max_chars": {"anyOf": [{"const": 0}, {"minimum": LEAST_MAX_CHARS}]},
 }
 
-TEXT = {"type": "string"}
-COUNT = {"type": "integer", "minimum": 0}
-FLAG = {"type": "boolean"}
-FOUND = {"ok": {"const": True}, "status": {"const": "ok"}, "provider": TEXT}  # in every good answer
-TRUNCATED = {"type": "object", "required": ["hint"], "properties": {"hint": TEXT}}
-BILLED = {
+# What every command answers. The fields of a result and of an error are described in references/.
+DOCUMENT = {
     "type": "object",
-    "additionalProperties": COUNT,
-    "description": "requests by engine that cost money",
-}
-
-
-def object_schema(required: dict[str, Any], **optional: Any) -> dict[str, Any]:
-    """Return the JSON Schema of an object; it may hold more than is named."""
-    properties = {**required, **optional}
-    return {"type": "object", "required": list(required), "properties": properties}
-
-
-def list_schema(item: dict[str, Any]) -> dict[str, Any]:
-    """Return the JSON Schema of a list."""
-    return {"type": "array", "items": item}
-
-
-def reference(name: str) -> dict[str, str]:
-    """Return a reference to one of the schemas."""
-    return {"$ref": f"#/components/schemas/{name}"}
-
-
-ATTEMPTS = list_schema(object_schema({"engine": TEXT}, error=TEXT, kind=TEXT))
-
-
-def document_schemas() -> dict[str, Any]:
-    """Return the JSON Schemas of everything that is answered, and of the body of /mcp."""
-    from websearch.servers.mcp_protocol import MAX_BATCH
-
-    details = object_schema(
-        {"kind": {"enum": list(STATUSES)}, "retryable": FLAG},
-        hint={**TEXT, "description": "what to do next"},
-        status={"type": "integer", "description": "the provider's own HTTP status"},
-        retry_after={"type": "number", "minimum": 0},
-    )
-    failure = {"ok": {"const": False}, "error": TEXT, "details": details}
-    empty = {**failure, "details": {**details, "properties": {"kind": {"const": "no_results"}}}}
-    empty["status"] = {"const": "no_results"}
-    nothing = {"content": {"const": ""}, "result_count": {"const": 0}, "from_cache": FLAG}
-    page = object_schema({"position": COUNT, "title": TEXT, "url": TEXT, "text": TEXT})
-    recall = object_schema({**FOUND, "query": TEXT, "results": list_schema(page)})
-    version = {"const": "2.0"}
-    request = object_schema(
-        {"jsonrpc": version, "method": TEXT}, id={"type": ["string", "integer"]}
-    )
-    read = object_schema({"url": TEXT, "ok": FLAG}, text=TEXT, title=TEXT, error=TEXT)
-    return {
-        "Error": object_schema({**failure, "status": {"const": "error"}}),
-        "Nothing": object_schema(empty),
-        "NothingSearched": object_schema({**empty, **nothing}),
-        "Search": {"anyOf": [search_schema(), reference("NothingSearched")]},
-        "Brief": {"anyOf": [brief_schema(), reference("Nothing")]},
-        "Recall": {"anyOf": [recall, reference("Nothing")]},
-        "Pages": object_schema(
-            {**FOUND, "pages": list_schema(read)}, query=TEXT, truncated=TRUNCATED
-        ),
-        "Cleared": object_schema({**FOUND, "answers": COUNT, "pages": COUNT}, query=TEXT),
-        "McpMessage": {"anyOf": [request, {"type": "array", "minItems": 1, "maxItems": MAX_BATCH}]},
-        "McpAnswer": {"anyOf": [object_schema({"jsonrpc": version}), list_schema({})]},
-        "Health": object_schema({"status": {"const": "ok"}}),
-        "Description": {"type": "object"},
-    }
-
-
-def search_schema() -> dict[str, Any]:
-    """Return the JSON Schema of a search that found something."""
-    result = object_schema(
-        {"position": COUNT, "title": TEXT, "url": TEXT},
-        snippet=TEXT,
-        date=TEXT,
-        author=TEXT,
-        license=TEXT,
-        engines={**list_schema(TEXT), "description": "those that found it, if several were asked"},
-        error={"description": "why the page could not be read"},
-        truncated={"description": "whether content holds only a part of the page's text"},
-        also={**list_schema(TEXT), "description": "other addresses of the same text"},
-    )
-    content = {
-        **TEXT,
-        "description": "the pages' texts, each below a line '## URL', with '---' between them",
-    }
-    return object_schema(
-        {
-            **FOUND,
-            "query": TEXT,
-            "results": list_schema(result),
-            "content": content,
-            "result_count": COUNT,
-            "from_cache": FLAG,
+    "required": ["ok", "status"],
+    "properties": {
+        "ok": {"type": "boolean"},
+        "status": {"enum": ["ok", "no_results", "error"]},
+        "error": {"type": "string", "description": "what went wrong, in a sentence"},
+        "details": {
+            "type": "object",
+            "properties": {
+                "kind": {"enum": list(STATUSES)},
+                "retryable": {"type": "boolean"},
+                "retry_after": {"type": "number", "description": "seconds"},
+                "hint": {"type": "string", "description": "what to do next"},
+            },
         },
-        engine={**TEXT, "description": "the one that answered"},
-        engines={**list_schema(TEXT), "description": "those that answered, if several were asked"},
-        fetched_at={**TEXT, "format": "date-time"},
-        attempts=ATTEMPTS,
-        billed=BILLED,
-        warnings=list_schema(TEXT),
-        stale=FLAG,
-        truncated=TRUNCATED,
-    )
-
-
-def brief_schema() -> dict[str, Any]:
-    """Return the JSON Schema of a brief that found something."""
-    number = {"type": "integer", "minimum": 1}
-    query = object_schema({"query": TEXT}, engine=TEXT, found=COUNT, error=TEXT, kind=TEXT)
-    source = object_schema(
-        {"number": number, "title": TEXT, "url": TEXT, "queries": list_schema(number)},
-        date=TEXT,
-        text={**TEXT, "description": "the passages that answer the questions"},
-        snippet=TEXT,
-        error={"description": "why the page could not be read"},
-        also={**list_schema(TEXT), "description": "other addresses of the same text"},
-        engines=list_schema(TEXT),
-        truncated={"description": "whether text holds only a part of the page's text"},
-    )
-    return object_schema(
-        {**FOUND, "today": TEXT, "queries": list_schema(query), "sources": list_schema(source)},
-        from_cache={**list_schema(number), "description": "questions that cost no request"},
-        attempts=ATTEMPTS,
-        billed=BILLED,
-        warnings=list_schema(TEXT),
-        truncated=TRUNCATED,
-    )
+    },
+}
+REFERENCE = {"$ref": "#/components/schemas/Document"}
 
 
 def parameter_schema(parameter: dict[str, Any]) -> dict[str, Any]:
@@ -191,44 +82,31 @@ def parameter_schema(parameter: dict[str, Any]) -> dict[str, Any]:
 
 def parameter_object(parameter: dict[str, Any]) -> dict[str, Any]:
     """Return the OpenAPI description of a parameter; csv is one value with commas, list many."""
-    described = {
+    description = {
         "name": parameter["name"],
         "in": "query",
         "description": parameter["help"],
         "schema": parameter_schema(parameter),
     }
     if parameter.get("required"):
-        described["required"] = True
+        description["required"] = True
     if parameter["type"] in ("list", "csv"):
-        described |= {"style": "form", "explode": parameter["type"] == "list"}
-    return described
+        description |= {"style": "form", "explode": parameter["type"] == "list"}
+    return description
 
 
-def operation_responses(operation: dict[str, Any], token: bool) -> dict[str, Any]:
-    """Return the responses of an operation by status."""
-    from http import HTTPStatus
-
-    schemas: dict[int, Any] = {200: reference(operation["schema"])}
-    refusals = [400, 403, 405, 408, 411, 413, 414, 417, 431, 503, 505]
-    refusals += [401] if token else []
-    refusals += sorted({*STATUSES.values()} - {200}) if "command" in operation else []
-    refusals += [404, 415] if "body" in operation else []
-    schemas |= dict.fromkeys(sorted(set(refusals)), reference("Error"))
+def operation_responses(operation: dict[str, Any]) -> dict[str, Any]:
+    """Return the responses of an operation: one for success, one for all else."""
+    markdown = {"text/markdown": {"schema": {"type": "string"}}} if "command" in operation else {}
+    content = {"application/json": {"schema": REFERENCE}, **markdown}
+    success = content if "command" in operation else {"application/json": {"schema": {}}}
+    responses = {"200": {"description": "The answer", "content": success}}
     if "body" in operation:
-        both = {"anyOf": [reference("Error"), schemas[200]]}
-        schemas |= {400: both, 404: both}
-    responses: dict[str, Any] = {}
-    for status, schema in schemas.items():
-        content = {"application/json": {"schema": schema}}
-        responses[str(status)] = {"description": HTTPStatus(status).phrase, "content": content}
-    for name in {"429", "502", "503"} & set(responses):
-        seconds = {"schema": {"type": "integer"}, "description": "seconds until the next try"}
-        responses[name]["headers"] = {"Retry-After": seconds}
-    responses["405"]["headers"] = {"Allow": {"schema": TEXT}}
-    if "body" in operation:
-        responses["200"]["content"]["text/event-stream"] = {"schema": TEXT}
-        responses["202"] = {"description": HTTPStatus(202).phrase}
-    return responses
+        events = {"text/event-stream": {"schema": {"type": "string"}}}
+        responses["200"] = {"description": "The answer", "content": {**success, **events}}
+        responses["202"] = {"description": "Taken; there is nothing to answer"}
+        content = success
+    return {**responses, "default": {"description": "What went wrong", "content": content}}
 
 
 def openapi_document(
@@ -244,21 +122,20 @@ def openapi_document(
     paths: dict[str, Any] = {}
     for path, methods in routes.items():
         for method, operation in methods.items():
-            described = {
+            description = {
                 "operationId": method.lower() + re.sub(r"\W", "_", path),
                 "summary": operation["summary"],
-                "parameters": [parameter_object(one) for one in parameters_of(operation)],
-                "responses": operation_responses(operation, token),
+                "parameters": [parameter_object(item) for item in parameters_of(operation)],
+                "responses": operation_responses(operation),
             }
             if "body" in operation:
-                content = {"application/json": {"schema": reference(operation["body"])}}
-                described["requestBody"] = {"required": True, "content": content}
-            if token:
-                described["security"] = [] if path in OPEN_PATHS else [{"token": []}]
-            paths.setdefault(path, {})[method.lower()] = described
-    components: dict[str, Any] = {"schemas": document_schemas()}
-    if token:
-        components["securitySchemes"] = {"token": {"type": "http", "scheme": "bearer"}}
+                content = {"application/json": {"schema": {"type": ["object", "array"]}}}
+                description["requestBody"] = {"required": True, "content": content}
+            if token and path not in OPEN_PATHS:
+                description["security"] = [{"token": []}]
+            paths.setdefault(path, {})[method.lower()] = description
+    needed = "needed if the server was started with token_file"
+    schemes = {"token": {"type": "http", "scheme": "bearer", "description": needed}}
     return {
         "openapi": "3.1.0",
         "info": {
@@ -269,5 +146,5 @@ def openapi_document(
         },
         "servers": [{"url": "/"}],
         "paths": paths,
-        "components": components,
+        "components": {"schemas": {"Document": DOCUMENT}, "securitySchemes": schemes},
     }

@@ -1,0 +1,112 @@
+"""Exa: a search API with a key, and its MCP server for callers without one.
+
+Source of the parameters: https://docs.exa.ai/reference/search
+"""
+
+from __future__ import annotations
+
+import re
+import time
+
+from websearch.common import drop_empty, list_field
+from websearch.engines import engine_address, engine_key, mcp_address
+from websearch.engines.api_sources import listed_items, period, utc_time
+from websearch.engines.filters import country_code
+from websearch.engines.mcp_door import tool_request, tool_result
+from websearch.engines.messages import ResultPage
+from websearch.engines.result_pages import within_limit
+from websearch.engines.search_apis import (
+    PROGRAM,
+    api_answer,
+    api_page,
+    hosts_of,
+    json_post,
+    no_list,
+    used_up,
+)
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from websearch.engines.messages import EngineRequest
+    from websearch.http_client import Response
+
+NAME = "exa"
+MOMENT = "%Y-%m-%dT%H:%M:%S.000Z"
+TEXT_CHARS = 10_000  # of a page: the most that the price of a search includes
+NOTHING_FOUND = "No search results found"  # the MCP server's words for it
+# Highlights hold Markdown of pages, rules included: a block begins only where its fields do.
+BLOCK_BORDER = re.compile(r"\n+---\n+(?=Title: [^\n]*\nURL: )")
+BLOCK = re.compile(
+    r"Title: (?P<title>[^\n]*)\nURL: (?P<url>\S+)\n(?:Published: (?P<date>[^\n]*)\n)?"
+    r"(?:Author: [^\n]*\n)?(?:Highlights|Text):[ \n]*(?P<text>.*)",
+    re.DOTALL,
+)
+
+
+def first_request(params: dict[str, Any]) -> EngineRequest:
+    """Return the POST of a search; without a key, the call of the MCP server's tool.
+
+    Raises SearchError (invalid_input, auth).
+    """
+    key, query = engine_key(NAME), within_limit(NAME, params["query"])
+    if not key:
+        arguments = {"query": query, "numResults": params["count"]}
+        url = f"{mcp_address(NAME)}/mcp"
+        return tool_request(url, "web_search_exa", arguments, **{"x-exa-source": PROGRAM})
+    body: dict[str, Any] = {
+        "query": query,
+        "numResults": params["count"],
+        "includeDomains": hosts_of(params, "site"),
+        "excludeDomains": hosts_of(params, "exclude_site"),
+        "userLocation": country_code(params.get("country", "")).upper(),
+        "contents": {"highlights": True, "text": {"maxCharacters": TEXT_CHARS}},
+    }
+    if "since" in params:
+        first, last = period(params["since"], time.time())
+        body["startPublishedDate"] = utc_time(first, MOMENT)
+        body["endPublishedDate"] = utc_time(last, MOMENT)
+    if "safe" in params:
+        body["moderation"] = params["safe"] != "off"
+    url = f"{engine_address(NAME)}/search"
+    return json_post(url, drop_empty(body), **{"x-api-key": key})
+
+
+def read_answer(request: EngineRequest, response: Response) -> ResultPage:
+    """Return the result page that an answer is. Raises SearchError."""
+    if request.url.endswith("/mcp"):
+        return ResultPage(results=read_blocks(tool_result(NAME, response)[1]))
+    answer = api_answer(NAME, response)
+    results = [page_result(item) for item in listed_items(NAME, answer, "results")]
+    return ResultPage(results=results, credits=1)
+
+
+def page_result(item: dict[str, Any]) -> dict[str, Any]:
+    """Return an item of the API's answer as a result."""
+    highlights = " … ".join(list_field(item, "highlights", str))
+    text = str(item.get("text") or "")
+    return api_page(
+        item.get("title"), item.get("url"), highlights or text, item.get("publishedDate"), text
+    )
+
+
+def read_blocks(text: str) -> list[dict[str, Any]]:
+    """Return the results that the MCP server writes as text.
+
+    A text that is neither results nor its words for none is the refusal of its allowance, which it
+    has sent as an ordinary result (2026-09-24). Raises SearchError.
+    """
+    if text.startswith(NOTHING_FOUND):
+        return []
+    blocks = [BLOCK.match(block) for block in BLOCK_BORDER.split(text.strip())]
+    results = [
+        api_page(
+            block["title"], block["url"], block["text"].replace("\n...\n", " … "), block["date"]
+        )
+        for block in blocks
+        if block
+    ]
+    if results:
+        return results
+    raise used_up(NAME, 200) if re.search(r"\brate limit\b", text[:200]) else no_list(NAME)

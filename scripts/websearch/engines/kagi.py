@@ -1,0 +1,72 @@
+"""Kagi: a paid search API.
+
+Source of the parameters: https://help.kagi.com/kagi/api/search.html
+"""
+
+from __future__ import annotations
+
+from websearch.common import SearchError, drop_empty, list_field, object_field
+from websearch.engines import engine_address, engine_key
+from websearch.engines.filters import country_code
+from websearch.engines.messages import ResultPage
+from websearch.engines.result_pages import api_text, within_limit
+from websearch.engines.search_apis import (
+    api_answer,
+    api_page,
+    days_of,
+    hosts_of,
+    json_post,
+    no_list,
+)
+from websearch.http_client import retry_after
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from websearch.engines.messages import EngineRequest
+    from websearch.http_client import Response
+
+NAME = "kagi"
+LIMIT_HINT = "Look at the account's limit, or try again in a minute."
+
+
+def first_request(params: dict[str, Any]) -> EngineRequest:
+    """Return the POST of a search. Raises SearchError (invalid_input, auth)."""
+    first, last = days_of(params["since"]) if "since" in params else ("", "")
+    filters = {
+        "region": country_code(params.get("country", "")).upper(),
+        "after": first,
+        "before": last if ".." in params.get("since", "") else "",
+    }
+    lens = {
+        "sites_included": hosts_of(params, "site"),
+        "sites_excluded": hosts_of(params, "exclude_site"),
+    }
+    body = {
+        "query": within_limit(NAME, params["query"]),
+        "limit": params["count"],
+        "safe_search": params.get("safe", "moderate") != "off",
+        "filters": drop_empty(filters),
+        "lens": drop_empty(lens),
+    }
+    headers = {"Authorization": f"Bearer {engine_key(NAME)}"}
+    return json_post(f"{engine_address(NAME)}/api/v1/search", drop_empty(body), **headers)
+
+
+def read_answer(request: EngineRequest, response: Response) -> ResultPage:
+    """Return the result page that an answer is; an empty list of results is left out of it."""
+    if response.status == 429 and retry_after(response) is None:
+        message = "Kagi wants fewer requests, or the spending limit of the account is reached."
+        raise SearchError("rate_limit", message, LIMIT_HINT, status=429, retryable=True)
+    answer = api_answer(NAME, response)
+    if not isinstance(answer.get("data"), dict):
+        raise no_list(NAME)
+    items = list_field(object_field(answer, "data"), "search")
+    return ResultPage(results=[page_result(item) for item in items], credits=1)
+
+
+def page_result(item: dict[str, Any]) -> dict[str, Any]:
+    """Return an item of the answer as a result; its texts hold entities of HTML."""
+    title, snippet = (api_text(item.get(name)) for name in ("title", "snippet"))
+    return api_page(title, item.get("url"), snippet, item.get("time"))

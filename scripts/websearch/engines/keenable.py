@@ -1,0 +1,58 @@
+"""Keenable: a search API that answers without a key, a thousand times an hour, and with one."""
+
+from __future__ import annotations
+
+from websearch.common import drop_empty
+from websearch.engines import engine_address, engine_key
+from websearch.engines.api_sources import listed_items
+from websearch.engines.filters import query_with_sites
+from websearch.engines.messages import ResultPage
+from websearch.engines.result_pages import within_limit
+from websearch.engines.search_apis import (
+    PROGRAM,
+    api_answer,
+    api_page,
+    days_of,
+    json_post,
+)
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from websearch.engines.messages import EngineRequest
+    from websearch.http_client import Response
+
+NAME = "keenable"
+
+
+def first_request(params: dict[str, Any]) -> EngineRequest:
+    """Return the POST of a search. Raises SearchError (invalid_input, auth).
+
+    Sites are operators of the query: the field for them takes a single one.
+    """
+    first, last = days_of(params["since"]) if "since" in params else ("", "")
+    body = {
+        "query": within_limit(NAME, query_with_sites(params["query"], params)),
+        "max_results": params["count"],
+        "published_after": first,
+        "published_before": last if ".." in params.get("since", "") else "",
+    }
+    key = engine_key(NAME)
+    path = "/v1/search" if key else "/v1/search/public"
+    # Without a key the name of the program is required.
+    headers = {"X-API-Key": key} if key else {"X-Keenable-Title": PROGRAM}
+    return json_post(f"{engine_address(NAME)}{path}", drop_empty(body), **headers)
+
+
+def read_answer(request: EngineRequest, response: Response) -> ResultPage:
+    """Return the result page that an answer is. Raises SearchError."""
+    answer = api_answer(NAME, response)
+    results = [page_result(item) for item in listed_items(NAME, answer, "results")]
+    return ResultPage(results=results, credits=1)
+
+
+def page_result(item: dict[str, Any]) -> dict[str, Any]:
+    """Return an item of the answer as a result; its snippet is a piece of the page."""
+    snippet = str(item.get("snippet") or item.get("description") or "")
+    return api_page(item.get("title"), item.get("url"), snippet, item.get("published_at"))

@@ -1,0 +1,78 @@
+"""Parallel: a search API with a key, and its MCP server for callers without one.
+
+Source of the parameters: https://docs.parallel.ai/api-reference/search
+"""
+
+from __future__ import annotations
+
+from websearch.common import drop_empty, list_field
+from websearch.engines import engine_address, engine_key, mcp_address
+from websearch.engines.api_sources import listed_items
+from websearch.engines.filters import country_code
+from websearch.engines.mcp_door import tool_request, tool_result
+from websearch.engines.messages import ResultPage
+from websearch.engines.result_pages import within_limit
+from websearch.engines.search_apis import (
+    api_answer,
+    api_page,
+    days_of,
+    hosts_of,
+    json_post,
+)
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from websearch.engines.messages import EngineRequest
+    from websearch.http_client import Response
+
+NAME = "parallel"
+
+
+def first_request(params: dict[str, Any]) -> EngineRequest:
+    """Return the POST of a search; without a key, the call of the MCP server's tool.
+
+    Raises SearchError (invalid_input, auth).
+    """
+    key, query = engine_key(NAME), within_limit(NAME, params["query"])
+    if not key:
+        arguments = {"objective": query, "search_queries": [query]}
+        return tool_request(f"{mcp_address(NAME)}/mcp", "web_search", arguments)
+    policy = {
+        "include_domains": hosts_of(params, "site"),
+        "exclude_domains": hosts_of(params, "exclude_site"),
+        "after_date": days_of(params["since"])[0] if "since" in params else "",
+    }
+    settings = {
+        "max_results": params["count"],
+        "location": country_code(params.get("country", "")),
+        "source_policy": drop_empty(policy),
+    }
+    body = {
+        "objective": query,
+        "search_queries": [query],
+        "mode": "fast",  # the default, advanced, costs five times as much
+        "advanced_settings": drop_empty(settings),
+    }
+    return json_post(f"{engine_address(NAME)}/v1/search", body, **{"x-api-key": key})
+
+
+def read_answer(request: EngineRequest, response: Response) -> ResultPage:
+    """Return the result page that an answer is. Raises SearchError."""
+    if request.url.endswith("/mcp"):
+        answer = tool_result(NAME, response)[0]
+        return ResultPage(results=read_items(answer))
+    return ResultPage(results=read_items(api_answer(NAME, response)), credits=1)
+
+
+def read_items(answer: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the results of an answer; excerpts are pieces of the page's Markdown."""
+    results = []
+    for item in listed_items(NAME, answer, "results"):
+        excerpts = list_field(item, "excerpts", str)
+        snippet, text = " … ".join(excerpts), "\n\n[…]\n\n".join(excerpts)
+        results.append(
+            api_page(item.get("title"), item.get("url"), snippet, item.get("publish_date"), text)
+        )
+    return results

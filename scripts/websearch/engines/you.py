@@ -1,0 +1,77 @@
+"""You.com: a search API that answers without a key, 100 times a day, and with one.
+
+Source of the parameters: https://docs.you.com/api-reference/search
+"""
+
+from __future__ import annotations
+
+from websearch.common import SearchError, drop_empty, list_field, object_field, quoted
+from websearch.engines import engine_address, engine_key
+from websearch.engines.filters import country_code, language_code, query_with_sites
+from websearch.engines.messages import ResultPage
+from websearch.engines.result_pages import get_request, within_limit
+from websearch.engines.search_apis import api_answer, api_page, days_of, no_list, used_up
+from websearch.http_client import identified_agent, retry_after
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from websearch.engines.messages import EngineRequest
+    from websearch.http_client import Response
+
+NAME = "you"
+COUNTRIES = (
+    "ar at au be br ca ch cl cn de dk es fi fr gb hk id in it jp kr mx my nl no nz ph pl pt ru sa "
+    "se tr tw us za"
+).split()
+LANGUAGES = {"ja": "JP", "zh": "ZH-HANS", "zh-cn": "ZH-HANS", "zh-tw": "ZH-HANT"}  # its own codes
+
+
+def first_request(params: dict[str, Any]) -> EngineRequest:
+    """Return the GET of a search. Raises SearchError (invalid_input, auth).
+
+    A key is never sent to the address for callers without one, which refuses it.
+    """
+    country = country_code(params.get("country", ""))
+    if country and country not in COUNTRIES:
+        message = f"You.com knows no country {quoted(country)}."
+        raise SearchError("invalid_input", message, f"It knows {', '.join(COUNTRIES)}.")
+    language = language_code(params.get("language", ""))
+    fields = {
+        "query": within_limit(NAME, query_with_sites(params["query"], params)),
+        "count": str(params["count"]),
+        "freshness": freshness(params.get("since", "")),
+        "country": country.upper(),
+        "language": LANGUAGES.get(language, language.upper()),
+        "safesearch": params.get("safe"),
+    }
+    key = engine_key(NAME)
+    path = "/v1/search" if key else "/v1/agents/search"
+    headers = drop_empty(
+        {"Accept": "application/json", "User-Agent": identified_agent(), "X-API-Key": key}
+    )
+    return get_request(f"{engine_address(NAME)}{path}", drop_empty(fields), headers, max_body=0)
+
+
+def freshness(since: str) -> str:
+    """Return a period in the API's words: day to year, or one day "to" another."""
+    return "to".join(days_of(since)) if ".." in since else since
+
+
+def read_answer(request: EngineRequest, response: Response) -> ResultPage:
+    """Return the result page that an answer is; without results a section is missing or null."""
+    if response.status == 429 and not engine_key(NAME) and retry_after(response) is None:
+        raise used_up(NAME, response.status)  # the day's requests, without a word on its end
+    answer = api_answer(NAME, response)
+    if not isinstance(answer.get("results"), dict):
+        raise no_list(NAME)
+    items = list_field(object_field(answer, "results"), "web")
+    return ResultPage(results=[page_result(item) for item in items], credits=1)
+
+
+def page_result(item: dict[str, Any]) -> dict[str, Any]:
+    """Return an item of the answer as a result."""
+    pieces = [piece for piece in list_field(item, "snippets", str) if piece]
+    snippet = " … ".join(pieces) or str(item.get("description") or "")
+    return api_page(item.get("title"), item.get("url"), snippet, item.get("page_age"))

@@ -1,0 +1,234 @@
+"""What became of a question at an engine, how the store keeps it, and what documents say of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from websearch.common import SearchError, clean_text, drop_empty, dump_json, may_fall_back
+from websearch.engines import ENGINES, is_storable, other_address
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import Any
+
+    from websearch.search.plan import Question
+    from websearch.store import PageStore
+
+STORED_FIELDS = ("title", "url", "snippet", "date", "author", "license")  # of a result
+
+
+@dataclass(slots=True)
+class Answer:
+    """What became of one question at one engine, or at auto: results, or an error.
+
+    asked: the engine that was asked for, or "auto"; engine: the one that answered. fetched_at: when
+    it answered (UTC). is_stale: the answer is from the store and older than the question allows.
+    failures: engines that failed before, and why. billed: engine -> requests that cost money.
+    """
+
+    question: Question
+    asked: str
+    engine: str = ""
+    results: list[dict[str, Any]] = field(default_factory=list)
+    fetched_at: str = ""
+    from_cache: bool = False
+    is_stale: bool = False
+    error: SearchError | None = None
+    failures: list[tuple[str, SearchError]] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+    billed: dict[str, int] = field(default_factory=dict)
+
+    @property
+    def number(self) -> int:
+        """The number of the question."""
+        return self.question.number
+
+
+# ===== in the store ===============================================================================
+
+
+def storage_key(question: Question, engine: str) -> str:
+    """Return the key of an answer in the store: SHA-256 over query, engine, filters and server.
+
+    The query counts trimmed and in lower case. The answer itself says for how many results its
+    engine was asked: it serves every question that wants as many or fewer.
+    """
+    import hashlib
+
+    filters = sorted(question.filters_for(engine).items())
+    asked: list[Any] = [question.text.strip().lower(), engine, filters]
+    # A mirror of a search of the web gives the same answers; an own SearXNG, wiki or GitHub others.
+    if "own_server" in ENGINES[engine] or "web" not in ENGINES[engine]["sources"]:
+        asked += filter(None, [other_address(engine)])
+    return hashlib.sha256(dump_json(asked).encode("utf-8", "replace")).hexdigest()
+
+
+def store_answer(answer: Answer, store: PageStore) -> None:
+    """Store an answer as it came, if the terms of its engine allow that."""
+    if not is_storable(answer.engine):
+        return
+    results = [
+        {name: result[name] for name in STORED_FIELDS if name in result}
+        for result in answer.results
+    ]
+    content = {
+        "query": answer.question.text,
+        "engine": answer.engine,
+        "count": answer.question.count,
+        "results": results,
+        "fetched_at": answer.fetched_at,
+        "urls": [result["url"] for result in results],
+    }
+    store.put_answer(storage_key(answer.question, answer.engine), content)
+
+
+def take_stored(answer: Answer, engine: str, store: PageStore, max_age: float | None) -> bool:
+    """Fill an answer with what the store holds; return whether it holds one that serves.
+
+    max_age: seconds; None: any age. A stored answer must hold as many results as the question
+    wants. Its form is checked, because another version of this program may have written it, and
+    nothing but the texts of known fields is taken from it.
+    """
+    if max_age == 0 or not is_storable(engine):
+        return False
+    stored = store.get_answer(storage_key(answer.question, engine), max_age)
+    content: dict[str, Any] = stored["content"] if stored else {}
+    count, results, fetched_at = (content.get(one) for one in ("count", "results", "fetched_at"))
+    usable = (
+        isinstance(count, int)
+        and count >= answer.question.count
+        and content.get("engine") == engine
+        and isinstance(fetched_at, str)
+        and isinstance(results, list)
+        and all(isinstance(result, dict) and is_text(result.get("url")) for result in results)
+    )
+    if not usable:
+        return False
+    answer.engine, answer.fetched_at, answer.from_cache = engine, clean_text(str(fetched_at)), True
+    answer.results = [
+        {name: clean_text(result[name]) for name in STORED_FIELDS if is_text(result.get(name))}
+        for result in results or []
+    ]
+    return True
+
+
+def is_text(value: Any) -> bool:
+    """Return whether a value is text that is not empty."""
+    return isinstance(value, str) and bool(value)
+
+
+# ===== failures ===================================================================================
+
+
+def no_engine_answered(failures: list[tuple[str, SearchError]]) -> SearchError:
+    """Return the error if no engine answered; the error of a single engine stays as it is.
+
+    If an engine found nothing, the kind is no_results, because that engine has answered. It is
+    invalid_input only if every engine refuses the input.
+    """
+    if len(failures) == 1:
+        engine, error = failures[0]
+        error.details["engine"] = engine
+        return error
+    empty = [failure for failure in failures if failure[1].kind == "no_results"]
+    able = [failure for failure in failures if failure[1].kind != "invalid_input"]
+    first = (empty or able or failures)[0][1]
+    waits = [error.retry_after for _, error in failures if error.retry_after is not None]
+    reasons = [f"{engine}: {error.message.removesuffix('.')}" for engine, error in failures]
+    return SearchError(
+        first.kind,
+        f"No engine answered: {'; '.join(reasons)}.",
+        first.details["hint"],
+        retryable=any(error.retryable for _, error in failures),
+        attempts=[{"engine": engine, "kind": error.kind} for engine, error in failures],
+        **drop_empty({"retry_after": min(waits, default=None)}),
+    )
+
+
+def needs_stand_ins(answer: Answer) -> bool:
+    """Return whether open sources may answer in place of auto, which has failed.
+
+    no_results is an answer of the web, so it needs no other.
+    """
+    error = answer.error if answer.asked == "auto" else None
+    return error is not None and error.kind != "no_results" and may_fall_back(error.kind)
+
+
+def failure_of(answers: list[Answer]) -> SearchError:
+    """Return the error of one question that no engine has answered.
+
+    If auto could not search the web, its error goes before those of the sources beside it.
+    """
+    failures = [(answer.asked, answer.error) for answer in answers if answer.error]
+    general = next((answer.error for answer in answers if needs_stand_ins(answer)), None)
+    if not general or len(failures) == 1:
+        return failures[0][1] if len(failures) == 1 else no_engine_answered(failures)
+    of_auto = {"engine": general.details.get("engine", "auto"), "kind": general.kind}
+    others = [
+        {"engine": name, "kind": error.kind} for name, error in failures if error is not general
+    ]
+    # A new error: a brief asks for the error of its first question twice.
+    details = {**general.details}
+    details["attempts"] = [*general.details.get("attempts", [of_auto]), *others]
+    return SearchError(general.kind, general.message, retryable=general.retryable, **details)
+
+
+# ===== what documents say of answers ==============================================================
+
+
+def answered(answers: list[Answer]) -> list[Answer]:
+    """Return the answers that hold results."""
+    return [answer for answer in answers if not answer.error]
+
+
+def failed_attempts(answers: list[Answer]) -> list[dict[str, Any]]:
+    """Return the engines that failed for questions that another one has answered.
+
+    Each is {engine, kind, error}, and queries (the numbers of its questions) if there are several.
+    """
+    good = {answer.number for answer in answered(answers)}
+    several = len({answer.number for answer in answers}) > 1
+    attempts: dict[tuple[str, str], dict[str, Any]] = {}
+    for answer in answers:
+        failures = list(answer.failures)
+        if answer.error and not failures:
+            failures = [(answer.asked, answer.error)]
+        for engine, error in failures if answer.number in good else []:
+            attempt: dict[str, Any] = {"engine": engine, "kind": error.kind, "error": error.message}
+            attempt = attempts.setdefault((engine, error.message), attempt)
+            if several:
+                attempt.setdefault("queries", []).append(answer.number)
+    return list(attempts.values())
+
+
+def stand_in_note(answers: list[Answer], questions: int) -> str:
+    """Return the sentence that says which sources have answered in place of auto.
+
+    questions: how many were asked. If auto has answered some, the sentence names the others.
+    """
+    sources = ", ".join(dict.fromkeys(ENGINES[answer.engine]["title"] for answer in answers))
+    numbers = {answer.number for answer in answers}
+    if len(numbers) == questions:
+        return f"No search engine answered: these results are from {sources} alone."
+    return f"No search engine answered {spoken_questions(numbers)}: only {sources} did."
+
+
+def spoken_questions(numbers: Iterable[int]) -> str:
+    """Return questions by their numbers, as in a sentence."""
+    ordered = sorted(numbers)
+    return f"question{'s' if len(ordered) > 1 else ''} {', '.join(map(str, ordered))}"
+
+
+def total_billed(answers: list[Answer]) -> dict[str, int]:
+    """Return the requests by engine that cost money, of all answers together."""
+    billed: dict[str, int] = {}
+    for answer in answers:
+        for engine, requests in answer.billed.items():
+            billed[engine] = billed.get(engine, 0) + requests
+    return billed
+
+
+def all_warnings(answers: list[Answer]) -> list[str]:
+    """Return the warnings of all answers, each once."""
+    return list(dict.fromkeys(text for answer in answers for text in answer.warnings))

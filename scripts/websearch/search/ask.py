@@ -1,0 +1,215 @@
+"""Ask every question at its engines, at the same time: from the store, or an engine in its pace."""
+
+from __future__ import annotations
+
+import time
+
+from websearch.common import SearchError, internal_error, may_fall_back
+from websearch.engines import (
+    ask_engine,
+    costs_money,
+    engine_order,
+    is_storable,
+    results_of,
+    stand_ins,
+    wait_for_turn,
+)
+from websearch.ledger import begin_request, budgets, end_request
+from websearch.search.answers import (
+    Answer,
+    answered,
+    needs_stand_ins,
+    no_engine_answered,
+    stand_in_note,
+    store_answer,
+    take_stored,
+)
+from websearch.search.plan import error_from_document
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from websearch.common import ProgressCallback
+    from websearch.search.plan import Question
+    from websearch.store import PageStore
+
+FIRST_SHARE = 0.6  # of the time that is left: one engine's, if another one may follow
+MIN_TIMEOUT = 0.1  # seconds: the shortest timeout that the commands accept
+LATE_SECONDS = 0.5  # each question ends by itself at the deadline; this late it is given up
+STORE_NOTE = (
+    "Brave's results are asked for each time, because its terms forbid storing them; pages are "
+    "stored (WEB_SEARCH_STORE=brave, if your plan has storage rights, stores both)."
+)
+
+
+def ask(
+    questions: list[Question], store: PageStore, deadline: float, report: ProgressCallback = None
+) -> list[Answer]:
+    """Return an answer for each question and engine, in the order of the questions.
+
+    If auto fails and no other engine answers its question, the stand-ins are asked. deadline: on
+    time.monotonic()'s clock. A question that fails does not affect the others.
+    """
+    asked = [(question, engine) for question in questions for engine in question.engines]
+    if report and len(asked) == 1:
+        question, engine = asked[0]
+        report(f"asking {engine_order(engine)[0]}", 0, question.count + 1)
+    answers = ask_together(asked, store, deadline, None if len(asked) == 1 else report)
+    failed = [answer for answer in answers if needs_stand_ins(answer)]
+    done = {answer.number for answer in answered(answers)}
+    asked = [
+        (answer.question, engine)
+        for answer in failed
+        if answer.number not in done
+        for engine in stand_ins()
+        if engine not in answer.question.engines
+    ]
+    answers += ask_together(asked, store, deadline, report) if asked else []
+    numbers = {answer.number for answer in failed}
+    good = [answer for answer in answered(answers) if answer.number in numbers]
+    for answer in good:
+        answer.warnings.append(stand_in_note(good, len(questions)))
+    return sorted(answers, key=lambda answer: answer.number)
+
+
+def ask_together(
+    asked: list[tuple[Question, str]],
+    store: PageStore,
+    deadline: float,
+    report: ProgressCallback,
+) -> list[Answer]:
+    """Return the answers to pairs of question and engine, in their order; late ones are errors."""
+    from concurrent.futures import ThreadPoolExecutor, as_completed
+    from concurrent.futures import TimeoutError as PoolTimeout  # another class before Python 3.11
+
+    pool = ThreadPoolExecutor(len(asked))
+    futures = [pool.submit(answer_question, *pair, store.path, deadline) for pair in asked]
+    try:
+        end = max(0.0, deadline + LATE_SECONDS - time.monotonic())
+        for number, _ in enumerate(as_completed(futures, end), 1):
+            if report:
+                report("answers", number, len(asked))
+    except PoolTimeout:
+        pass  # late_answer stands for each that is missing
+    finally:
+        pool.shutdown(wait=False, cancel_futures=True)
+    return [
+        future.result() if future.done() and not future.cancelled() else late_answer(*pair)
+        for future, pair in zip(futures, asked, strict=True)
+    ]
+
+
+def late_answer(question: Question, asked: str) -> Answer:
+    """Return the answer of an engine that did not answer in time."""
+    hint = "Raise timeout, or ask fewer questions."
+    error = SearchError("timeout", "There was no answer in time.", hint, retryable=True)
+    return Answer(question, asked, error=error)
+
+
+def answer_question(question: Question, asked: str, store_path: str, deadline: float) -> Answer:
+    """Return the answer of the first engine that gives one; never raises."""
+    from websearch.store import PageStore
+
+    answer = Answer(question, asked)
+    store = PageStore(store_path)
+    try:
+        ask_in_order(answer, store, deadline)
+    except SearchError as error:
+        answer.error = error
+    except Exception as error:  # noqa: BLE001  a defect of ours must not cost the other questions
+        answer.error = error_from_document(internal_error(error, question.verbose))
+    finally:
+        answer.warnings += store.warnings
+        store.close()
+    return answer
+
+
+def ask_in_order(answer: Answer, store: PageStore, deadline: float) -> None:
+    """Fill an answer from the first engine that gives one; raises SearchError if none does.
+
+    Another engine may follow auto's last one, too: a stand-in.
+    """
+    order = engine_order(answer.asked)
+    if any(map(costs_money, order)):
+        budgets()  # a malformed one is no reason to go on to a free engine
+    share = FIRST_SHARE if answer.asked == "auto" else 1.0
+    for engine in order:
+        seconds = max(MIN_TIMEOUT, (deadline - time.monotonic()) * share)
+        error = error_of_engine(answer, engine, store, seconds)
+        if error is None:
+            return
+        answer.failures.append((engine, error))
+        # What an engine refuses before it is sent (no status), another one may be able to do.
+        is_unsent = error.kind == "invalid_input" and "status" not in error.details
+        if not (is_unsent or may_fall_back(error.kind)):
+            break
+    failure = no_engine_answered(answer.failures)
+    if not may_fall_back(failure.kind) or not offer_stale(answer, order, store, failure):
+        raise failure
+
+
+def error_of_engine(
+    answer: Answer, engine: str, store: PageStore, seconds: float
+) -> SearchError | None:
+    """Fill an answer from an engine; return why it could not, or None."""
+    try:
+        fill_answer(answer, engine, store, seconds)
+    except SearchError as error:
+        return error
+    return None
+
+
+def offer_stale(answer: Answer, order: list[str], store: PageStore, reason: SearchError) -> bool:
+    """Fill an answer with a stored one of any age, if the caller wants that; else say that it is.
+
+    Returns whether the answer is filled. reason: why no engine answered; its hint is completed.
+    """
+    if answer.question.stale is None:
+        return False
+    stored = Answer(answer.question, answer.asked)
+    if not any(take_stored(stored, engine, store, None) for engine in order):
+        return False
+    if not answer.question.stale:
+        hint = f"An answer of {stored.fetched_at} is stored: stale gives it."
+        reason.details["hint"] = f"{reason.details['hint']} {hint}".strip()
+        answer.warnings.append(hint)
+        return False
+    answer.engine, answer.results, answer.fetched_at = (
+        stored.engine,
+        stored.results,
+        stored.fetched_at,
+    )
+    answer.from_cache = answer.is_stale = True
+    answer.warnings.append(f"From an earlier search, because now: {reason.message}")
+    return True
+
+
+def fill_answer(answer: Answer, engine: str, store: PageStore, seconds: float) -> None:
+    """Fill an answer from the store, or ask the engine within seconds. Raises SearchError.
+
+    After waiting for its turn a caller looks into the store once more, because another process may
+    have asked the same meanwhile.
+    """
+    from websearch.store import utc_time
+
+    question = answer.question
+    if take_stored(answer, engine, store, question.max_age):
+        return
+    params = {**question.for_engine(engine), "timeout": seconds}
+    end = time.monotonic() + seconds
+    turn = wait_for_turn(engine, params)
+    if turn and turn.has_waited and take_stored(answer, engine, store, question.max_age):
+        turn.end_turn()
+        return
+    month = begin_request(engine, store)
+    params["timeout"] = max(MIN_TIMEOUT, end - time.monotonic())
+    document = ask_engine(engine, params, turn=turn)
+    for name, requests in end_request(engine, month, document, store).items():
+        answer.billed[name] = answer.billed.get(name, 0) + requests
+    if not document["ok"]:
+        raise error_from_document(document)
+    answer.engine, answer.fetched_at = engine, utc_time(time.time())
+    answer.results = results_of(engine, document, question.count)
+    answer.warnings += document.get("warnings", [])
+    if not is_storable(engine):
+        answer.warnings.append(STORE_NOTE)
+    store_answer(answer, store)

@@ -1,0 +1,303 @@
+"""The commands of web_search: their tables of parameters, and run_* for each of them."""
+
+from __future__ import annotations
+
+import time
+
+from websearch.batch import read_queries, refuse_input
+from websearch.common import (
+    DEFAULT_MAX_CHARS,
+    DryRun,
+    SearchError,
+    deadline_of,
+    drop_empty,
+    quoted,
+    run_operation,
+)
+from websearch.engines import ENGINES, FILTER_PARAMS, FOCUSES, SPELLINGS, focus_sources
+from websearch.ledger import budgets, this_month
+from websearch.search.answers import answered
+from websearch.search.ask import ask
+from websearch.search.dates import parse_day, utc_day
+from websearch.search.plan import MAX_QUESTIONS, MIN_QUESTIONS, plan, planned_document
+from websearch.search.rank import Source, rank
+from websearch.search.read import PageReader, best_sources, read
+from websearch.search.show import (
+    failure,
+    fill_texts_in,
+    show_brief,
+    show_search,
+)
+from websearch.search.show_markdown import as_results, consolidated_text, to_markdown
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from websearch.common import Document, ProgressCallback
+    from websearch.store import PageStore
+
+__all__ = [
+    "COMMANDS", "RUN", "as_results", "consolidated_text", "run_brief", "run_cache", "run_recall",
+    "run_search", "to_markdown",
+]  # fmt: skip
+DEFAULT_COUNT = 5  # pages that are read
+DEFAULT_SOURCES = 8  # of a brief
+MAX_COUNT = 20  # Brave's limit; nobody reads more pages than that
+PAGE_TIMEOUT = 3.0  # seconds for one page, redirects included
+DEFAULT_TTL = "24h"
+SEARCH_SHARE = 0.7  # of the time that is left: the engines', if pages are to be read afterwards
+INPUT_HINT = "Name a file with one question a line, or @- for standard input."
+
+# ===== commands and their parameters ==============================================================
+
+# fmt: off
+QUERY: dict[str, Any] = {
+    "name": "query", "type": "str", "positional": True, "required": True, "aliases": ["q"],
+    "flags": ["-q"], "help": "what to search for",
+}
+COUNT: dict[str, Any] = {
+    "name": "count", "type": "int", "min": 1, "max": MAX_COUNT, "default": DEFAULT_COUNT,
+    "flags": ["-n"], "help": "results, 1 to 20 (default: 5)",
+}
+FORCE: dict[str, Any] = {
+    "name": "force", "type": "bool", "flags": ["-f"], "default": False,
+    "help": "ask again, whatever the store holds",
+}
+WHO_AND_WHAT: list[dict[str, Any]] = [
+    {"name": "engine", "type": "csv", "choices": ["auto", "all", *ENGINES],
+     "default": ["auto"], "values": SPELLINGS,
+     "help": "auto (default) goes on to the next engine if one fails; a named engine "
+             "answers or the call fails; all, or several names: asked at once, fused"},
+    {"name": "focus", "type": "str", "choices": list(FOCUSES), "default": "general",
+     "help": "sources to ask beside the engine (papers: in place of auto): " + "; ".join(
+         f"{focus}: {', '.join(focus_sources(focus))}" for focus in FOCUSES[1:])},
+    *FILTER_PARAMS,
+]
+READING: list[dict[str, Any]] = [
+    {"name": "page_timeout", "type": "float", "min": 0.1, "max": 120,
+     "default": PAGE_TIMEOUT, "help": "seconds for each page (default: 3)"},
+    {"name": "ttl", "type": "str", "default": DEFAULT_TTL,
+     "help": "use a stored answer younger than this, such as 30m or 7d (default: 24h)"},
+]
+COMMANDS: dict[str, dict[str, Any]] = {
+    "search": {
+        "help": "search, read the pages found, return the passages that answer",
+        "expendable": ("attempts",),
+        "params": [
+            QUERY,
+            COUNT,
+            FORCE,
+            *WHO_AND_WHAT,
+            {"name": "no_pages", "type": "bool", "help": "results alone; read no page"},
+            *READING,
+            {"name": "stale", "type": "bool",
+             "help": "if no engine answers, use a stored answer of any age"},
+        ],
+    },
+    "recall": {
+        "help": "search the pages read before, offline",
+        "params": [
+            {**QUERY, "help": "words to look for"},
+            COUNT,
+            *(parameter for parameter in FILTER_PARAMS if parameter["name"] == "site"),
+        ],
+        "cannot": dict.fromkeys(
+            ("engine", "since", "country", "language", "safe", "exclude_site"),
+            "recall asks no engine: it finds pages by their words and by site.",
+        ),
+    },
+    "cache": {
+        "help": "stats: what is stored; clear: remove all, or the answers to one query",
+        "params": [
+            {"name": "action", "type": "str", "choices": ["stats", "clear"], "positional": True,
+             "required": True, "help": "stats or clear"},
+            {**QUERY, "required": False, "help": "clear only what was found for this query"},
+        ],
+    },
+    "brief": {
+        "help": "several questions, one document: numbered sources with the passages that answer",
+        "expendable": ("attempts",),
+        "params": [
+            {"name": "queries", "type": "list", "positional": True, "aliases": ["query", "q"],
+             "flags": ["-q"], "help": f"the questions, {MIN_QUESTIONS} to {MAX_QUESTIONS}",
+             "min_items": MIN_QUESTIONS, "max_items": MAX_QUESTIONS},
+            {"name": "input", "type": "str", "verbatim": True,
+             "help": "file with one question a line; @- is standard input"},
+            {**COUNT, "default": DEFAULT_SOURCES,
+             "help": f"sources, 1 to {MAX_COUNT} (default: {DEFAULT_SOURCES})"},
+            FORCE,
+            *WHO_AND_WHAT,
+            *READING,
+        ],
+    },
+}
+# fmt: on
+
+# ===== search and brief ===========================================================================
+
+
+def run_search(params: dict[str, Any], report: ProgressCallback = None) -> Document:
+    """Search, read the pages found and return the passages that answer. Never raises.
+
+    params: those of COMMANDS["search"], and timeout, max_chars, dry_run, verbose. Returns {ok,
+    query, engine, results: [{position, title, url, snippet, date?, text or error}], from_cache,
+    fetched_at, ...}, or an error document whose details may list the attempts.
+    """
+
+    def operation(params: dict[str, Any]) -> Document:
+        return answer_document(params, report)
+
+    return run_operation("web_search.search", COMMANDS["search"], params, operation)
+
+
+def run_brief(params: dict[str, Any], report: ProgressCallback = None) -> Document:
+    """Answer several questions with one list of sources. Never raises.
+
+    params: those of COMMANDS["brief"] without input. Returns {ok, today, queries: [{query, engine,
+    found} or {query, error, kind}], sources: [{number, title, url, date?, queries, text or error,
+    also?}], from_cache: numbers of the questions that cost no request, ...}, or an error document.
+    """
+
+    def operation(params: dict[str, Any]) -> Document:
+        refuse_input(params)
+        return answer_document({"queries": [], **params}, report)
+
+    return run_operation("web_search.brief", COMMANDS["brief"], params, operation)
+
+
+def run_brief_file(params: dict[str, Any], report: ProgressCallback = None) -> Document:
+    """Run a brief for the command line, which may read the questions from a file."""
+    return run_brief(read_queries(params, INPUT_HINT), report)
+
+
+def answer_document(params: dict[str, Any], report: ProgressCallback) -> Document:
+    """Return the document of a search (query) or of a brief (queries). Raises SearchError, DryRun.
+
+    A search is a brief of one question: they differ in how the sources are shown.
+    """
+    from contextlib import closing
+
+    from websearch.store import PageStore
+
+    is_brief, reads_pages = "queries" in params, not params.get("no_pages")
+    questions = plan(params)
+    if params.get("dry_run"):
+        return planned_document(questions, is_brief)
+    deadline = deadline_of(params)
+    with closing(PageStore()) as store:
+        share = SEARCH_SHARE if reads_pages else 1.0
+        asking_ends = time.monotonic() + share * (deadline - time.monotonic())
+        answers = ask(questions, store, asking_ends, report)
+        good = answered(answers)
+        if not good:
+            raise failure(answers, is_brief)
+        sources = rank(answers)
+        if reads_pages:
+            is_stale = good[0].is_stale
+            max_age = None if is_stale else questions[0].max_age
+            page_timeout = params["page_timeout"]
+            reader = PageReader(store, deadline, max_age, page_timeout, report, is_stale)
+            sources = read(sources, params["count"], reader)
+        else:
+            sources = best_sources(sources, params["count"])
+        show = show_brief if is_brief else show_search
+        return show(answers, sources, store, params.get("max_chars", DEFAULT_MAX_CHARS))
+
+
+# ===== the other commands =========================================================================
+
+
+def run_recall(params: dict[str, Any], report: ProgressCallback = None) -> Document:
+    """Search the pages that were read before, offline. Never raises.
+
+    params: those of COMMANDS["recall"]. Returns {ok, query, today, results: [{position, title,
+    url, date?, fetched_at, text}]}.
+    """
+
+    def operation(params: dict[str, Any]) -> Document:
+        from websearch.store import PageStore, utc_time
+
+        store = PageStore()
+        try:
+            pages = store.recall(params["query"], params["count"], params.get("site", []))
+        finally:
+            store.close()
+        if not pages:
+            wider = "Leave out site, or search" if "site" in params else "Search"
+            hint = f"{wider} the web instead: every page that a search reads is stored."
+            message = f"No page that was read before holds a word of {quoted(params['query'])}."
+            raise SearchError("no_results", message, hint, warnings=store.warnings)
+        today = utc_day(time.time())
+        document: Document = {
+            "ok": True,
+            "provider": "web_search",
+            "query": params["query"],
+            "today": today,
+            "results": [
+                {
+                    "position": position,
+                    **drop_empty({"title": page["title"]}),
+                    "url": page["url"],
+                    **drop_empty({"date": parse_day(page["published"], today)}),
+                    "fetched_at": utc_time(page["fetched_at"]),
+                }
+                for position, page in enumerate(pages, 1)
+            ],
+            **drop_empty({"warnings": store.warnings}),
+        }
+        sources = [Source(page, questions={1}, text=page["text"]) for page in pages]
+        max_chars = params.get("max_chars", DEFAULT_MAX_CHARS)
+        fill_texts_in(document, sources, [params["query"]], max_chars)
+        return document
+
+    return run_operation("web_search.recall", COMMANDS["recall"], params, operation)
+
+
+def run_cache(params: dict[str, Any], report: ProgressCallback = None) -> Document:
+    """Tell what the store holds (action stats) or remove it (action clear). Never raises.
+
+    Returns {ok, action, ...}: the store's stats and the spending, or how many answers and pages
+    were removed. With dry_run, clear removes nothing.
+    """
+
+    def operation(params: dict[str, Any]) -> Document:
+        from websearch.store import PageStore
+
+        query, clears = params.get("query", ""), params["action"] == "clear"
+        if query and not clears:
+            raise SearchError("invalid_input", "stats takes no query.", "Leave query out.")
+        store = PageStore()
+        if clears and params.get("dry_run"):
+            raise DryRun(drop_empty({"action": "clear", "query": query, "path": store.path}))
+        try:
+            facts = store.clear(query) if clears else {**store.stats(), **spending(store)}
+        finally:
+            store.close()
+        if clears and store.warnings:
+            hint = "The action stats shows the file; GLSI_DB_PATH names another one."
+            message = f"Nothing was cleared. {store.warnings[0]}"
+            raise SearchError("invalid_input", message, hint)
+        head = {"ok": True, "provider": "web_search", "action": params["action"]}
+        return {**head, **drop_empty({"query": query, "warnings": store.warnings}), **facts}
+
+    return run_operation("web_search.cache", COMMANDS["cache"], params, operation)
+
+
+def spending(store: PageStore) -> dict[str, Any]:
+    """Return spent (month -> engine -> requests) and budgets (engine -> requests), if any."""
+    spent, limits = store.spent(this_month()), {}
+    try:
+        limits = budgets()
+    except SearchError as error:
+        store.warnings.append(error.message)
+    return drop_empty({"spent": {this_month(): spent} if spent else {}, "budgets": limits})
+
+
+RUN: dict[str, Callable[..., Document]] = {
+    "search": run_search,
+    "recall": run_recall,
+    "cache": run_cache,
+    "brief": run_brief_file,
+}

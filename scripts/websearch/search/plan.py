@@ -1,0 +1,145 @@
+"""Plan a call: its questions, the engines of each, and the requests that a dry run shows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from websearch.common import DryRun, SearchError, drop_empty, quoted
+from websearch.durations import seconds_of_duration
+from websearch.engines import (
+    FILTERS,
+    ask_engine,
+    chosen_engines,
+    costs_money,
+    engine_order,
+    focused_filters,
+)
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from websearch.common import Document
+
+MIN_QUESTIONS, MAX_QUESTIONS = 2, 8  # of a brief
+RESULTS_OF_A_QUESTION = 10  # in a brief: one result page of every engine, which costs one request
+STALE_HINT = "Name one engine and no focus, or leave out stale."
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """One question of a call, and who is to answer it.
+
+    number: from 1. engines: names; "auto" stands for the first configured engine that answers.
+    filters: those of the caller. max_age: seconds in which a stored answer or page is young enough
+    (0: none is). stale: a stored answer of any age will do if no engine answers; None: the caller
+    cannot ask for one. verbose: requests are logged on stderr.
+    """
+
+    number: int
+    text: str
+    engines: tuple[str, ...]
+    filters: dict[str, Any]
+    focus: str
+    count: int
+    max_age: float
+    stale: bool | None = None
+    verbose: bool = False
+
+    def for_engine(self, engine: str) -> dict[str, Any]:
+        """Return the parameters of ask_engine, without a timeout."""
+        asked = {"query": self.text, "count": self.count, "verbose": self.verbose}
+        return {**asked, **self.filters_for(engine)}
+
+    def filters_for(self, engine: str) -> dict[str, Any]:
+        """Return the filters for an engine: those of the caller, and those of the focus."""
+        return {**self.filters, **focused_filters(engine, self.focus, self.filters)}
+
+
+def plan(params: dict[str, Any]) -> list[Question]:
+    """Return the questions of a search (query) or of a brief (queries); raises SearchError."""
+    is_brief = "queries" in params
+    queries = distinct_queries(params["queries"]) if is_brief else [params["query"]]
+    engines = tuple(chosen_engines(params["engine"], params["focus"]))
+    if len(engines) > 1 and params.get("stale"):
+        message = f"stale asks one engine, or auto, not {quoted(', '.join(engines))}."
+        raise SearchError("invalid_input", message, STALE_HINT)
+    max_age = seconds_of_duration("ttl", params["ttl"], "30m, 24h or 7d")
+    can_be_stale = not is_brief and len(engines) == 1
+    return [
+        Question(
+            number,
+            query,
+            engines,
+            {name: params[name] for name in FILTERS if name in params},
+            params["focus"],
+            RESULTS_OF_A_QUESTION if is_brief else params["count"],
+            0.0 if params["force"] else max_age,
+            bool(params.get("stale")) if can_be_stale else None,
+            bool(params.get("verbose")),
+        )
+        for number, query in enumerate(queries, 1)
+    ]
+
+
+def distinct_queries(queries: list[str]) -> list[str]:
+    """Return the questions, each once; raises SearchError (invalid_input) for too few or many."""
+    if not MIN_QUESTIONS <= len(queries) <= MAX_QUESTIONS:
+        limits = f"{MIN_QUESTIONS} to {MAX_QUESTIONS}"
+        message = f"A brief takes {limits} questions in queries, not {len(queries)}."
+        few = "Ask a single question as query of a search."
+        many = "Ask the others in a second brief."
+        hint = few if len(queries) < MIN_QUESTIONS else many
+        raise SearchError("invalid_input", message, hint)
+    distinct: dict[str, str] = {}
+    for query in queries:
+        distinct.setdefault(query.strip().lower(), query.strip())
+    return list(distinct.values())
+
+
+# ===== the dry run ================================================================================
+
+
+def planned_document(questions: list[Question], is_brief: bool) -> Document:
+    """Return the document of a dry run: the first request to each engine, and what costs money.
+
+    A search at one engine has its request alone. Raises SearchError if no request can be sent.
+    """
+    pairs = [(question, engine) for question in questions for engine in question.engines]
+    planned = [planned_request(question, engine) for question, engine in pairs]
+    failures = [document for document in planned if not document["ok"]]
+    if len(failures) == len(planned):
+        raise error_from_document(failures[0])
+    billed: dict[str, int] = {}
+    for document in planned:
+        if document["ok"] and costs_money(document["engine"]):
+            billed[document["engine"]] = billed.get(document["engine"], 0) + 1
+    if len(planned) == 1 and not is_brief:
+        return {**planned[0], **drop_empty({"billed": billed})}
+    requests = [
+        {
+            "query": question.text,
+            "engine": document.get("engine", engine),
+            **document.get("request", {"error": document.get("error")}),
+        }
+        for (question, engine), document in zip(pairs, planned, strict=True)
+    ]
+    raise DryRun({"requests": requests, **drop_empty({"billed": billed})})
+
+
+def planned_request(question: Question, name: str) -> Document:
+    """Return the dry run of the first engine that can do what is asked."""
+    documents = []
+    for engine in engine_order(name):
+        document = ask_engine(engine, {**question.for_engine(engine), "dry_run": True})
+        if document["ok"]:
+            return {**document, "engine": engine}
+        documents.append(document)
+    return documents[0]
+
+
+def error_from_document(document: Document) -> SearchError:
+    """Return the error that an error document stands for."""
+    details = dict(document["details"])
+    kind, hint = details.pop("kind"), details.pop("hint", "")
+    return SearchError(kind, document["error"], hint, **details)

@@ -1,0 +1,131 @@
+"""The documents of web_search as Markdown, and for other scripts."""
+
+from __future__ import annotations
+
+import re
+
+from websearch.common import dump_json, fence_untrusted, frame_markdown, markdown_link
+from websearch.search.answers import spoken_questions
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from websearch.common import Document
+
+
+def as_results(document: Document) -> list[dict[str, Any]]:
+    """Return a document's results as [{title, url, snippet, date?, author?, license?}]."""
+    names = ("title", "url", "snippet", "date", "author", "license")
+    return [
+        {
+            "title": item["url"],
+            "snippet": "",
+            **{name: item[name] for name in names if name in item},
+        }
+        for item in document.get("results") or []
+    ]
+
+
+def escape_borders(text: str) -> str:
+    """Return page text in which no line looks like a border between two pages."""
+    border = r"(?m)\n(?=[ \t]*(?:##[ \t]+\S*://|-{3,}[ \t]*$))"  # \n, for which re looks quickly
+    return re.sub(border, r"\n\\", f"\n{text}")[1:]
+
+
+def consolidated_text(document: Document) -> str:
+    """Return the page texts of a document as one: "## URL", text, and "---" between two pages."""
+    sections = [
+        f"## {item['url']}\n\n{escape_borders(item['text'])}"
+        for item in document.get("results", [])
+        if item.get("text")
+    ]
+    return "\n\n---\n\n".join(sections)
+
+
+def to_markdown(document: Document) -> str:
+    """Return a document of any command as Markdown for a person or a model."""
+    if "action" in document:
+        return cache_markdown(document)
+    is_brief = "sources" in document or "queries" in document
+    return brief_markdown(document) if is_brief else search_markdown(document)
+
+
+def search_markdown(document: Document) -> str:
+    """Return the results of a search or recall as Markdown, text from the web fenced."""
+    if "request" in document and "billed" in document:
+        return f"{frame_markdown(document)}\n\nThis costs money: {', '.join(document['billed'])}."
+    sections = "\n\n---\n\n".join(map(result_markdown, document.get("results", [])))
+    facts = [
+        f"Results from {document['engine']}" if "engine" in document else "",
+        f"Results from {', '.join(document['engines'])}" if "engines" in document else "",
+        f"fetched {document['fetched_at']}" if "fetched_at" in document else "",
+        "from the store" if document.get("from_cache") else "",
+        "out of date" if document.get("stale") else "",
+        f"today is {document['today']}" if "today" in document else "",
+    ]
+    return frame_markdown(
+        {**document, "query": ""},  # the reader has just asked it
+        ", ".join(fact for fact in facts if fact),
+        fence_untrusted(sections) if sections else "",
+    )
+
+
+def result_markdown(item: dict[str, Any]) -> str:
+    """Return one result's section: its URL, title and date, then its text or snippet."""
+    title = " ".join(str(item.get("title", "")).split())
+    date = item.get("date") or item.get("fetched_at") or ""
+    facts = [f"**{title}**" if title else "", date, item.get("author", ""), item.get("license", "")]
+    facts.append(", ".join(item.get("engines", [])))
+    facts.append(f"archived {item['archived']}" if "archived" in item else "")
+    body = escape_borders(item.get("text") or item.get("snippet") or "")
+    failed = f"(page not read: {item['error']})" if "error" in item else ""
+    blocks = [f"## {item['url']}", " · ".join(fact for fact in facts if fact), body, failed]
+    return "\n\n".join(block for block in blocks if block)
+
+
+def brief_markdown(document: Document) -> str:
+    """Return a brief as Markdown: the questions, then numbered sources to cite as [1]."""
+    questions = [
+        f"{number}. {query['query']}" + (f" (failed: {query['error']})" if "error" in query else "")
+        for number, query in enumerate(document.get("queries", []), 1)
+    ]
+    sources = "\n\n".join(map(source_markdown, document.get("sources", [])))
+    return frame_markdown(
+        document,
+        "\n".join(["Questions:", *questions]),
+        f"Today is {document['today']}. Cite sources as [1]." if sources else "",
+        fence_untrusted(sources) if sources else "",
+    )
+
+
+def source_markdown(source: dict[str, Any]) -> str:
+    """Return one source's section: its number, link and date, then its passages.
+
+    No line of a page can look like the heading of a source: such a line gets a backslash.
+    """
+    link = markdown_link(str(source.get("title") or source["url"]), source["url"])
+    facts = [source.get(name, "") for name in ("date", "author", "license")]
+    facts += [spoken_questions(source["queries"]), *source.get("engines", [])]
+    facts += [f"archived {source['archived']}"] if "archived" in source else []
+    text = escape_borders(source.get("text") or source.get("snippet") or "")
+    blocks = [
+        f"[{source['number']}] {link}",
+        " · ".join(fact for fact in facts if fact),
+        re.sub(r"(?m)^(?=[ \t]*\[\d+\][ \t]*\[)", r"\\", text),
+        f"(the same text: {', '.join(source['also'])})" if "also" in source else "",
+        f"(page not read: {source['error']})" if "error" in source else "",
+    ]
+    return "\n\n".join(block for block in blocks if block)
+
+
+def cache_markdown(document: Document) -> str:
+    """Return what `cache` did or found as Markdown."""
+    left_out = ("ok", "provider", "action", "warnings")
+    facts = [
+        f"- {name}: {dump_json(value) if isinstance(value, dict) else value}"
+        for name, value in document.items()
+        if name not in left_out
+    ]
+    title = "Removed from the cache:" if document["action"] == "clear" else "The cache:"
+    return "\n".join([*(f"> {text}" for text in document.get("warnings", [])), title, *facts])

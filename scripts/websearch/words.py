@@ -1,0 +1,85 @@
+"""Common words and scripts without spaces: what all that looks for words knows about languages."""
+
+from __future__ import annotations
+
+# Articles, pronouns, auxiliaries, prepositions and question words: they say little about what is
+# asked. Words that mean something else in English, such as "war" and "son", are left out.
+# In this order: English, German, French, Spanish, Italian, Portuguese, Dutch, Romanian, Polish,
+# Russian, Turkish, Greek, Arabic, Hindi, Vietnamese.
+STOP_WORDS = frozenset(
+    """
+a about all also am an and any are as at be because been before being between both but by
+can could did do does doing during each for from had has have having he her here hers him
+his how i if in into is it its itself just may me might more most much my no nor not of off
+on once only or other our out over own same shall she should so some such than that the
+their them then there these they this those through to too under until up upon very was we
+were what when where whether which while who whom whose why will with within would you your
+
+aber als auch auf aus bei bis das dass dem den der des dies diese dieser dieses durch ein
+eine einem einen einer eines er es für gibt haben hatte ich ihm ihr ihre im ist kann nach
+nicht noch oder sein seine seit sich sie sind um und unter vom von vor wann waren warum
+welche welchem welchen welcher welches wem wen wenn wer werden weshalb wessen wie wird wo
+wofür woher wohin wurde wurden zu zum zur über
+
+au aux avec ce ces cet cette combien comme dans de du elle elles en est et fait il ils je la
+laquelle le lequel les lesquels leur leurs lui mais ne nous ont ou où par pour pourquoi qu
+quand que quel quelle quelles quels qui quoi sa se ses si sont sur un une vous à étaient
+était été être
+
+al cual cuales cuando cuanta cuanto cuantos cuál cuáles cuándo cuánta cuántas cuánto cuántos
+cómo del donde dónde el entre eran esta este esto está fue fueron ha había han las lo los
+más o para pero por porque quien quienes quién quiénes qué ser sobre su sus también una uno
+y ya él
+
+alla alle anche che chi ci cosa cui da dal dalla degli dei della delle di erano furono gli
+hanno ma nei nel nella non per perché più qual quale quali quando quanta quante quanti
+quanto sono sta sua sul sulla suo suoi tra è
+
+ao aos com como dos ela ele em eram essa esse foi foram há isso isto já mas na nas nos onde
+pela pelo quais quantas quantos quem seu seus suas são também tem uma às é
+
+aan bij dat deze dit een heeft het hij hoe hoeveel hun kan maar met naar niet nog om onder
+ook op te tot uit van veel voor waar waarom wanneer wat welk welke werd worden wordt zal ze
+zich zij zijn zo
+
+ale ar ca cei cel cele cine cu cum când cât câte câți că din după ea ei erau eu fost lor mai
+nu pe pentru prin sau sunt să unde unei unor unui îi îl în între și
+
+był była było były co czy czym dla dlaczego gdy gdzie ile jak jaka jaki jakie jakim jako
+jest już kiedy kogo kto która które który lub nad nie od oraz po przez przy się są ta tak
+także tego u w z za że
+
+а без бы был была были было в во вы где да для до его ее если есть её же за зачем и из или
+им их к как какая какие каким каких какова какого какое какой каком какую кем когда кого ком
+кому которая которые который кто куда ли между на над не него нее нет о об от откуда по под
+после почему при с сколько со так также то того тоже у чего чей чем чему что чтобы эта эти
+это этого этот я
+
+bir bu daha değil göre hangi hangileri hangisi hem idi ise için kadar kaç ki kimdi kimdir
+kime kimin mi mu mü mı nasıl neden nedir neler nelerdir nerede nereden nereye olan olarak
+oldu olduğu olduğunu sonra vardı ve veya zaman
+
+ένα ένας έχει ήταν αν από αυτή αυτό για γιατί δεν είναι είχε η θα και κατά με μετά μια να ο
+οι ποιά ποια ποιες ποιο ποιοι ποιον ποιος ποιου ποιός που πού προς πως πόσα πόσες πόσο πόσοι
+πότε πώς σε στη στην στις στο στον στους τα τη την της τι τις το τον του τους των ως όταν
+
+أن أو أي أية أين إلى إن التي الذي الذين بعد بين تم ثم حتى حيث ذلك على عن عند عندما في قبل قد
+كان كانت كل كم كما كيف لا لم لما لماذا ما ماذا متى مع من منذ هذا هذه هل هم هو هي و ولا وما
+ومن يتم
+
+अपना अपनी अपने आप इन इस इसके इसे उन उस उसके उसने एक ऐसे ओर और कब कर करता करते करने कहा कहाँ
+कहां का कि कितना कितनी कितने किया किस किसका किसके किसने किसी किसे की के कैसे को कौन कौनसा
+कौनसी क्या क्यों गई गए गया जब जिस जो तक तथा तो था थी थे दिया दो द्वारा नहीं ने पर भी में यह
+या ये रहा रहे लिए वह वाला वाले वे सकता से हुआ हुई हुए है हैं हो होता होती होने
+
+ai bao cho các có của gì khi là mấy một nhiêu những nào sao thế trong tại từ và vì với đâu
+đã được ở
+""".split()
+)
+
+# Ranges of a character class. Thai, Lao, Burmese and Khmer have spaces between phrases only.
+PHRASED = r"\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"
+# Scripts without spaces between words. Korean has them, but glues particles to its words.
+UNSPACED = (
+    rf"{PHRASED}\u3005\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\U00020000-\U0003ffff"
+)

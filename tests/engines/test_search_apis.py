@@ -1,0 +1,341 @@
+"""The search APIs for agents: what they are asked, with a key and without, and what answers mean.
+
+Where ENGINE_SAMPLES names folders with recorded answers, those are read, too.
+"""
+
+from __future__ import annotations
+
+import json
+import tempfile
+import unittest
+from typing import Any
+
+from tests.support import (
+    CANARY,
+    CannedServer,
+    EnvironmentCase,
+    FakeServerCase,
+    Run,
+    call_main,
+    load_script,
+    samples_folder,
+    small_web_environment,
+)
+
+engines: Any = load_script("websearch.engines")
+pacing: Any = load_script("websearch.engines.pacing")
+command = load_script("web_search")
+KEYS = {
+    name: entry["keys"][0]
+    for name, entry in engines.ENGINES.items()
+    if "keys" in entry and "function" not in entry
+}
+KEYLESS = [name for name in KEYS if "keyless" in engines.ENGINES[name]]
+KEY = f"good-{CANARY}"
+RANGE = "2026-01-01..2026-03-01"
+ADVERTISEMENTS = ("sign up", "dashboard", "buy", "bonus", "pay ", "documentation")
+
+# engine -> (flags, part of what is sent)
+SENT: dict[str, tuple[tuple[tuple[str, ...], dict[str, Any]], ...]] = {
+    "tavily": (
+        (("--since", "week"), {"time_range": "week", "filter_by_published_date": True}),
+        (("--since", RANGE), {"start_date": "2026-01-01", "end_date": "2026-03-01"}),
+        (("--site", "example.com"), {"include_domains": ["example.com"]}),
+        (("--exclude-site", "example.com"), {"exclude_domains": ["example.com"]}),
+        (("--language", "de"), {"language": "de", "filter_by_language": True}),
+        (("--safe", "strict"), {"safe_search": True}),
+        (("--safe", "off"), {"safe_search": False}),
+    ),
+    "exa": (
+        (("--since", RANGE), {"startPublishedDate": "2026-01-01T00:00:00.000Z"}),
+        (("--since", RANGE), {"endPublishedDate": "2026-03-01T23:59:59.000Z"}),
+        (("--site", "example.com"), {"includeDomains": ["example.com"]}),
+        (("--exclude-site", "example.com"), {"excludeDomains": ["example.com"]}),
+        (("--country", "uk"), {"userLocation": "GB"}),
+        (("--safe", "moderate"), {"moderation": True}),
+    ),
+    "you": (
+        (("--since", "month"), {"freshness": "month"}),
+        (("--since", RANGE), {"freshness": "2026-01-01to2026-03-01"}),
+        (("--country", "de"), {"country": "DE"}),
+        (("--language", "ja"), {"language": "JP"}),
+        (("--language", "pt-br"), {"language": "PT-BR"}),
+        (("--safe", "strict"), {"safesearch": "strict"}),
+        (("--site", "example.com"), {"query": "sourdough site:example.com"}),
+    ),
+    "parallel": (
+        (("--site", "example.com"), {"include_domains": ["example.com"]}),
+        (("--exclude-site", "example.com"), {"exclude_domains": ["example.com"]}),
+        (("--country", "us"), {"location": "us"}),
+    ),
+    "keenable": (
+        (
+            ("--since", RANGE),
+            {"published_after": "2026-01-01", "published_before": "2026-03-01"},
+        ),
+        (("--exclude-site", "a.com"), {"query": "sourdough -site:a.com"}),
+    ),
+    "kagi": (
+        (("--since", RANGE), {"after": "2026-01-01", "before": "2026-03-01"}),
+        (("--country", "us"), {"region": "US"}),
+        (("--site", "example.com"), {"sites_included": ["example.com"]}),
+        (("--exclude-site", "example.com"), {"sites_excluded": ["example.com"]}),
+        (("--safe", "off"), {"safe_search": False}),
+    ),
+}
+
+
+class SearchApiCase(FakeServerCase):
+    """A fake server with the APIs, and a store of the test's own. No key is set."""
+
+    environment_of = staticmethod(lambda url, _: small_web_environment(url))
+
+    def setUp(self) -> None:
+        super().setUp()
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.store = f"{folder.name}/cache.db"
+        self.use()
+
+    def use(self, **variables: str) -> None:
+        """Begin anew with these variables beside those that lead to the server."""
+        self.set_environment(**{"GLSI_DB_PATH": self.store, **variables})
+        pacing._LOCAL.clear()
+
+    def search(self, engine: str, query: str, *words: str) -> Run:
+        """Ask one engine for results, whatever the store holds."""
+        return call_main(command, query, "--engine", engine, "--no-pages", "--force", *words)
+
+    def sent(self) -> dict[str, Any]:
+        """The JSON body, or the fields of the query, of the request received last."""
+        request = self.server.requests[-1]
+        body: dict[str, Any] = request.json() if request.body else dict(request.query_pairs)
+        return body
+
+    def use_key(self, engine: str, key: str = KEY) -> None:
+        self.use(**{KEYS[engine]: key})
+
+
+class Answers(SearchApiCase):
+    def test_each_engine_answers_with_a_key_which_travels_in_a_header_alone(self) -> None:
+        for engine in KEYS:
+            with self.subTest(engine):
+                self.use_key(engine)
+                run = self.search(engine, "sourdough starter", "-n", "3")
+                self.assertEqual(run.code, 0, run.stdout)
+                self.assertEqual(run.document["engine"], engine)
+                self.assertEqual(run.document["billed"], {engine: 1})
+                self.assertEqual(len(run.document["results"]), 3)
+                for result in run.document["results"]:
+                    self.assertTrue(result["title"] and result["url"].startswith("https://"))
+                    self.assertLessEqual(len(result["snippet"]), 400)
+                    self.assertRegex(result.get("date", "2026-01-01"), r"^\d{4}-\d\d-\d\d$")
+                request = self.server.requests[-1]
+                self.assertIn(KEY, " ".join(value for _, value in request.headers))
+                self.assertNotIn(KEY, request.target + request.body.decode() + str(run.stdout))
+
+    def test_without_a_key_a_named_engine_answers_and_says_which_program_asks(self) -> None:
+        for engine in KEYLESS:
+            with self.subTest(engine):
+                run = self.search(engine, "sourdough starter", "-n", "3")
+                self.assertEqual(run.code, 0, run.stdout)
+                self.assertNotIn("billed", run.document)
+                self.assertEqual(len(run.document["results"]), 3)
+                headers = " ".join(value for _, value in self.server.requests[-1].headers)
+                self.assertIn("web-search-skill", headers)
+                self.assertNotIn("Mozilla", headers)
+
+    def test_kagi_needs_a_key(self) -> None:
+        run = self.search("kagi", "sourdough")
+        self.assertEqual((run.code, run.document["details"]["kind"]), (3, "auth"))
+        self.assertIn("KAGI_API_KEY", run.document["error"])
+
+    def test_a_real_zero_is_no_results(self) -> None:
+        for engine in KEYS:
+            for key in ("", KEY) if engine in KEYLESS else (KEY,):
+                with self.subTest(engine, key=bool(key)):
+                    self.use_key(engine, key)
+                    run = self.search(engine, "sourdough faultempty")
+                    self.assertEqual((run.code, run.document["details"]["kind"]), (1, "no_results"))
+
+    def test_text_that_a_provider_has_read_takes_the_place_of_the_page(self) -> None:
+        self.use_key("tavily")
+        run = call_main(command, "sourdough starter", "--engine", "tavily", "-n", "2", "--force")
+        self.assertEqual(run.code, 0, run.stdout)
+        self.assertIn("once a day", run.document["results"][0]["text"])
+        self.assertEqual({one.path for one in self.server.requests}, {"/tavily/search"})
+
+
+class Filters(SearchApiCase):
+    def test_each_filter_is_sent_in_the_words_of_the_api(self) -> None:
+        for engine, rows in SENT.items():
+            self.use_key(engine)
+            for flags, part in rows:
+                with self.subTest(engine, flags=flags):
+                    run = self.search(engine, "sourdough", *flags)
+                    self.assertIn(run.code, (0, 1), run.stdout)
+                    sent = {}
+                    waiting = [self.sent()]
+                    while waiting:  # settings may lie deeper
+                        fields = waiting.pop()
+                        sent.update(fields)
+                        waiting += [value for value in fields.values() if isinstance(value, dict)]
+                    self.assertEqual({name: sent.get(name) for name in part}, part)
+
+    def test_every_filter_of_the_table_works_or_is_refused_before_anything_is_sent(self) -> None:
+        values = {
+            "since": "hour", "country": "us", "language": "en", "site": "example.com",
+            "exclude_site": "example.com", "safe": "strict",
+        }  # fmt: skip
+        for engine in KEYS:
+            for key in ("", KEY) if engine in KEYLESS else (KEY,):
+                self.use_key(engine, key)
+                entry = engines.ENGINES[engine]
+                filters = (
+                    entry["filters"] if key else entry.get("keyless_filters", entry["filters"])
+                )
+                for name, value in values.items():
+                    allowed = filters.get(name, ())
+                    can = allowed is None or value in allowed
+                    with self.subTest(engine, key=bool(key), filter=name):
+                        self.server.clear()
+                        flag = "--" + name.replace("_", "-")
+                        run = self.search(engine, "sourdough", flag, value)
+                        sent = len(self.server.requests)
+                        self.assertEqual((run.code in (0, 1), sent), (can, int(can)), run.stdout)
+
+    def test_a_path_is_no_host(self) -> None:
+        self.use_key("exa")
+        run = self.search("exa", "sourdough", "--site", "github.com/python")
+        self.assertEqual(run.code, 2)
+        self.assertIn("github.com/python", run.document["error"])
+        self.assertEqual(self.server.requests, [])
+
+    def test_a_dry_run_shows_the_body_and_no_key(self) -> None:
+        for engine in KEYS:
+            with self.subTest(engine):
+                self.use_key(engine)
+                run = self.search(engine, "sourdough", "--dry-run")
+                self.assertIn("sourdough", json.dumps(run.document["request"]))
+                self.assertNotIn(KEY, str(run.stdout))
+        self.assertEqual(self.server.requests, [])
+
+
+class Refusals(SearchApiCase):
+    def refused(self, engine: str, fault: str, key: str) -> dict[str, Any]:
+        """The details of the error that a fault becomes; its words are ours alone."""
+        self.use(**{KEYS[engine]: key, "GLSI_DB_PATH": ":memory:"})
+        run = self.search(engine, f"sourdough fault{fault}", "--timeout", "1")
+        self.assertFalse(run.document["ok"], run.stdout)
+        for words in ADVERTISEMENTS:
+            self.assertNotIn(words, run.document["error"].lower())
+        details: dict[str, Any] = run.document["details"]
+        return details
+
+    def test_each_refusal_is_of_its_kind_with_a_key(self) -> None:
+        kinds = {
+            "denied": "auth", "blocked": "auth", "spent": "quota", "invalid": "invalid_input",
+            "limit": "rate_limit", "toofast": "rate_limit", "layout": "provider",
+        }  # fmt: skip
+        for engine in KEYS:
+            for fault, kind in kinds.items():
+                # Kagi has one status for both limits.
+                wanted = "rate_limit" if (engine, fault) == ("kagi", "spent") else kind
+                with self.subTest(engine, fault=fault):
+                    self.assertEqual(self.refused(engine, fault, KEY)["kind"], wanted)
+
+    def test_each_refusal_is_of_its_kind_without_a_key(self) -> None:
+        kinds = {"denied": "auth", "spent": "quota", "toofast": "rate_limit", "layout": "provider"}
+        for engine in KEYLESS:
+            for fault, kind in kinds.items():
+                with self.subTest(engine, fault=fault):
+                    self.assertEqual(self.refused(engine, fault, "")["kind"], kind)
+
+    def test_a_refusal_that_looks_like_success_is_none(self) -> None:
+        for engine in ("tavily", "exa"):
+            with self.subTest(engine):
+                self.assertEqual(self.refused(engine, "told", "")["kind"], "quota")
+        self.assertEqual(self.refused("parallel", "inband", "")["kind"], "provider")
+
+    def test_a_limit_that_names_its_wait_is_waited_out(self) -> None:
+        for engine in KEYS:
+            with self.subTest(engine):
+                self.use_key(engine)
+                run = self.search(engine, f"sourdough faultbusy {engine}", "--timeout", "20")
+                self.assertEqual(run.code, 0, run.stdout)
+
+
+class OwnersOrder(SearchApiCase):
+    def asked(self, **variables: str) -> list[str]:
+        """The engines that auto asks when each of them fails, in order."""
+        self.use(SEARXNG_BASE_URL="", **variables)
+        run = call_main(command, "sourdough faultdown", "--force", "--timeout", "3")
+        attempts = run.document.get("attempts") or run.document["details"].get("attempts", [])
+        names = [attempt["engine"] for attempt in attempts]
+        return names or [run.document["details"]["engine"]]
+
+    def test_the_variable_says_which_engines_auto_asks_and_in_which_order(self) -> None:
+        self.assertEqual(
+            self.asked(WEB_SEARCH_ENGINES="you,tavily,duckduckgo")[:3],
+            ["you", "tavily", "duckduckgo"],
+        )
+
+    def test_without_it_a_company_is_asked_with_a_key_only(self) -> None:
+        self.assertEqual(self.asked(WEB_SEARCH_ENGINES="")[0], "duckduckgo")
+        self.assertEqual(self.asked(TAVILY_API_KEY=KEY)[:2], ["tavily", "duckduckgo"])
+
+    def test_a_paid_engine_never_follows_a_free_one(self) -> None:
+        asked = self.asked(WEB_SEARCH_ENGINES="you,exa,duckduckgo", EXA_API_KEY=KEY)
+        self.assertEqual(asked[:2], ["you", "duckduckgo"])
+
+    def test_an_unknown_name_is_refused_with_those_that_there_are(self) -> None:
+        self.use(WEB_SEARCH_ENGINES="exa,bing")
+        run = call_main(command, "sourdough")
+        self.assertEqual(run.code, 2)
+        self.assertRegex(run.document["error"], "WEB_SEARCH_ENGINES must be one of .*'bing'")
+
+    def test_a_block_names_the_companies_and_what_they_see(self) -> None:
+        run = self.search("duckduckgo", "sourdough faultblocked")
+        hint = run.document["details"]["hint"]
+        self.assertRegex(hint, "Engines tavily, .*keenable answer without a key; their operators")
+
+
+class RecordedAnswers(EnvironmentCase):
+    def results(self, engine: str, name: str, content_type: str = "application/json") -> Any:
+        """What an engine without a key makes of a recorded answer."""
+        folder = samples_folder(name)
+        if folder is None:
+            self.skipTest(f"no folder of ENGINE_SAMPLES holds {name}")
+        server = CannedServer()
+        self.addCleanup(server.close)
+        server.headers = {"Content-Type": content_type}
+        server.body = (folder / name).read_bytes()
+        entry = engines.ENGINES[engine]
+        variables = [entry[field][0] for field in ("address", "mcp") if field in entry]
+        self.set_environment(
+            GLSI_DB_PATH=":memory:", GLSI_RATE_LIMIT="0s", **dict.fromkeys(variables, server.url)
+        )
+        words = ("--engine", engine, "--no-pages", "--force", "-n", "20")
+        return call_main(command, "anything", *words).document
+
+    def test_real_answers_are_read(self) -> None:
+        rows = (
+            ("tavily", "tavily_search_2026.json", "application/json", 5, "ai.pydantic.dev"),
+            ("tavily", "tavily_mcp_keyless_search_2026.json", "application/json", 3, "zacks.com"),
+            ("exa", "exa_mcp_search_2026.sse.txt", "text/event-stream", 3, "github.com/mdn"),
+            ("parallel", "parallel_mcp_search_2026_2of13.json", "application/json", 2, "tc39.es"),
+        )
+        for engine, name, content_type, count, host in rows:
+            with self.subTest(name):
+                document = self.results(engine, name, content_type)
+                self.assertEqual(len(document["results"]), count)
+                self.assertTrue(any(host in one["url"] for one in document["results"]))
+
+    def test_a_real_notice_of_a_spent_month_is_no_answer(self) -> None:
+        document = self.results("tavily", "tavily_mcp_keyless_cap_2026.json")
+        self.assertEqual(document["details"]["kind"], "quota")
+        self.assertNotIn("x402", json.dumps(document))
+
+
+if __name__ == "__main__":
+    unittest.main()
