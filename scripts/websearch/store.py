@@ -209,12 +209,27 @@ class PageStore(StoreFile):
             empty_index(db)
             return {"answers": db.execute("DELETE FROM cache").rowcount, "pages": pages}
 
-        removed: dict[str, int] = {"answers": 0, "pages": 0}
+        nothing = {"answers": 0, "pages": 0}
         if self._db is None and self.path and not os.path.lexists(self.path):
-            return removed  # no file is made to say so
-        removed = self.use(write, removed, writing=True)
+            return nothing  # no file is made to say so
+        removed: dict[str, int] | None = self.use(write, None, writing=True)
+        if removed is None and not query and self.is_full:
+            return self._replace_file()
         self.use(shrink_file, None)
-        return removed
+        return removed or nothing
+
+    def _replace_file(self) -> dict[str, int]:
+        """Remove the file where its disk is so full that SQLite cannot; return how many rows went.
+
+        What was spent is written into a new file.
+        """
+        counts = self.use(count_rows, {"answers": 0, "pages": 0})
+        spent = self.use(lambda db: db.execute("SELECT * FROM spending").fetchall(), [])
+        if not self.remove_files():
+            return {"answers": 0, "pages": 0}
+        for row in spent:
+            self.add_spent(*row)
+        return {name: counts[name] for name in ("answers", "pages")}
 
     def stats(self) -> dict[str, Any]:
         """Return path, bytes, answers, pages, oldest, newest (UTC)."""

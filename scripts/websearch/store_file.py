@@ -216,6 +216,27 @@ class StoreFile:
         path = self.path or DEFAULT_PATH
         self.warnings.append(f"The store {path} cannot be {verb}: {reason}. {advice}")
 
+    @property
+    def is_full(self) -> bool:
+        """Whether the file could not be written because its disk is full."""
+        return self._no_writing and "is full" in self.warnings[-1]
+
+    def remove_files(self) -> bool:
+        """Remove the file and its journal; return whether that worked.
+
+        Then a new one can be made, and the last warning holds no longer.
+        """
+        self.close()
+        try:
+            for ending in ("", "-wal", "-shm"):
+                if os.path.exists(self.path + ending):
+                    os.remove(self.path + ending)
+        except OSError:
+            return False
+        self.warnings.pop()
+        self._no_reading = self._no_writing = False
+        return True
+
     def close(self) -> None:
         """Close the file; nothing if it was not opened."""
         db, self._db, self._version = self._db, None, 0

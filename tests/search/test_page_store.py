@@ -720,6 +720,32 @@ class Unusable(StoreCase):
         self.assertIsNone(store.get_answer("new", None))
         self.assertEqual(len(store.warnings), 1)
 
+    def test_everything_can_be_cleared_on_a_full_disk_and_what_was_spent_stays(self) -> None:
+        class Full(PageStore):  # type: ignore[misc,valid-type]
+            def _work(self, work: Any, missed: Any, writing: bool) -> Any:
+                if writing and os.path.exists(self.path):  # the disk is full as long as it is there
+                    super()._work(lambda _: None, None, False)
+                    raise sqlite3.OperationalError("database or disk is full")
+                return super()._work(work, missed, writing)
+
+        self.filled()
+        store = self.open()
+        store.add_spent("2026-11", "brave", 7)
+        store.close()
+        full = Full(str(self.path))
+        self.addCleanup(full.close)
+        self.assertEqual(full.clear(), {"answers": 1, "pages": 1})
+        self.assertEqual(full.warnings, [])
+        after = self.open()
+        self.assertEqual((after.stats()["pages"], after.spent("2026-11")), (0, {"brave": 7}))
+
+    def test_damaged_numbers_in_an_answer_are_no_numbers(self) -> None:
+        self.filled()
+        text = '{"query": "q", "urls": [], "a": 1e999, "b": NaN, "c": -Infinity, "d": 1.5}'
+        self.execute("UPDATE cache SET content = ?", text)
+        content = self.open().get_answer("key", None)["content"]
+        self.assertEqual([content[name] for name in "abcd"], [None, None, None, 1.5])
+
     def test_locked_by_another_program_costs_a_bounded_wait_once(self) -> None:
         self.filled()
         with closing(sqlite3.connect(self.path, isolation_level=None)) as other:
