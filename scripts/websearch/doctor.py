@@ -131,9 +131,11 @@ def check_keys() -> list[Line]:
                 report_line(name, "warning", message, f"{hint}; no other script needs it.")
             )
     if keyless:
-        message = f"no key for {', '.join(keyless)}: they answer without one if they are named."
-        hint = "Their operators see the query. WEB_SEARCH_ENGINES puts them into auto."
-        lines.append(report_line("further keys", "ok", message, hint))
+        message = (
+            f"no key for {', '.join(keyless)}: they answer without one if they are named; their "
+            "operators see the query. WEB_SEARCH_ENGINES puts them into auto."
+        )
+        lines.append(report_line("further keys", "ok", message))
     return lines
 
 
