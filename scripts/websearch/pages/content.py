@@ -120,6 +120,8 @@ def comments_are_content(page: Page) -> bool:
         return True
     if are_readers and not page.is_question and page.root.prose - prose >= MIN_POST:
         page.has_readers_comments = True
+        if not page.says_documentation:  # a post on code
+            page.is_documentation, page.is_article = False, page.says_article
         return False
     if page.is_article and find_core(page, inside)[1] >= MIN_CORE:
         return False

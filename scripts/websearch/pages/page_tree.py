@@ -48,6 +48,7 @@ class Page:
 
     is_article, is_thread (of a forum), is_question (with answers): it says so itself.
     is_documentation: its generator or its headings and code say so; then it is no article.
+    says_article, says_documentation: what the page says itself, before that is weighed.
     keeps_comments: they are its content, as in a forum. has_readers_comments: as a blog has them.
     leniency: how many of the rules are not applied (IGNORED_RULES).
     """
@@ -59,10 +60,11 @@ class Page:
         signs = html[:MAX_SIGN_HTML]
         self.is_question = "QAPage" in signs  # names of schema.org, which are in the page's data
         self.is_thread = "DiscussionForumPosting" in signs or self.is_in_forum()
-        says_article = bool(re.search(_SAYS_ARTICLE, signs))
+        self.says_article = says_article = bool(re.search(_SAYS_ARTICLE, signs))
         generator = self.generator()
+        self.says_documentation = bool(re.match(_DOCUMENTATION_GENERATOR, generator))
         self.is_documentation = not (self.is_question or self.is_thread) and (
-            bool(re.match(_DOCUMENTATION_GENERATOR, generator))
+            self.says_documentation
             or (
                 not (says_article and re.search(_IS_POSTING, signs))
                 and (bool(re.match(_WIKI, generator)) or self.looks_like_documentation())
