@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from websearch.common import frame_markdown, markdown_link, run_operation
+from websearch.common import frame_markdown, make_harmless, markdown_link, run_operation
 from websearch.engines import FILTER_PARAMS, SPELLINGS, keyless_engines
 from websearch.engines.engine_search import as_results, search_engine
 
@@ -85,4 +85,4 @@ def result_markdown(item: dict[str, Any]) -> str:
     line = f"{item['position']}. {markdown_link(title, item['url'])}"
     facts = [item[name] for name in ("date", "author", "license") if name in item]
     line = " · ".join([line, *facts])
-    return f"{line}\n   {item['snippet']}" if "snippet" in item else line
+    return f"{line}\n   {make_harmless(item['snippet'])}" if "snippet" in item else line

@@ -6,10 +6,10 @@ import itertools
 import json
 import re
 
-from websearch.common import SearchError, markdown_link, one_line, plain_text
+from websearch.common import SearchError, make_harmless, markdown_link, one_line, plain_text
 from websearch.html_tree import unescape
 from websearch.pages.charsets import wide_codec, wide_label
-from websearch.pages.foreign_text import harmless_markdown, make_harmless
+from websearch.pages.foreign_text import harmless_markdown
 from websearch.pages.markdown import MarkdownWriter, backticks
 from websearch.pages.page_tree import Page
 

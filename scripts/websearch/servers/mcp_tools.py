@@ -512,13 +512,10 @@ def tool_text(name: str, document: Document, max_chars: int = DEFAULT_MAX_CHARS)
     lacks_key = details.get("kind") == "auth" and "not set" in str(document.get("error"))
     if lacks_key and CONFIGURATION_HINT not in details["hint"]:
         details["hint"] = f"{details['hint']} {CONFIGURATION_HINT}"
-    text = ""
-    for sixths in (6, 5, 4, 3, 2):  # Markdown may be longer than JSON
-        fit_document(document, max_chars * sixths // 6)
-        text = to_markdown(document)
-        if len(text) < max_chars:
-            return text
-    return shorten(text, max_chars - 1)
+    spec = object_field(load_module(TOOLS[name]["module"]).COMMANDS, TOOLS[name]["command"])
+    expendable = spec.get("expendable", ())
+    fit_document(document, max_chars - 1, expendable, lambda cut: len(to_markdown(cut)))
+    return shorten(to_markdown(document), max_chars - 1)
 
 
 def is_failure(document: Document, arguments: Any) -> bool:
