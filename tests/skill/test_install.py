@@ -34,6 +34,7 @@ FEW_SCRIPTS = (
     "install.py", "brave_search.py", "mcp_server.py", "web_search.py",
     *(f"websearch/{name}.py"
       for name in ("__init__", "common", "skill_files", "installation", "packing")),
+    "websearch/servers/desk/style.css",
 )  # fmt: skip
 NAME = "web-search"
 

@@ -89,11 +89,11 @@ TOOLS: dict[str, dict[str, Any]] = {
             },
         },
         "help": {
-            "queries": "instead of query: questions, answered together",
-            "count": "results; with queries: sources (default 8)",
-            "focus": "also ask Stack Overflow and GitHub, paper indexes, forums, Wikipedia",
-            "force": "search anew instead of using the cache",
-            "stale": "if no engine answers, use the cache of any age",
+            "queries": "instead of query: answered together",
+            "count": "results; of queries: sources (8)",
+            "focus": "also ask Stack Overflow, GitHub, paper indexes, forums, Wikipedia",
+            "force": "search anew, not in the cache",
+            "stale": "if no engine answers, any stored answer",
             "engine": "{choices}; several with commas: asked at once",
         },
     },
@@ -102,7 +102,7 @@ TOOLS: dict[str, dict[str, Any]] = {
         "module": "websearch.pages.read", "command": "read", "run": "run_read",
         "doing": "reading", "annotations": READS_THE_WEB,
         "description": "Read web pages whose URLs are known, as Markdown. Give query for the "
-        "passages of long pages that answer it; offset goes on.",
+        "passages that answer it.",
         "arguments": [
             "urls", "query", "outline", "section", "find", "offset", "links", "pages", "archived",
             "max_chars",
@@ -112,9 +112,9 @@ TOOLS: dict[str, dict[str, Any]] = {
                  "outline": "headings with their offsets, no text",
                  "section": "heading of the section to read",
                  "find": "literal text, such as an error code",
-                 "offset": "characters to skip; a cut page names the next offset",
+                 "offset": "characters to skip; a cut page names the next",
                  "pages": "of a PDF, such as 3-7 or 1,4",
-                 "archived": "if a page is gone, read its copy in the Internet Archive"},
+                 "archived": "if a page is gone, read its archived copy"},
     },
     "recall": {
         "title": "Search pages read before",
@@ -132,8 +132,7 @@ TOOLS: dict[str, dict[str, Any]] = {
             "CODE_ASSIST_ACCESS_TOKEN",
         ),
         "doing": "asking Gemini", "annotations": READS_THE_WEB,
-        "description": "Answer a question from a Google search, written by Gemini, with sources "
-        "and the queries used.",
+        "description": "An answer that Gemini writes from a Google search, with its sources.",
         "arguments": [
             "query", "model", ("thinking_level", "thinking"), "focus", "since", "require_grounding",
             "max_chars",
@@ -179,8 +178,7 @@ TOOLS: dict[str, dict[str, Any]] = {
         "module": "brave_search", "command": "summarizer", "run": "run_summarizer",
         "keys": (),
         "doing": "waiting for the summary", "annotations": READS_THE_WEB,
-        "description": "Brave's summary of a search, by query or key. Only with the discontinued "
-        "Pro AI plan; else use brave_context.",
+        "description": "Brave's summary of a search: only with the discontinued Pro AI plan.",
         "arguments": ["query", "key", "entity_info", "inline_references"],
         "help": {"key": "of brave_web_search with summary",
                  "query": "instead of a key"},
@@ -502,18 +500,19 @@ def tool_text(name: str, document: Document, max_chars: int = DEFAULT_MAX_CHARS)
     Raises whatever the command's to_markdown raises for a document of another form.
     """
     to_markdown: Callable[[Document], str] = error_markdown
+    expendable: tuple[str, ...] = ()
     details = object_field(document, "details")
     is_bare = details.get("kind") == "no_results" and document.keys() <= NOTHING_BUT_ERROR
     if details.get("kind") != "internal" and not is_bare:  # after an internal error it may not work
         tool = TOOLS[name]
         for label, other in tool.get("instead", {}).items():
             tool = other if label in document else tool
-        to_markdown = load_module(tool["module"]).to_markdown
+        module = load_module(tool["module"])
+        to_markdown = module.to_markdown
+        expendable = module.COMMANDS[tool["command"]].get("expendable", ())
     lacks_key = details.get("kind") == "auth" and "not set" in str(document.get("error"))
     if lacks_key and CONFIGURATION_HINT not in details["hint"]:
         details["hint"] = f"{details['hint']} {CONFIGURATION_HINT}"
-    spec = object_field(load_module(TOOLS[name]["module"]).COMMANDS, TOOLS[name]["command"])
-    expendable = spec.get("expendable", ())
     fit_document(document, max_chars - 1, expendable, lambda cut: len(to_markdown(cut)))
     return shorten(to_markdown(document), max_chars - 1)
 
