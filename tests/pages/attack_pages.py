@@ -178,7 +178,7 @@ def sample(name: str, argument: Any) -> str:
     if name != "IN":
         return "a"
     negated = str(argument[0][0]) == "NEGATE"
-    for character in SAMPLES:
+    for character in (*SAMPLES, "\u0301"):  # a mark is neither a word nor a blank
         if negated != any(is_member(character, *item) for item in argument):
             return character
     operation, value = argument[0]

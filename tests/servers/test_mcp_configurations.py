@@ -136,7 +136,7 @@ class Form(unittest.TestCase):
                 )
 
     def test_the_variables_are_those_that_the_reference_documents(self) -> None:
-        reference = (ROOT / "references/servers.md").read_text(encoding="utf-8")
+        reference = (ROOT / "references/keys_and_installing.md").read_text(encoding="utf-8")
         proxies = {"HTTPS_PROXY", "NO_PROXY"}  # the standard library's
         for path in self.each():
             names = list(variables(path))

@@ -510,7 +510,7 @@ class Bundle(InstallCase):
         copy = self.installed()
         scripts = {
             path.relative_to(copy).as_posix(): path.read_bytes()
-            for path in (copy / "scripts").rglob("*.py")
+            for path in (copy / "scripts").rglob("*.*")
         }
         found = {name: data for name, data in self.files.items() if name.startswith("scripts/")}
         self.assertEqual(found, scripts)

@@ -37,7 +37,7 @@ MOMENT = "%Y-%m-%dT%H:%M:%S.000Z"
 TEXT_CHARS = 10_000  # of a page: the most that the price of a search includes
 NOTHING_FOUND = "No search results found"  # the MCP server's words for it
 # Highlights hold Markdown of pages, rules included: a block begins only where its fields do.
-BLOCK_BORDER = re.compile(r"\n+---\n+(?=Title: [^\n]*\nURL: )")
+BLOCK_BORDER = re.compile(r"\n---\n{1,9}(?=Title: [^\n]{0,2000}\nURL: )")
 BLOCK = re.compile(
     r"Title: (?P<title>[^\n]*)\nURL: (?P<url>\S+)\n(?:Published: (?P<date>[^\n]*)\n)?"
     r"(?:Author: [^\n]*\n)?(?:Highlights|Text):[ \n]*(?P<text>.*)",

@@ -88,7 +88,7 @@ NOTE_ROLES = name_set("note doc-footnote doc-endnote doc-endnotes doc-tip doc-no
 # The whole text of a link or box in a heading, a term or beside code that does something with it.
 _CONTROL = (
     r"(?i)(?:[\W_]|\b(?:permanent link|permalink|link|source|src|view source|edit|edit this page"
-    r"|run|run this code|run code|try it|copy|copy link|copied|to this (?:heading|definition)))*"
+    r"|run|run this code|run code|try it|copy|copied|to this (?:heading|definition)))*"
 )
 CONTROL_WORDS = name_set("srclink src viewcode edit editsection anchor headerlink permalink")
 INLINE_BOXES = name_set("span b small sup")

@@ -21,10 +21,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 from websearch import command_line, common, http_client
 from websearch.servers.http_messages import (
-    HEADER_LINE,
     MAX_HEAD,
     MAX_TARGET,
-    REQUEST_LINE,
     HttpError,
     HttpRequest,
     body_of,
@@ -49,6 +47,10 @@ SEND_TIMEOUT = 20.0  # seconds for a client to take a piece of an answer
 LINGER_TIMEOUT = 1.0  # seconds for a client to take the answer before a connection is closed
 STOP_TIMEOUT = 10.0  # seconds that running requests get after a signal to stop
 LOOK_SECONDS = 0.1  # the server looks this often whether a signal came
+# Both patterns are linear: no two neighbouring parts match the same byte.
+TOKEN = rb"[!#$%&'*+.^_`|~\w-]+"  # RFC 9110, section 5.6.2: a method, or a header's name
+REQUEST_LINE = rb"%s (?:/|https?:/|\*)[!-~\x80-\xff]* HTTP/[1-9]\.\d\r\n" % TOKEN
+HEADER_LINE = rb"%s:[\t -~\x80-\xff]*\r\n" % TOKEN
 
 
 class TimedSocket(io.RawIOBase):

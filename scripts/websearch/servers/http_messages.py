@@ -42,10 +42,6 @@ STATUSES = {
 # Kind of failure of an HttpError with this status; the others are invalid_input.
 KINDS = {401: "auth", 403: "refused", 408: "timeout", 503: "provider"}
 
-# Both patterns are linear: no two neighbouring parts match the same byte.
-TOKEN = rb"[!#$%&'*+.^_`|~\w-]+"  # RFC 9110, section 5.6.2: a method, or a header's name
-REQUEST_LINE = rb"%s (?:/|https?:/|\*)[!-~\x80-\xff]* HTTP/[1-9]\.\d\r\n" % TOKEN
-HEADER_LINE = rb"%s:[\t -~\x80-\xff]*\r\n" % TOKEN
 NO_BODY_HINT = "Parameters go into the query string."
 OTHER_PAGES_HINT = "Web pages of other sites may not use this server."
 

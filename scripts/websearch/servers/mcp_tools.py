@@ -113,7 +113,7 @@ TOOLS: dict[str, dict[str, Any]] = {
                  "section": "heading of the section to read",
                  "find": "literal text, such as an error code",
                  "offset": "characters to skip; a cut page names the next",
-                 "pages": "of a PDF, such as 3-7 or 1,4",
+                 "pages": "of a PDF: 3-7 or 1,4",
                  "archived": "if a page is gone, read its archived copy"},
     },
     "recall": {
@@ -156,8 +156,8 @@ TOOLS: dict[str, dict[str, Any]] = {
             "max_chars",
         ],
         "help": {
-            "count": "each further 10 cost one more request",
-            "page": "page to begin with, of at most 10 results",
+            "count": "each further 10: one more request",
+            "page": "page to begin with",
         },
     },
     "brave_web_search": {
@@ -171,7 +171,7 @@ TOOLS: dict[str, dict[str, Any]] = {
             "extra_snippets", "summary", "max_chars",
         ],
         "help": {"offset": "pages to skip (not results)",
-                 "summary": "ask for a key for brave_summarizer (Pro AI plan)"},
+                 "summary": "ask for a key for brave_summarizer"},
     },
     "brave_summarizer": {
         "title": "Summary by Brave",

@@ -19,7 +19,6 @@ FENCE = re.compile(r" {0,3}(`{3,}|~{3,})[ \t]*([\w+#.-]{0,40})")
 HEADING = re.compile(r" {0,3}(#{1,6})[ \t]+(.*)")
 ITEM = re.compile(r"( *)([-*+]|\d{1,9}[.)])[ \t]+(.*)")
 RULE = re.compile(r" {0,3}(?:-[ \t]*){3,}|(?:\*[ \t]*){3,}|(?:_[ \t]*){3,}")
-TABLE_RULE = re.compile(r"[ \t]*\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*")
 CELL_BORDER = re.compile(r"(?<!\\)\|")
 # The bound of 2,000 characters holds for a link's text and address, code and emphasised text.
 INLINE = re.compile(
@@ -85,7 +84,7 @@ class Page:
             return self.heading(len(heading[1]), heading[2]), index + 1
         if RULE.fullmatch(line):
             return "<hr>\n", index + 1
-        if "|" in line and index + 1 < len(lines) and TABLE_RULE.fullmatch(lines[index + 1]):
+        if "|" in line and index + 1 < len(lines) and is_table_rule(lines[index + 1]):
             return self.table(lines, index)
         return self.nested_at(lines, index, depth) if depth < MAX_DEPTH else ("", index)
 
@@ -227,6 +226,11 @@ def table_cells(line: str) -> list[str]:
     inner = line.strip().removeprefix("|")
     inner = inner[:-1] if inner.endswith("|") and not inner.endswith("\\|") else inner
     return [cell.strip() for cell in CELL_BORDER.split(inner)]
+
+
+def is_table_rule(line: str) -> bool:
+    """Return whether a line stands between a table's head and its rows, like |---|:-:|."""
+    return all(re.fullmatch(r":?-+:?", cell) for cell in table_cells(line))
 
 
 def code_block(lines: list[str], start: int, fence: str, language: str) -> tuple[str, int]:
