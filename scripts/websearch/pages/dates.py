@@ -341,11 +341,18 @@ def names_of_date(node: Node) -> str:
     for _ in range(3):
         if near is None or near.tag in ("body", "html"):
             break
-        names = f"{names_of(near)} {near.attributes.get('itemprop', '')[:MAX_NAMES]}"
-        if re.search(_DATE_NAMES, names):
-            return names
+        if near.attributes:
+            names = f"{names_of(near)} {near.attributes.get('itemprop', '')[:MAX_NAMES]}"
+            if has_name(_DATE_NAMES, names):
+                return names
         near = near.parent
     return ""
+
+
+@functools.lru_cache(4096)
+def has_name(pattern: str, names: str) -> bool:
+    """Return whether a pattern is in the names of an element, which most pages repeat."""
+    return bool(re.search(pattern, names))
 
 
 def heading_index(page: Page) -> int:
@@ -370,7 +377,7 @@ def other_elements(page: Page, heading: int) -> set[Node]:
     own = set(ancestors(page.nodes[heading])) if heading else set()
     others: set[Node] = set()
     for node in page.nodes:
-        is_other = node.tag in ("nav", "aside") or bool(re.search(_OTHER_NAMES, names_of(node)))
+        is_other = node.tag in ("nav", "aside") or has_name(_OTHER_NAMES, names_of(node))
         if node.tag == "footer":  # that of an article is its own
             is_other = all(above.tag != "article" for above in ancestors(node))
         if node not in own and (is_other or node.parent in others):
