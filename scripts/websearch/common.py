@@ -234,11 +234,21 @@ def may_fall_back(kind: str) -> bool:
 # ===== shared block: marked text (edit websearch/common.py, then run `make sync`) =================
 
 _HTML_MARK = r"(?i)</?(?:strong|b|em|i|u|mark|code|span|p|br)(?:\s[^<>]*)?/?>"
+_NO_CHARACTER = r"&#(?:\d{10,}|[xX][0-9a-fA-F]{10,});?"
 
 
 def plain_text(marked: str) -> str:
     """Return a title or snippet without highlighting tags, its entities decoded once."""
-    return clean_text(html.unescape(re.sub(_HTML_MARK, "", marked))).strip()
+    return clean_text(unescape(re.sub(_HTML_MARK, "", marked))).strip()
+
+
+def unescape(text: str) -> str:
+    """Return text with its character references decoded once.
+
+    References to numbers of ten digits and more name no character; html.unescape would raise
+    ValueError for those of thousands of digits.
+    """
+    return html.unescape(re.sub(_NO_CHARACTER, "\ufffd", text) if "&#" in text else text)
 
 
 # ===== end of shared block: marked text ===========================================================

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import re
 
+from websearch.common import unescape
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -66,21 +68,6 @@ _QUOTED_VALUE = r"""=\s*["']|>"""
 
 
 # ===== elements and their attributes ==============================================================
-
-
-def unescape(text: str) -> str:
-    """Return text with its character references decoded once.
-
-    References to numbers of ten digits and more name no character; html.unescape would raise
-    ValueError for those of thousands of digits.
-    """
-    if "&" not in text:
-        return text
-    from html import unescape as decode
-
-    if "&#" in text:
-        text = re.sub(r"&#(?:\d{10,}|[xX][0-9a-fA-F]{10,});?", "\ufffd", text)
-    return decode(text)
 
 
 class Node:

@@ -234,6 +234,7 @@ class Texts(unittest.TestCase):
             ("vector<int> x", "vector<int> x"),
             ("&#x202e;abc", "abc"),
             ("AT&T &nosuch; &", "AT&T &nosuch; &"),
+            (f"a&#{'9' * 5_000};b", "a\ufffdb"),
         ):
             with self.subTest(marked):
                 self.assertEqual(common.plain_text(marked), text)

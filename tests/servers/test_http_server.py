@@ -36,6 +36,7 @@ from tests.servers.http_support import (
 from tests.support import SLACK, EnvironmentCase, call_main, load_script, run_script
 
 command: Any = load_script("http_server")
+connection: Any = load_script("websearch.servers.http_connection")
 messages: Any = load_script("websearch.servers.http_messages")
 
 
@@ -474,7 +475,7 @@ class Protocol(ServerCase):
                 answer = responses(self.api.talk(request("/health", "GET", line)))[0]
                 self.assertEqual(answer.status, 400 if "\0" in line or "X " in line else 200)
                 self.assertLess(time.monotonic() - started, SLACK)
-        for pattern in (messages.REQUEST_LINE, messages.HEADER_LINE):
+        for pattern in (connection.REQUEST_LINE, connection.HEADER_LINE):
             for head, unit in ((b"X:", b" "), (b"X:", b" \t"), (b"X", b"X"), (b"GET /", b"/ ")):
                 seconds = [self.time_of(pattern, head + unit * n) for n in (50_000, 200_000)]
                 self.assertLess(seconds[1], 4**1.3 * seconds[0] + 0.05, (pattern, unit))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import time
 
-from websearch.common import SearchError
+from websearch.common import SearchError, unescape
 from websearch.engines.api_sources import (
     FEWER_WORDS,
     api_request,
@@ -20,7 +20,6 @@ from websearch.engines.api_sources import (
 )
 from websearch.engines.messages import ResultPage
 from websearch.engines.result_pages import layout_error, wall_error
-from websearch.html_tree import unescape
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -6,8 +6,14 @@ import itertools
 import json
 import re
 
-from websearch.common import SearchError, make_harmless, markdown_link, one_line, plain_text
-from websearch.html_tree import unescape
+from websearch.common import (
+    SearchError,
+    make_harmless,
+    markdown_link,
+    one_line,
+    plain_text,
+    unescape,
+)
 from websearch.pages.charsets import wide_codec, wide_label
 from websearch.pages.foreign_text import harmless_markdown
 from websearch.pages.markdown import MarkdownWriter, backticks

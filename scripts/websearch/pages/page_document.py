@@ -12,8 +12,9 @@ from websearch.common import (
     error_document,
     one_line,
     shorten,
+    unescape,
 )
-from websearch.html_tree import texts_below, unescape
+from websearch.html_tree import texts_below
 from websearch.pages.charsets import decode_page
 from websearch.pages.content import find_content
 from websearch.pages.fetch import (

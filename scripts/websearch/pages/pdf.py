@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import time
 
-from websearch.common import SearchError, clean_text, drop_empty, one_line, quoted
+from websearch.common import SearchError, clean_text, drop_empty, one_line, quoted, unescape
 from websearch.pdf.annotations import show_annotations
 from websearch.pdf.content_stream import ContentReader
 from websearch.pdf.file import PdfFile
@@ -242,8 +242,6 @@ def info_text(value: Any) -> str:
 
 def xmp_text(description: str, element: str, pattern: str) -> str:
     """Return the value of a field of an XMP description; "" if it has none."""
-    from websearch.html_tree import unescape
-
     start = description.find(element)
     match = re.compile(pattern).search(description, start) if start >= 0 else None
     return one_line(unescape(match[1]), 300) if match else ""

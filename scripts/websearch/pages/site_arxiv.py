@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import re
 
-from websearch.common import SearchError
+from websearch.common import SearchError, unescape
 from websearch.engines.api_sources import api_request
 from websearch.engines.arxiv import NAME, feed_entries
 from websearch.engines.messages import ApiValue
-from websearch.html_tree import unescape
 from websearch.pages.site_api import facts_line
 
 TYPE_CHECKING = False
