@@ -1626,12 +1626,12 @@ if SAMPLES:
         def test_searxngs_json_and_page_give_the_same_five_results(self) -> None:
             by_json = self.page("searxng", "searxng/search_hello_world.json")
             by_page = self.page("searxng", "searxng/search_hello_world.html")
-            self.assertEqual(len(by_json["results"]), 5)
-            self.assertEqual(by_json["results"], by_page.results)
-            self.assertTrue(self.page("searxng", "searxng/search_page2.json")["results"])
-            self.assertEqual(len(self.page("searxng", "searxng/scout.json")["results"]), 2)
-            self.assertEqual(by_json["unresponsive_engines"][0]["engine"], "wikipedia")
-            self.assertEqual(by_page["unresponsive_engines"][0]["engine"], "wikipedia")
+            self.assertEqual(len(by_json.results), 5)
+            self.assertEqual(by_json.results, by_page.results)
+            self.assertTrue(self.page("searxng", "searxng/search_page2.json").results)
+            self.assertEqual(len(self.page("searxng", "searxng/scout.json").results), 2)
+            self.assertEqual(by_json.unresponsive_engines[0]["engine"], "wikipedia")
+            self.assertEqual(by_page.unresponsive_engines[0]["engine"], "wikipedia")
 
         def test_searxngs_failures_are_errors_and_not_empty_results(self) -> None:
             with self.assertRaises(common.SearchError) as caught:
