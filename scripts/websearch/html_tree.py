@@ -115,7 +115,8 @@ def text_beginning(node: Node, limit: int) -> str:
     """Return about the first limit characters of what texts_below yields, on one line."""
     pieces: list[str] = []
     for text in texts_below(node):
-        pieces.append(re.sub(r"\s+", " ", text)[:limit])
+        # No more than limit runs of blanks stand within limit characters.
+        pieces.append(re.sub(r"\s+", " ", text, count=limit)[:limit])
         limit -= len(pieces[-1])
         if limit <= 0:
             break
