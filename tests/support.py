@@ -52,6 +52,7 @@ keeper = capture.start(KEPT, CANARY) if KEPT else None
 # What the user's own environment could change in a test.
 _PRIVATE = re.compile(
     r"WEB_SEARCH_.*|GLSI_.*|.*_API_KEY|.*_ACCESS_TOKEN|.*_BASE_URL|.*_proxy|XDG_CONFIG_HOME"
+    r"|CI|TERM|NO_COLOR|CLAUDECODE|CODEX_SANDBOX|GEMINI_CLI|OPENCODE|CURSOR_AGENT"
     r"|GITHUB_TOKEN|GEMINI_MODEL|GEMINI_PROVIDERS|GOOGLE_CLOUD_.*"
     r"|PYTHON.*|SSL_CERT_.*",
     re.IGNORECASE,

@@ -92,7 +92,7 @@ class Reading(SmallWebCase):
 
     def test_a_section_that_is_not_there_names_those_that_are(self) -> None:
         document = self.read("docs/timeouts", "--section", "Zebra crossings")
-        self.assertEqual(document["details"]["kind"], "invalid_input")
+        self.assertEqual(document["details"]["kind"], "no_results")
         self.assertIn("imeout", document["details"]["hint"])
 
     def test_a_literal_text_is_found_with_what_stands_around_it(self) -> None:

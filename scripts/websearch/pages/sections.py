@@ -78,7 +78,7 @@ def find_section(text: str, name: str) -> Heading:
     """Return the section whose heading is nearest to a name.
 
     The same words win, then a heading that holds them, then the most similar one. Raises
-    SearchError (invalid_input), whose hint lists headings, if none is near.
+    SearchError (no_results), whose hint lists headings, if none is near.
     """
     import difflib
 
@@ -94,7 +94,7 @@ def find_section(text: str, name: str) -> Heading:
         return headings[words.index(near[0])]
     listed = "; ".join(heading.text for heading in headings[:10]) or "The page has no headings"
     message = f"No heading of the page is like {quoted(name)}."
-    raise SearchError("invalid_input", message, f"{listed}. outline lists all headings.")
+    raise SearchError("no_results", message, f"{listed}. outline lists all headings.")
 
 
 def find_places(text: str, wanted: str) -> tuple[list[dict[str, Any]], int]:
