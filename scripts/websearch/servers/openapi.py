@@ -70,7 +70,8 @@ def parameter_schema(parameter: dict[str, Any]) -> dict[str, Any]:
     elif "choices" in parameter:
         schema = {"type": "string", "enum": list(parameter["choices"])}
     else:
-        schema = {"type": "string", "pattern": r"\S"}
+        # Blank as Python takes it: these separators are no white space in other languages.
+        schema = {"type": "string", "pattern": r"[^\s\x1c-\x1f\x85]"}
     schema |= VALUE_SCHEMAS.get(parameter["name"], {})
     if kind in ("list", "csv"):
         schema = {"type": "array", "items": schema, "minItems": parameter.get("min_items", 1)}
