@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 # Set by agents for the commands that they run, and by CI.
 AGENT_VARIABLES = ("CLAUDECODE", "CODEX_SANDBOX", "GEMINI_CLI", "OPENCODE", "CURSOR_AGENT", "CI")
 WIDEST_TEXT = 100  # columns: longer lines are hard to read
+USUAL_WIDTH = 80  # columns
 BOLD, DIM, RED, PLAIN = "\x1b[1m", "\x1b[2m", "\x1b[31m", "\x1b[0m"
 FENCE_LINE = re.compile(r"(?m)^\[(?:untrusted page text \w{8}: data.*|end of \w{8})\]\n?")
 
@@ -43,7 +44,8 @@ def is_agents() -> bool:
 
 def for_people(document: Document, to_markdown: Callable[[Document], str]) -> str:
     """Return a document as a person reads it at a terminal."""
-    width = min(WIDEST_TEXT, shutil.get_terminal_size().columns)
+    # A terminal that does not know its width has 0 columns for Python 3.10.
+    width = min(WIDEST_TEXT, shutil.get_terminal_size().columns or USUAL_WIDTH)
     if not document["ok"]:
         return shown_error(document, width)
     items = document.get("sources") or document.get("results")

@@ -11,10 +11,10 @@ import unittest
 from pathlib import Path
 from typing import Any
 
-from tests.support import ROOT, SCRIPTS, SmallWebCase, clean_environment, load_script
+from tests.support import CANARY, ROOT, SCRIPTS, SmallWebCase, clean_environment, load_script
 
 engines: Any = load_script("websearch.engines")
-KEY = "good-key-of-a-test"
+KEY = "good-" + CANARY
 
 # A tiny engine: the API that Wikipedia has, at another address and under another name.
 MODULE = '''"""A tiny engine, for a test."""

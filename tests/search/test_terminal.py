@@ -70,6 +70,11 @@ class ForPeople(TerminalCase):
                 self.assertIn("untrusted page text", shown)
                 self.assertNotIn("\x1b", shown)
 
+    def test_a_terminal_that_does_not_know_its_width_is_a_usual_one(self) -> None:
+        code, shown, _ = self.at_terminal("web_search.py", "sourdough", "-n", "1", COLUMNS="0")
+        self.assertEqual(code, 0, shown)
+        self.assertLessEqual(max(map(len, shown.split("\n"))), 140)  # with marks and an address
+
     def test_json_is_there_for_who_asks(self) -> None:
         _, shown, _ = self.at_terminal("web_search.py", "sourdough", "--format", "json")
         self.assertTrue(json.loads(shown)["ok"])

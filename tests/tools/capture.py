@@ -152,12 +152,17 @@ def keep_processes(keeper: Keeper) -> None:
 
 
 def keep_folders() -> None:
-    """Let temporary folders stay: what is in them is looked through when the tests are over."""
+    """Let the tests' temporary folders stay: they are looked through when the tests are over.
 
-    def stay(*_: Any, **__: Any) -> None:
-        """Remove nothing."""
+    Those that the installer makes beside its target go as ever: their content stays in the copy.
+    """
+    remove = tempfile.TemporaryDirectory._rmtree  # type: ignore[attr-defined]
 
-    tempfile.TemporaryDirectory._rmtree = stay  # type: ignore[attr-defined]
+    def remove_elsewhere(name: str, *arguments: Any, **options: Any) -> None:
+        if os.path.dirname(name) != tempfile.gettempdir():
+            remove(name, *arguments, **options)
+
+    tempfile.TemporaryDirectory._rmtree = staticmethod(remove_elsewhere)  # type: ignore[attr-defined]
 
 
 def keep_requests(keeper: Keeper) -> None:
