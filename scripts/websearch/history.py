@@ -68,24 +68,21 @@ def note(store: StoreFile, kind: str, text: str, params: dict[str, Any], is_good
     store.use(write, None, writing=True)
 
 
-def note_read(params: dict[str, Any], document: Document) -> None:
-    """Add an entry for pages that were read, unless the call was refused as invalid."""
-    from contextlib import closing
-
-    from websearch.store import PageStore
-
-    urls = [page["url"] for page in document.get("pages", [])]
-    if urls and all(url.startswith("http") for url in urls):  # not a file of this machine
-        with closing(PageStore()) as store:
-            note(store, "read", "\n".join(urls), params, document["ok"])
-
-
 def noting_reads(run: Callable[..., Document]) -> Callable[..., Document]:
-    """Return a function that reads pages as run does, and notes in the history which ones."""
+    """Return a function that reads pages as run does, and notes in the history which ones.
+
+    run gets the store, so that it can keep the pages. Calls that are refused as invalid, and files
+    of this machine, are not noted.
+    """
 
     def run_and_note(params: dict[str, Any], *others: Any, **options: Any) -> Document:
-        document = run(params, *others, **options)
-        note_read(params, document)
+        from websearch.store import PageStore
+
+        with contextlib.closing(PageStore()) as store:
+            document = run(params, *others, store=store, **options)
+            urls = [page["url"] for page in document.get("pages", [])]
+            if urls and all(url.startswith("http") for url in urls):
+                note(store, "read", "\n".join(urls), params, document["ok"])
         return document
 
     return run_and_note

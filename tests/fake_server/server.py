@@ -38,6 +38,7 @@ from types import TracebackType
 
 from . import (
     brave,
+    docs_sites,
     exa,
     gemini,
     kagi,
@@ -79,6 +80,7 @@ ROUTES: tuple[Route, ...] = (
     *stackexchange.ROUTES,  # it compresses its answers itself, so its results lead here before
     *wayback.ROUTES,  # its addresses begin like those of the small web
     *small_web.ROUTES,
+    *docs_sites.ROUTES,
     *website.ROUTES,
 )
 

@@ -1,7 +1,8 @@
 """The Internet Archive: GET /cdx/search/cdx lists captures, GET /web/TIMEid_/URL gives one.
 
-It has copies of the pages of this server that are gone: /site/gone/..., and those of small_web.py
-with the faults gone-NAME. /site/gone/NAME and gone-NAME decide what the archive does:
+It has copies of the pages of this server that are gone or refuse: /site/gone/..., /site/wall/...,
+/site/status/500, and those of small_web.py with the faults gone-NAME. /site/gone/NAME and
+gone-NAME decide what the archive does:
   never       it has no copy               refused    its owner wants none shown (403)
   busy        429 without Retry-After      broken     it has a copy that cannot be fetched (503)
   odd         no JSON                      hang       never an answer
@@ -23,7 +24,10 @@ if TYPE_CHECKING:
 CAPTURES = (("20200102030405", "200"), ("20231224000000", "301"), ("20240131120000", "200"),
             ("20250505050505", "404"))  # fmt: skip
 PARAMETERS = {"url", "output", "fl", "filter", "limit"}
-GONE = r"https?://[^/]+/(?:site/gone/|web/fault-gone-?)(?P<fault>\w*)/?(?P<document>.*)"
+GONE = (
+    r"https?://[^/]+/(?:site/gone/|site/status/500|site/wall/|web/fault-gone-?)"
+    r"(?P<fault>\w*)/?(?P<document>.*)"
+)
 MEMENTO = (("memento-datetime", "Wed, 31 Jan 2024 12:00:00 GMT"),)
 
 

@@ -15,7 +15,7 @@ from urllib.parse import unquote
 
 from .connection import Connection, head_bytes
 from .messages import Answer, RecordedRequest, Reply, Route, ServerState, route
-from .pdf_builder import PdfBuilder, encrypt_with_rc4
+from .pdf_builder import HELVETICA, PdfBuilder, encrypt_with_rc4
 from .script_pages import PAGES as SCRIPT_PAGES
 
 if TYPE_CHECKING:
@@ -78,6 +78,7 @@ FRENCH = (
     "l’abri de la lumière, très peu de temps, dans une eau qui frémit à peine – voilà tout.</p>"
     "</body></html>"
 )
+TIDES = "day,height\n1,3.1 | 3.2\n" + "".join(f"{day},{day % 7}.4\n" for day in range(2, 400))
 DRIP_SECONDS = 0.2
 LATE_SECONDS = 0.6
 BIG_BYTES = 6_000_000
@@ -135,6 +136,45 @@ def _paper() -> bytes:
     info = b"<</Title(The lighthouse log)/Author(Ann Keeper)/CreationDate(D:20240131)>>"
     builder.trailer["Info"] = b"%d 0 R" % builder.add(info)
     return builder.build("stream")
+
+
+@cache
+def _manual() -> bytes:
+    """A manual with an outline: an array, an action and a named destination."""
+    builder = PdfBuilder()
+    for lines in (("Setting up.",), ("The first call.",), ("Limits of calls.",)):
+        builder.add_text(*lines)
+    first = max(builder.objects) + 2
+    pages = builder.pages
+    outlines = builder.add(b"<</First %d 0 R/Count 2>>" % first)
+    builder.add(b"<</Title(Setting up)/Dest[%d 0 R/Fit]/First %d 0 R/Next %d 0 R>>"
+                % (pages[0], first + 1, first + 2))  # fmt: skip
+    builder.add(b"<</Title(The first call)/A<</S/GoTo/D[%d 0 R/XYZ 0 0 0]>>/Next %d 0 R>>"
+                % (pages[1], first + 1))  # fmt: skip
+    builder.add(b"<</Title(Limits)/Dest(limits)/Next %d 0 R>>" % first)
+    names = builder.add(b"<</Kids[<</Names[(limits)<</D[%d 0 R/Fit]>>]>>]>>" % pages[2])
+    builder.catalog_fields = b"/Outlines %d 0 R/Names<</Dests %d 0 R>>" % (outlines, names)
+    return builder.build()
+
+
+@cache
+def _paper_with_headings() -> bytes:
+    """Two pages whose headings are larger than their text."""
+    builder = PdfBuilder()
+    font = b"<</Font<</F1 %b>>>>" % HELVETICA
+    line = b"/F1 10 Tf (%b) Tj 0 -14 Td "
+    text = line % b"The survey was made in the spring, and in the autumn once more." * 3
+    heading = b"/F1 %d Tf 0 -30 Td (%b) Tj 0 -30 Td "
+    builder.add_page(
+        b"BT 72 720 Td " + heading % (18, b"Methods of the survey") + text
+        + line % b"# no heading" + heading % (12, b"Sampling") + text + b"ET", font,
+    )  # fmt: skip
+    builder.add_page(
+        b"BT 72 720 Td " + line % b"It went on to the second page without any heading at all."
+        + text + heading % (18, b"Results") + line % b"Rain fell on sixty days." + text + b"ET",
+        font,
+    )  # fmt: skip
+    return builder.build()
 
 
 @cache
@@ -220,9 +260,12 @@ SPECIAL: dict[str, Callable[[], Answer]] = {
     "charset/shift-jis": lambda: _html(JAPANESE.encode("cp932"), "text/html; charset=x-sjis"),
     "charset/lying": lambda: _html(FRENCH.encode("cp1252")),
     "charset/utf-16": lambda: _html(FRENCH.encode("utf-16"), "text/html"),
+    "data/tides.csv": lambda: _html(TIDES.encode(), "text/csv"),
     "binary/report": lambda: _html(b"%PDF-1.7\n%\xe2\xe3\xcf\xd3\n1 0 obj"),
     "papers/lighthouse.pdf": lambda: _pdf(_paper()),
     "papers/lighthouse": lambda: _pdf(b"\r\n\r\n" + _paper(), "text/html"),
+    "papers/manual.pdf": lambda: _pdf(_manual()),
+    "papers/headings.pdf": lambda: _pdf(_paper_with_headings()),
     "papers/large.pdf": lambda: _pdf(_large_paper()),
     "papers/scan.pdf": lambda: _pdf(_scan()),
     "papers/locked.pdf": lambda: _pdf(_locked_paper()),

@@ -58,14 +58,14 @@ class Reading(ArchiveCase):
 
         def replace(error: Any, *_: Any) -> Any:
             waited.append(good_is_read.wait(5))
-            return archive.gone_error(error)
+            return error
 
         def report(url: str, *_: int) -> None:
             if url == good:
                 good_is_read.set()
 
         urls = [*(self.address(f"gone/bread?{number}") for number in range(2)), good]
-        with mock.patch.object(archive, "replace_gone", replace):
+        with mock.patch.object(archive, "newest_copy_of", replace):
             document = read.run_read({"urls": urls, "archived": True}, report)
         self.assertEqual([page["ok"] for page in document["pages"]], [False, False, True])
         self.assertEqual(waited, [True, True])
@@ -86,14 +86,24 @@ class Reading(ArchiveCase):
         self.assertNotIn("archived", page)
         self.assertEqual(self.asked(), [])
 
-    def test_pages_behind_a_login_a_wall_or_a_fault_are_not_asked_for(self) -> None:
-        for path in ("status/429", "status/500", "wall/challenge", "wall/header", "slow/hang"):
+    def test_pages_that_are_slow_or_wait_are_not_asked_for(self) -> None:
+        for path in ("status/429", "slow/hang"):
             with self.subTest(path):
                 self.read(path, archived=True, page_timeout=0.5)
-        for status in (401, 402, 403, 451):
-            response = load_script("websearch.http_client").Response(status, {}, b"")
-            self.assertFalse(fetch.is_gone(fetch.Fetched("http://x.example/", response)))
         self.assertEqual(self.asked(), [])
+
+    def test_a_wall_or_a_fault_names_the_copy_and_archived_reads_it(self) -> None:
+        for path in ("status/500", "wall/challenge", "wall/captcha"):
+            with self.subTest(path):
+                self.assertIn("With archived", self.read(path)["details"]["hint"])
+                self.assertEqual(self.asked(), [])
+                self.assertEqual(self.page(path, archived=True)["archived"], DAY)
+                self.server.clear()
+
+    def test_a_search_asks_for_copies_of_pages_that_are_gone_alone(self) -> None:
+        urls = [self.address("wall/challenge"), self.address("gone/bread")]
+        document = read.run_read({"urls": urls, "archived": True}, for_search=True)
+        self.assertEqual([page["ok"] for page in document["pages"]], [False, True])
 
     def test_without_a_copy_the_error_of_the_page_stands_and_says_so(self) -> None:
         for name in ("never", "refused"):
@@ -109,7 +119,7 @@ class Reading(ArchiveCase):
                 load_script("websearch.engines.pacing")._LOCAL.clear()
                 document = self.read(f"gone/{name}", archived=True, timeout=3)
                 details = document["details"]
-                self.assertEqual(details["kind"], "timeout" if name == "hang" else "http")
+                self.assertEqual(details["kind"], "http")
                 self.assertTrue(details["retryable"], document)
 
     def test_a_refusal_holds_back_the_next_calls(self) -> None:
@@ -159,7 +169,7 @@ class Privacy(ArchiveCase):
             self.assertEqual(self.kind("gone/bread", archived=True), "http")
             for name in ("wiki.corp", "intranet", "10.0.0.1"):
                 answer = fetch.UnknownNameError("network", "gone", "hint")
-                archive.replace_gone(answer, f"http://{name}/", 9e9)
+                archive.newest_copy_of(answer, f"http://{name}/", 9e9)
         asked.assert_not_called()
 
 

@@ -47,6 +47,30 @@ class FromTheWeb(SiteCase):
         self.assertEqual(self.page(PAPER, pages="1,3")["text"].count("[page "), 2)
         self.assertEqual(self.page("articles/sourdough", pages="2")["title"], "Why sourdough rises")
 
+    def test_the_outline_is_that_of_the_file(self) -> None:
+        """Entries lead to pages by an array, an action, or a name in the tree of names."""
+        outline = self.page("papers/manual.pdf", outline=True)["outline"]
+        self.assertEqual(
+            [(entry["level"], entry["heading"], entry["page"]) for entry in outline],
+            [(1, "Setting up", 1), (2, "The first call", 2), (1, "Limits", 3)],
+        )
+        section = self.page("papers/manual.pdf", section="first call")
+        self.assertIn("[page 2]", section["text"])
+        self.assertNotIn("[page 1]", section["text"])
+        whole = self.page("papers/manual.pdf", section="setting up")["text"]
+        self.assertIn("[page 1]", whole)
+
+    def test_without_one_large_lines_are_headings(self) -> None:
+        outline = self.page("papers/headings.pdf", outline=True)["outline"]
+        self.assertEqual(
+            [(entry["level"], entry["heading"]) for entry in outline],
+            [(3, "Methods of the survey"), (4, "Sampling"), (3, "Results")],
+        )
+        section = self.page("papers/headings.pdf", section="methods")["text"]
+        self.assertIn("# no heading", section)
+        self.assertIn("went on to the second page", section)
+        self.assertNotIn("Rain fell", section)
+
     def test_pages_that_are_none_are_bad_input_before_anything_is_fetched(self) -> None:
         seen = len(self.server.requests)
         for pages in ("x", "0", "5-2"):

@@ -36,7 +36,7 @@ ERR_SOME_CODE and err_some_code.
 
 class Headings(unittest.TestCase):
     def test_an_outline_names_levels_places_and_lengths(self) -> None:
-        outline = sections.outline_of(TEXT)
+        outline = sections.outline_of(sections.find_headings(TEXT))
         self.assertEqual(
             [(one["level"], one["heading"]) for one in outline],
             [(1, "Guide"), (2, "Timeouts"), (3, "Defaults"), (2, "Retries")],
@@ -51,7 +51,9 @@ class Headings(unittest.TestCase):
         rows = {"timeouts": "Timeouts", "Default": "Defaults", "retires": "Retries"}
         for name, heading in rows.items():
             with self.subTest(name):
-                self.assertEqual(sections.find_section(TEXT, name).text, heading)
+                self.assertEqual(
+                    sections.find_section(sections.find_headings(TEXT), name).text, heading
+                )
 
     def test_literal_places_are_all_counted(self) -> None:
         places, total = sections.find_places(TEXT, "err_some_code")
@@ -65,7 +67,7 @@ class Headings(unittest.TestCase):
             times = []
             for count in (20_000, 80_000):
                 begin = time.process_time()
-                sections.outline_of(piece * count)
+                sections.outline_of(sections.find_headings(piece * count))
                 sections.find_places(piece * count, "aaaa")
                 times.append(time.process_time() - begin)
             self.assertLess(times[1], 10 * times[0] + 0.5, piece)
@@ -106,6 +108,32 @@ class Reading(SmallWebCase):
             run = call_main(read_page, self.url("docs/timeouts"), *words, "--format", "markdown")
             text = run.stdout.decode()
             self.assertIn(part, text[text.index("[untrusted") :])
+
+    def test_parts_of_a_page_that_was_read_need_no_request(self) -> None:
+        self.read("docs/timeouts")
+        self.server.clear()
+        for words in (("--outline",), ("--find", "timeout"), ("--offset", "10"), ("-q", "timeout")):
+            page = self.read("docs/timeouts", *words)["pages"][0]
+            self.assertTrue(page["from_cache"], words)
+            self.assertIn("fetched_at", page)
+        self.assertEqual(self.server.requests, [])
+        self.assertNotIn("from_cache", self.read("docs/timeouts")["pages"][0])
+        self.assertNotIn("from_cache", self.read("docs/timeouts", "--find", "a", "--links"))
+
+    def test_a_page_that_the_owner_has_blocked_since_is_not_shown(self) -> None:
+        self.read("docs/timeouts")
+        self.set_environment(WEB_SEARCH_BLOCK_SITES="127.0.0.1")
+        document = self.read("docs/timeouts", "--find", "timeout")
+        self.assertEqual(document["details"]["kind"], "refused")
+
+    def test_csv_is_a_table_that_is_cut_by_rows(self) -> None:
+        page = self.read("data/tides.csv", "--max-chars", "1000")["pages"][0]
+        lines = page["text"].rstrip("\n").split("\n")
+        self.assertEqual(lines[:3], ["| day | height |", "| --- | --- |", "| 1 | 3.1 \\| 3.2 |"])
+        self.assertTrue(page["truncated"])
+        self.assertTrue(all(line.endswith(" |") for line in lines))
+        raw = self.read("data/tides.csv", "--raw")["pages"][0]["text"]
+        self.assertTrue(raw.startswith("day,height\n"))
 
     def test_raw_is_the_answer_as_it_came(self) -> None:
         page = self.read("docs/timeouts", "--raw")["pages"][0]

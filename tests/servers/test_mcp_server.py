@@ -511,6 +511,7 @@ class EveryTool(SharedClient):
         results = [{"url": url, "title": url[-8:], "content": "A page."} for url in pages]
         engine.body = {"query": "bread", "results": results}
         client = self.start(SEARXNG_BASE_URL=engine.url)
+        client.text("clear_cache")  # of pages that other tests have read
 
         def pages_fetched(**arguments: Any) -> int:
             self.server.clear()

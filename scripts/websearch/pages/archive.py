@@ -30,14 +30,13 @@ READING_SECONDS = 10.0  # to find a copy and to fetch it; the archive is slow
 PAUSE = 60.0  # seconds without a request after a refusal that does not say how long
 
 
-def replace_gone(gone: Fetched | SearchError, url: str, deadline: float) -> Fetched | SearchError:
-    """Return the archived copy of a page that is gone (see is_gone), or the error of the page.
+def newest_copy_of(error: SearchError, url: str, deadline: float) -> Fetched | SearchError:
+    """Return the archived copy of a page that could not be read, or its error.
 
     The archive hears nothing of addresses in private networks and of what stands after a question
     mark, which may be private, too. Never raises SearchError.
     """
-    error = gone_error(gone)
-    if error.kind == "blocked" or is_private(url):
+    if is_private(url):
         return error
     limit = min(deadline, time.monotonic() + READING_SECONDS)
     address = url.partition("?")[0]
@@ -53,7 +52,7 @@ def replace_gone(gone: Fetched | SearchError, url: str, deadline: float) -> Fetc
     return error
 
 
-def gone_error(gone: Fetched | SearchError) -> SearchError:
+def failure_of(gone: Fetched | SearchError) -> SearchError:
     """Return the error that an answer is."""
     if isinstance(gone, SearchError):
         return gone

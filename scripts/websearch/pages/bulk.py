@@ -261,9 +261,9 @@ class ListReader:
             if isinstance(answer, SearchError) and answer.kind == "timeout":
                 answer.details["hint"] = "Raise page_timeout."
             if self.params.get("archived") and is_gone(answer):
-                from websearch.pages.archive import replace_gone
+                from websearch.pages.archive import failure_of, newest_copy_of
 
-                answer = result_or_error(replace_gone, answer, address, math.inf)
+                answer = newest_copy_of(failure_of(answer), address, math.inf)
             self.fetched.put((number, line, answer))
         self.fetched.put(None)
 
@@ -319,9 +319,12 @@ def line_document(line: str, answer: Fetched | SearchError, params: dict[str, An
 
 
 def run_command(
-    params: dict[str, Any], report: ProgressCallback, options: dict[str, Any]
+    params: dict[str, Any],
+    report: ProgressCallback,
+    options: dict[str, Any],
+    store: Any = None,
 ) -> Document:
     """Read the pages of the command line: as one document, or as JSON Lines."""
     if "urls_from" in params or (params.get("urls") and wants_lines(options)):
         return run_list(params, options)
-    return run_read(params, report, local_files=True)
+    return run_read(params, report, local_files=True, store=store)

@@ -270,7 +270,7 @@ class Fetched:
     api_error: why the page was not read through the API of its site, if it has one. copy: where
     the archived copy is kept if this is one, or "". Reading the page sets is_thin, whether it has
     next to no text and is not a bot wall, and alternate, the address of its Markdown or print
-    version, or "".
+    version, or ""; and twin, the address of its Markdown source, or "".
     """
 
     def __init__(self, url: str, response: Response) -> None:
@@ -278,7 +278,7 @@ class Fetched:
         self.response = response
         self.api_error = ""
         self.is_thin = False
-        self.alternate = ""
+        self.alternate = self.twin = ""
         self.copy = ""
 
 

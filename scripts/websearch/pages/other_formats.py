@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import itertools
 import json
 import re
@@ -31,6 +32,9 @@ MAX_ENTRIES = 200  # of a feed
 MAX_ENTRY_CHARS = 500_000  # of the texts of a feed's entries
 MAX_FEED_HEAD = 50_000  # characters before the first entry that are searched for the title
 MAX_FIELD = 300  # characters of a title, address or date of an entry
+CSV_TYPES = ("text/csv", "text/tab-separated-values", "application/csv")
+MAX_ROWS = 50_000  # of a table
+MAX_CELL = 2_000  # characters
 FEED_DATES = ("pubdate", "published", "updated", "dc:date")
 FEED_TEXTS = ("content:encoded", "content", "description", "summary")
 _LINK_ADDRESS = r"""(?i)<link\s[^<>]{0,2000}?href\s{0,9}=\s{0,9}["']([^"'<>]{1,8000})"""
@@ -73,7 +77,7 @@ def is_wide(body: bytes, content_type: str) -> bool:
 
 
 def sniff_kind(text: str, content_type: str, url: str) -> str:
-    """Return what a text is: html, json, feed, xml or text (Markdown is text)."""
+    """Return what a text is: html, json, feed, xml, csv or text (Markdown is text)."""
     start = text[:MAX_START].lstrip("\ufeff \t\r\n").lower()
     media = content_type.partition(";")[0].strip().lower()
     bare = re.sub(r"(?s)<!--.*?-->|<\?xml[^>]*>", "", start[:MAX_START]).lstrip()
@@ -91,6 +95,8 @@ def sniff_kind(text: str, content_type: str, url: str) -> str:
         return "html"
     if "json" in media or is_json:
         return "json"
+    if media in CSV_TYPES or (media == "text/plain" and url.endswith((".csv", ".tsv"))):
+        return "csv"
     return "xml" if start.startswith("<?xml") or media.endswith(("/xml", "+xml")) else "text"
 
 
@@ -101,6 +107,23 @@ def fenced(text: str, language: str) -> str:
     """Return text as a fenced block."""
     fence = backticks(text, 3)
     return f"{fence}{language}\n{text.strip()}\n{fence}"
+
+
+def csv_markdown(text: str) -> str:
+    """Return CSV as a table of Markdown; text that is none stays as it is."""
+    import csv
+
+    delimiter = "\t" if "\t" in text.partition("\n")[0] else ","
+    try:
+        rows = list(itertools.islice(csv.reader(io.StringIO(text), delimiter=delimiter), MAX_ROWS))
+    except csv.Error:  # a field of more than 131,072 characters
+        return text
+    rows = [[one_line(cell, MAX_CELL).replace("|", r"\|") for cell in row] for row in rows if row]
+    width = max(map(len, rows), default=0)
+    if width < 2:
+        return text
+    lines = [f"| {' | '.join([*row, *[''] * (width - len(row))])} |" for row in rows]
+    return "\n".join([lines[0], f"|{' --- |' * width}", *lines[1:]])
 
 
 def json_markdown(text: str) -> str:

@@ -27,9 +27,11 @@ from websearch.pages.fetch import (
 )
 from websearch.pages.foreign_text import harmless_markdown
 from websearch.pages.markdown import content_markdown
+from websearch.pages.markdown_sources import is_markdown, read_markdown, twin_address
 from websearch.pages.metadata import find_metadata
 from websearch.pages.other_formats import (
     check_binary,
+    csv_markdown,
     feed_markdown,
     fenced,
     json_markdown,
@@ -84,7 +86,10 @@ def page_document(
     if isinstance(content, SearchError):
         if isinstance(answer, Fetched) and answer.api_error:
             add_hint(content, f"Its API: {answer.api_error}")
-        if not isinstance(answer, dict) and is_gone(answer) and not params.get("archived"):
+        is_gone_or_refused = not isinstance(answer, dict) and (
+            is_gone(answer) or is_refused(content)
+        )
+        if is_gone_or_refused and not params.get("archived"):
             add_hint(content, "With archived, the Internet Archive is asked for a copy.")
         return error_document(content)
     if isinstance(answer, Fetched) and answer.copy:
@@ -92,6 +97,19 @@ def page_document(
 
         content |= {"final_url": answer.copy, **archived_fields(answer.copy)}
     return {"ok": True, **content}
+
+
+def error_of(page: Document) -> SearchError:
+    """Return the error of a page that could not be read."""
+    details = dict(page["details"])
+    kind, hint = details.pop("kind"), details.pop("hint", "")
+    return SearchError(kind, page["error"], hint, **details)
+
+
+def is_refused(error: SearchError) -> bool:
+    """Return whether an error is a site's block or fault, so that a copy elsewhere may help."""
+    status = error.details.get("status") or 0
+    return error.kind == "blocked" or status in (403, 451) or status >= 500
 
 
 def add_hint(error: SearchError, hint: str) -> None:
@@ -185,10 +203,13 @@ def read_text(source: str, content_type: str, fetched: Fetched, params: dict[str
         "html": lambda: read_html(source, fetched, params),
         "feed": lambda: feed_markdown(source, fetched.url, bool(params.get("links"))),
         "json": lambda: {"text": json_markdown(source)},
+        "csv": lambda: {"text": csv_markdown(source), "is_foreign": True},
         "xml": lambda: {"text": fenced(source, "xml")},
     }
     if kind in readers:
         return readers[kind]()
+    if is_markdown(content_type, fetched.url):
+        return read_markdown(source, fetched.url, bool(params.get("links")))
     text = source.replace("\r\n", "\n").replace("\r", "\n").strip()
     heading = re.match(r"#[ \t]{1,9}(.{1,1000})", text)
     return {"text": text, "title": heading[1] if heading else "", "is_foreign": True}
@@ -209,6 +230,7 @@ def read_html(html: str, fetched: Fetched, params: dict[str, Any]) -> Document:
     keep_links = bool(params.get("links"))
     content = find_content(html)
     page = content.page
+    fetched.twin = twin_address(page, fetched)
     base = base_address(page, fetched.url)
     text, cut = content_markdown(content, base, keep_links)
     metadata: Document = find_metadata(page, fetched.url)

@@ -7,11 +7,12 @@ import time
 
 from websearch.common import SearchError, clean_text, drop_empty, one_line, quoted, unescape
 from websearch.pdf.annotations import show_annotations
+from websearch.pdf.bookmarks import info_text, read_bookmarks
 from websearch.pdf.content_stream import ContentReader
 from websearch.pdf.file import PdfFile
 from websearch.pdf.layout import PageText
 from websearch.pdf.limits import MAX_FILE_BYTES, MAX_PAGES, MAX_TEXT, Budget, OutOfBudgetError
-from websearch.pdf.syntax import Stream, decode_text
+from websearch.pdf.syntax import Stream
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -47,6 +48,8 @@ def extract_pdf(data: bytes) -> str:
 def read_pdf(data: bytes, pages: str = "", deadline: float | None = None) -> Document:
     """Return title, author, published, language, page_count, text, note and cut of a PDF file.
 
+    bookmarks: (level, title, page) of each entry of its own outline.
+
     pages: the pages to read, such as "3-7" or "1,4-6"; all by default. In text, a heading with the
     number, such as [page 3], stands before each page. cut says that pages are missing, and note
     why. Raises SearchError: refused (a password is needed), unsupported (no PDF file, no text),
@@ -56,11 +59,10 @@ def read_pdf(data: bytes, pages: str = "", deadline: float | None = None) -> Doc
     reading = PdfReading(data, deadline or time.monotonic() + DEFAULT_SECONDS, True)
     reading.read_pages(ranges)
     reading.check_text(pages)
-    texts = [
-        f"## [page {number}]\n\n{escape_markdown(text)}" for number, text in reading.texts.items()
-    ]
+    texts = [f"## [page {number}]\n\n{text}" for number, text in reading.texts.items()]
     fields = {
         **describe_file(reading.file),
+        "bookmarks": reading.bookmarks(),
         "page_count": reading.page_count,
         "text": "\n\n".join(texts),
         "note": " ".join(reading.notes),
@@ -80,11 +82,6 @@ def parse_page_ranges(pages: str) -> list[tuple[int, int]]:
             raise SearchError("invalid_input", f"pages holds {quoted(pages_range)}.", hint)
         ranges.append((first, last))
     return ranges
-
-
-def escape_markdown(text: str) -> str:
-    """Return text in which no line is taken for a heading or a fence."""
-    return re.sub(r"(?m)^(#{1,6} |```)", r"\\\1", text)
 
 
 # ===== reading the pages ==========================================================================
@@ -143,6 +140,13 @@ class PdfReading:
         except OutOfBudgetError as error:
             self.is_cut = True
             self.notes.append(f"Reading ended on page {number}: {error}.")
+
+    def bookmarks(self) -> list[tuple[int, str, int]]:
+        """Return (level, title, page) of each entry of the file's own outline."""
+        try:
+            return read_bookmarks(self.file)
+        except (OutOfBudgetError, *DAMAGE):
+            return []
 
     def claimed_pages(self) -> int:
         """Return the number of pages that the page tree claims to have."""
@@ -233,11 +237,6 @@ def describe_file(file: PdfFile) -> Document:
     fields["published"] = plain_date(fields["published"])
     fields["language"] = info_text(language)
     return fields
-
-
-def info_text(value: Any) -> str:
-    """Return a text string on one line."""
-    return one_line(decode_text(value), 300) if isinstance(value, bytes) else ""
 
 
 def xmp_text(description: str, element: str, pattern: str) -> str:

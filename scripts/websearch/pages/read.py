@@ -31,15 +31,29 @@ from websearch.pages.fetch import (
     page_headers,
     proxy_for,
 )
+from websearch.pages.markdown_sources import (
+    fetch_llms,
+    is_documentation,
+    is_twin,
+    listed_twin,
+)
 from websearch.pages.page_document import (
     MAX_DROPPED,
+    error_of,
     in_time,
+    is_refused,
     page_document,
     result_or_error,
 )
 from websearch.pages.passages import PARAGRAPH_GAP, join_best
 from websearch.pages.ranking import limit_query, rank_windows
-from websearch.pages.sections import find_places, find_section, outline_of
+from websearch.pages.sections import (
+    bookmark_headings,
+    find_headings,
+    find_places,
+    find_section,
+    outline_of,
+)
 from websearch.pages.sites import read_through_api
 from websearch.pages.thin_pages import wants_browser
 from websearch.site_rules import check_site
@@ -51,6 +65,7 @@ if TYPE_CHECKING:
 
     from websearch.common import Document, ProgressCallback
     from websearch.pages.browser import Browser
+    from websearch.pages.sections import Heading
 
 MAX_URLS = 50  # of one call
 MAX_CONNECTIONS = 8  # at once
@@ -64,6 +79,16 @@ SEARCH_SPEED = 500_000  # characters a second that are searched for passages on 
 ALWAYS_SEARCHED = 500_000  # characters of a page that are searched even at the deadline
 MAX_LATENESS = 1.0  # seconds after the deadline in which passages may be searched for
 BROWSER_NOTE = "The text is what a browser showed after it had run the scripts of the page."
+# A part of a page that was read before is taken from the store for so long, in seconds.
+REUSE_SECONDS = 3_600.0
+PARTS = ("outline", "section", "find", "query")
+# Parameters with which the text of a page is another than the one that the store has.
+OTHER_TEXTS = ("links", "pages", "raw", "raw_html", "llms", "browser", "archived", "explain")
+TWIN_SECONDS = 2.0  # for the Markdown source of a page, which was read already
+OTHER_MARGIN = 0.5  # seconds that another way to read a page leaves, so that it is not late
+LISTED_NOTE = (
+    "The page itself could not be read; this is the source that the site's llms.txt lists."
+)
 ALTERNATE_NOTE = "The page itself has next to no text; this is the version that it names."
 PROXY_NOTE = (
     "Fetched through a proxy, which resolves names itself: names that lead to private addresses "
@@ -94,6 +119,9 @@ COMMANDS: dict[str, dict[str, Any]] = {
              "help": "the section below the heading that is nearest to this, such as Timeouts"},
             {"name": "find", "type": "str",
              "help": "the places of a literal text, with what stands around them"},
+            {"name": "llms", "type": "str", "choices": ("index", "full"),
+             "help": "read the nearest llms.txt (index) or llms-full.txt (full) above the address "
+                     "in place of the page"},
             {"name": "raw", "type": "bool",
              "help": "the text of the answer as it came: HTML, JSON, CSV, source code"},
             {"name": "links", "type": "bool", "help": "keep the targets of links and images"},
@@ -110,7 +138,7 @@ COMMANDS: dict[str, dict[str, Any]] = {
                      "reaches what read_page may reach, and nothing else"},
             {"name": "archived", "type": "bool",
              "help": "read the newest copy of the Internet Archive if a page is gone (404, 410, or "
-                     "a name that no longer exists)"},
+                     "a name that no longer exists), behind a wall, or its server fails"},
             {"name": "explain", "type": "bool",
              "help": f"also list the elements that a rule dropped, the {MAX_DROPPED} largest"},
         ],
@@ -158,13 +186,21 @@ class Schedule:
 
 
 def run_read(
-    params: dict[str, Any], report: ProgressCallback = None, *, local_files: bool = False
+    params: dict[str, Any],
+    report: ProgressCallback = None,
+    *,
+    local_files: bool = False,
+    for_search: bool = False,
+    store: Any = None,
 ) -> Document:
     """Fetch pages; return {ok, pages: [{url, final_url, title, ..., text} or {url, error}]}.
 
     params: those of COMMANDS["read"], and timeout, max_chars, dry_run, verbose. Never raises. ok
     is true if one page was read; else the first page's error is the document's. local_files lets
-    urls name files of this machine, too; only the command line sets it.
+    urls name files of this machine, too; only the command line sets it. for_search: copies are
+    read of pages that are gone alone, and Markdown sources only of pages that cannot be read.
+    store: a PageStore; it takes the pages that were read, and gives those of which a part is
+    wanted.
     """
 
     def operation(params: dict[str, Any]) -> Document:
@@ -185,7 +221,11 @@ def run_read(
             raise DryRun(requests[0] if len(requests) == 1 else {"requests": requests})
         deadline = deadline_of(params)
         targets = {url: result_or_error(target_of, url, local_files) for url in urls}
-        pages = read_pages(targets, params, deadline, report)
+        reading = {**params, "for_search": for_search}
+        if store and not any(params.get(name) for name in OTHER_TEXTS):
+            pages = read_with_store(targets, reading, deadline, report, store)
+        else:
+            pages = read_pages(targets, reading, deadline, report)
         return pages_document(pages, params, deadline)
 
     return run_operation("read_page.read", COMMANDS["read"], params, operation)
@@ -219,6 +259,8 @@ def fetch_target(
         from websearch.pages.local_files import read_local_file
 
         return read_local_file(url)
+    if "llms" in params:
+        return fetch_llms(params["llms"], url, limit, robots)
     if params.get("raw_html") or params.get("raw"):
         return fetch_page(url, limit, robots)
     answer = result_or_error(read_through_api, url, limit, robots, params, shared)
@@ -228,6 +270,50 @@ def fetch_target(
     fetched = fetch_page(url, limit, robots)
     fetched.api_error = answer.message if answer else ""
     return fetched
+
+
+def read_with_store(
+    targets: dict[str, str | SearchError],
+    params: dict[str, Any],
+    deadline: float,
+    report: ProgressCallback,
+    store: Any,
+) -> list[Document]:
+    """Return the documents of read_pages; parts of a page that was read before need no request.
+
+    A page that stands in the store whole, and was fetched within REUSE_SECONDS, is taken from there
+    if a part of it is wanted. What was read is stored.
+    """
+    wants_part = params["offset"] or any(params.get(name) for name in PARTS)
+    known = store.get_pages(list(targets), REUSE_SECONDS) if wants_part else {}
+    known = {url: page for url, page in known.items() if is_reusable(page, targets[url])}
+    missing = {url: target for url, target in targets.items() if url not in known}
+    fetched = {page["url"]: page for page in read_pages(missing, params, deadline, report)}
+    good = [page for page in fetched.values() if page["ok"] and is_storable(page)]
+    store.put_pages([{**page, "fetched_at": time.time()} for page in good], deadline)
+    return [fetched.get(url) or stored_page(known[url]) for url in targets]
+
+
+def is_reusable(page: Document, target: str | SearchError) -> bool:
+    """Return whether a stored page can stand for one that would be fetched: whole and allowed.
+
+    The text of a PDF file lacks the file's own outline.
+    """
+    is_whole = bool(page["text"]) and not page["truncated"]
+    return is_whole and isinstance(target, str) and not page["text"].startswith("## [page ")
+
+
+def is_storable(page: Document) -> bool:
+    """Return whether a page that was read is one of the web, and whole."""
+    return str(page["url"]).startswith("http") and not page.get("cut")
+
+
+def stored_page(page: Document) -> Document:
+    """Return the document of a page from the store."""
+    fields = {name: page[name] for name in ("final_url", "title", "published", "text")}
+    fetched_at = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(page["fetched_at"]))
+    moment = {"from_cache": True, "fetched_at": fetched_at}
+    return {"url": page["url"], "ok": True, **drop_empty(fields), **moment}
 
 
 def read_pages(
@@ -321,12 +407,7 @@ class PageReading:
         while (taken := self.schedule.take()) is not None:
             index, url = taken
             answer = self.fetch(url)
-            self.schedule.give_back(url)  # asking the archive may take long
-            reads_copy = bool(self.params.get("archived"))
-            if reads_copy and not isinstance(answer, dict) and is_gone(answer):
-                from websearch.pages.archive import replace_gone
-
-                answer = result_or_error(replace_gone, answer, url, self.deadline)
+            self.schedule.give_back(url)
             size = len(answer.response.body) if isinstance(answer, Fetched) else 0
             try:
                 self.fetched.put((size, index, answer), timeout=self.seconds_left())
@@ -364,31 +445,82 @@ class PageReading:
             if not self.seconds_left():
                 return
             page = self.read(answer)
-            if isinstance(answer, Fetched) and answer.is_thin:
-                start_thread(self.read_thin, index, answer, page)
+            if self.other_ways(index, answer, page):
+                start_thread(self.read_otherwise, index, answer, page)
             else:
                 self.done.put((index, page))
 
-    def read_thin(self, index: int, answer: Fetched, page: Document) -> None:
-        """Read a page with next to no text in another way, if there is one."""
+    def other_ways(
+        self, index: int, answer: Fetched | Document | SearchError, page: Document
+    ) -> list[Callable[[], Document]]:
+        """Return the ways to read a page better than it was read, the best first.
+
+        page: its document so far. Each way returns a document, or page if it gives nothing more.
+        """
+        url, ways = self.urls[index], []
+        if isinstance(answer, dict) or url.startswith("file:") or self.params.get("raw"):
+            return []
+        if isinstance(answer, Fetched) and answer.twin and not self.params.get("for_search"):
+            ways.append(lambda: self.read_twin(answer, page))
+        if not page["ok"] and "llms" not in self.params and is_documentation(url):
+            ways.append(lambda: self.read_listed(url, page))
+        if isinstance(answer, Fetched) and answer.is_thin:
+            ways += [lambda: self.read_alternate(answer, page)] if answer.alternate else []
+            if wants_browser(self.params):
+                ways.append(lambda: self.filled_by_browser(answer, page))
+        if self.params.get("archived") and (is_gone(answer) or self.wants_copy(page)):
+            ways.append(lambda: self.read_copy(url, page))
+        return ways
+
+    def read_otherwise(
+        self, index: int, answer: Fetched | Document | SearchError, page: Document
+    ) -> None:
+        """Read a page in the first other way that gives more."""
         with self.seats:
-            if time.monotonic() < self.deadline:
-                other = result_or_error(self.read_otherwise, answer, page)
-                page = page if isinstance(other, SearchError) else other
+            for read in self.other_ways(index, answer, page):
+                other = result_or_error(read) if self.seconds_left() else page
+                if not isinstance(other, SearchError) and other is not page:
+                    page = other
+                    break
         self.done.put((index, page))
 
-    def read_otherwise(self, thin: Fetched, page: Document) -> Document:
-        """Return the document of a thin page, read in another way if that gives more.
-
-        page: its document so far.
-        """
-        if thin.url.startswith("file:"):
+    def read_twin(self, answer: Fetched, page: Document) -> Document:
+        """Return a page with the text of its Markdown source, if it has one."""
+        twin = self.fetch_soon(answer.twin)
+        other = self.read(twin)
+        if not isinstance(twin, Fetched) or not page["ok"] or not is_twin(page, other, twin):
             return page
-        if thin.alternate:
-            other = self.read(self.fetch(thin.alternate))
-            if len(other.get("text", "")) > len(page.get("text", "")):
-                return {"note": ALTERNATE_NOTE, **other}
-        return self.filled_by_browser(thin, page) if wants_browser(self.params) else page
+        return {**page, "text": other["text"], "source": other["source"]}
+
+    def read_listed(self, url: str, page: Document) -> Document:
+        """Return the Markdown source that the llms.txt of a documentation lists for a page."""
+        limit = min(self.deadline - OTHER_MARGIN, time.monotonic() + TWIN_SECONDS)
+        address = listed_twin(url, limit, self.shared)
+        other = self.read(self.fetch_soon(address)) if address else page
+        return {"note": LISTED_NOTE, **other} if other.get("source") == "markdown" else page
+
+    def fetch_soon(self, address: str) -> Fetched | SearchError:
+        """Fetch a page that stands for another one, while that one is not late."""
+        limit = min(self.deadline - OTHER_MARGIN, time.monotonic() + TWIN_SECONDS)
+        answer: Fetched | SearchError = result_or_error(fetch_page, address, limit, self.robots)
+        return answer
+
+    def read_alternate(self, thin: Fetched, page: Document) -> Document:
+        """Return the version that a thin page names, if it has more text."""
+        other = self.read(self.fetch(thin.alternate))
+        is_longer = len(other.get("text", "")) > len(page.get("text", ""))
+        return {"note": ALTERNATE_NOTE, **other} if is_longer else page
+
+    def wants_copy(self, page: Document) -> bool:
+        """Return whether a copy may stand for a page that its site does not give out."""
+        is_asked = not self.params.get("for_search")
+        return is_asked and not page["ok"] and is_refused(error_of(page))
+
+    def read_copy(self, url: str, page: Document) -> Document:
+        """Return the copy of the Internet Archive of a page, or its error with what is known."""
+        from websearch.pages.archive import newest_copy_of
+
+        return self.read(newest_copy_of(error_of(page), url, self.deadline - OTHER_MARGIN))
 
     def filled_by_browser(self, thin: Fetched, page: Document) -> Document:
         """Return the document of a thin page as a browser shows it, or why there is none."""
@@ -441,6 +573,8 @@ def pages_document(pages: list[Document], params: dict[str, Any], deadline: floa
     reserved = PAGE_FIELDS_CHARS * len(good) + DOCUMENT_FIELDS_CHARS
     room = max(0, limit - json_size(document) - reserved) if limit else 0
     wanted = [json_size(text[params["offset"] :]) for text in texts]
+    if params.get("outline") or "find" in params:  # which may be longer than a short text
+        wanted = [room] * len(texts)
     shares = share_room(wanted, room, [1.0] * len(texts))
     for page, text, share in zip(good, texts, shares, strict=True):
         page_room = max(1, share) if limit else 0
@@ -461,14 +595,20 @@ def fill_page(
     room: characters of JSON; 0 means no limit. truncated and next_offset say that there is more.
     """
     cut = page.pop("cut", None)
+    bookmarks = page.pop("bookmarks", [])
     notes = [page.pop("note", "")]
+    headings: list[Heading] = []
+    if "section" in params or params.get("outline"):
+        headings = bookmark_headings(bookmarks, text) or find_headings(text)
     if "section" in params:
-        section = find_section(text, params["section"])
+        section = find_section(headings, params["section"])
         text = text[section.start : section.end]
         page |= {"section": section.text, "section_offset": section.start}
     if params.get("outline") or "find" in params:
         page |= drop_empty({"note": notes[0], "truncated": cut or None})
-        page |= outlined(text, room) if params.get("outline") else found(text, params["find"], room)
+        page |= (
+            outlined(headings, room) if params.get("outline") else found(text, params["find"], room)
+        )
         return
     if "query" in params:
         query = params["query"]
@@ -499,9 +639,9 @@ def fill_page(
     page |= drop_empty({"note": " ".join(filter(None, notes))})
 
 
-def outlined(text: str, room: int) -> Document:
-    """Return the outline of a text, cut to room characters of JSON (0: no limit)."""
-    outline = outline_of(text)
+def outlined(headings: list[Heading], room: int) -> Document:
+    """Return the outline that headings make, cut to room characters of JSON (0: no limit)."""
+    outline = outline_of(headings)
     shown = fitting_items(outline, room)
     return {"outline": shown, **({"truncated": True} if len(shown) < len(outline) else {})}
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from websearch.common import SearchError, one_line, quoted
+from websearch.common import SearchError, drop_empty, one_line, quoted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,21 +21,28 @@ AROUND = 200  # characters on each side of a place
 HEADING_CHARS = 200
 FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 HEADING = re.compile(r"(#{1,6})[ \t]+(.*)")
+PAGE_HEADING = re.compile(r"\[page \d{1,9}\]")  # see pdf.py
+PAGE_LINE = re.compile(r"(?m)^## \[page (\d{1,9})\]$")
 
 
 class Heading(NamedTuple):
-    """A heading of a text: its level, its words, where it begins and where its section ends."""
+    """A heading of a text: its level, its words, where it begins and where its section ends.
+
+    page: of a PDF file whose own outline has the heading; 0 for others.
+    """
 
     level: int
     text: str
     start: int
     end: int
+    page: int = 0
 
 
 def find_headings(text: str) -> list[Heading]:
     """Return the headings of a text in Markdown; what stands in a block of code is none.
 
-    A section ends where a heading of its level or a higher one begins.
+    A section ends where a heading of its level or a higher one begins. The headings of a PDF
+    file's pages count only if there are no others.
     """
     starts: list[tuple[int, str, int]] = []
     fence, offset = "", 0
@@ -49,6 +56,7 @@ def find_headings(text: str) -> list[Heading]:
             words = one_line(heading[2].rstrip("# \t"), HEADING_CHARS)
             starts.append((len(heading[1]), words, offset))
         offset += len(line) + 1
+    starts = [start for start in starts if not PAGE_HEADING.fullmatch(start[1])] or starts
     headings: list[Heading] = []
     open_levels: list[int] = []  # indexes of headings whose end is not known yet
     ends = [len(text)] * len(starts)
@@ -61,20 +69,45 @@ def find_headings(text: str) -> list[Heading]:
     return headings
 
 
-def outline_of(text: str) -> list[dict[str, Any]]:
-    """Return the outline of a text: {level, heading, offset, chars} of each section."""
+def bookmark_headings(bookmarks: list[tuple[int, str, int]], text: str) -> list[Heading]:
+    """Return the outline of a PDF file, (level, title, page) of each entry, as headings of a text.
+
+    A section is made of whole pages, because an entry says no more. Entries whose page is not in
+    the text are left out.
+    """
+    marks = {int(match[1]): match.start() for match in re.finditer(PAGE_LINE, text)}
+    ends = dict(zip(marks, [*list(marks.values())[1:], len(text)], strict=False))
+    known = [bookmark for bookmark in bookmarks[:MAX_HEADINGS] if bookmark[2] in marks]
+    last_pages = [max(marks, default=0)] * len(known)
+    open_entries: list[int] = []
+    for index, (level, _, page) in enumerate(known):
+        while open_entries and known[open_entries[-1]][0] >= level:
+            earlier = open_entries.pop()
+            last_pages[earlier] = max(page, known[earlier][2])
+        open_entries.append(index)
     return [
-        {
-            "level": heading.level,
-            "heading": heading.text,
-            "offset": heading.start,
-            "chars": heading.end - heading.start,
-        }
-        for heading in find_headings(text)
+        Heading(level, one_line(title, HEADING_CHARS), marks[page], ends[last_page], page)
+        for (level, title, page), last_page in zip(known, last_pages, strict=True)
     ]
 
 
-def find_section(text: str, name: str) -> Heading:
+def outline_of(headings: list[Heading]) -> list[dict[str, Any]]:
+    """Return the outline that headings make: {level, heading, offset, chars} and page of each."""
+    return [
+        drop_empty(
+            {
+                "level": heading.level,
+                "heading": heading.text,
+                "page": heading.page or None,
+                "offset": heading.start,
+                "chars": heading.end - heading.start,
+            }
+        )
+        for heading in headings
+    ]
+
+
+def find_section(headings: list[Heading], name: str) -> Heading:
     """Return the section whose heading is nearest to a name.
 
     The same words win, then a heading that holds them, then the most similar one. Raises
@@ -82,7 +115,6 @@ def find_section(text: str, name: str) -> Heading:
     """
     import difflib
 
-    headings = find_headings(text)
     wanted = " ".join(name.lower().split())
     words = [" ".join(heading.text.lower().split()) for heading in headings]
     for is_near in (str.__eq__, str.__contains__):

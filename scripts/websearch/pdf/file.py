@@ -58,6 +58,7 @@ class PdfFile:
         self.decryptor: Decryptor | None = None
         self.rebuilt = False
         self.page_numbers: list[int] = []  # the page objects that a scan found
+        self.page_objects: list[int] = []  # the objects of the pages so far, in order; -1: unknown
         self.cache: dict[int, Any] = {}
         self.cached_items = 0
         self.loading: set[int] = set()
@@ -437,6 +438,7 @@ class PdfFile:
     def walk_pages(self) -> Iterator[dict[str, Any]]:
         """Yield the pages of the page tree, which may have cycles."""
         visited: set[int] = set()
+        self.page_objects.clear()
         waiting: list[tuple[Any, dict[str, Any]]] = [(self.root().get("Pages"), {})]
         for _ in range(MAX_TREE_NODES):
             if not waiting:
@@ -457,4 +459,5 @@ class PdfFile:
             if isinstance(kids, list) and len(waiting) < MAX_TREE_NODES:
                 waiting += [(kid, inherited) for kid in reversed(kids)]
             else:
+                self.page_objects.append(value.number if isinstance(value, Reference) else -1)
                 yield {**inherited, **node}

@@ -35,6 +35,11 @@ PARAGRAPH_DROP = 1.8  # across: more is a new paragraph in text with usual dista
 ROW_DROP = 4.0  # across: the same between rows of a table
 WIDER_DROP = 1.35  # the same as a multiple of the page's own distance of lines
 SIZE_CHANGE = 1.25  # quotient of the sizes of a heading and its text
+# The same for headings in Markdown, with their marks; the largest first.
+HEADINGS = ((1.4, "### "), (1.15, "#### "))
+MAX_HEADING = 150  # characters
+LEAST_LETTERS = 3  # of a heading; fewer are a page number or the large letter of a paragraph
+HORIZONTAL = 0.99  # least cosine of the direction of a heading
 INDENT = 0.9  # of a paragraph's first line
 SPACE_WIDTH = 0.25
 FULL_MARGIN = 2.0  # along: lines that end nearer to the right margin are full
@@ -187,11 +192,11 @@ class PageText:
             self.line = Line(piece)
 
     def markdown(self) -> str:
-        """Return the text of the page with its tables as those of Markdown."""
+        """Return the text of the page as Markdown: tables, and larger lines as headings."""
         is_whole = len(self.pieces) <= MAX_PIECES
         tables = find_tables(self.pieces, self.path.segments) if is_whole else []
         if not tables:
-            return self.text()
+            return self.text(as_markdown=True)
         table_of = {piece: table for table in tables for piece in table.pieces}
         parts: list[str] = []
         page = PageText()
@@ -201,9 +206,9 @@ class PageText:
                 page.add(piece)
             elif table in tables:
                 tables.remove(table)
-                parts += [page.text(), table.markdown()]
+                parts += [page.text(as_markdown=True), table.markdown()]
                 page = PageText()
-        return "\n\n".join(part for part in (*parts, page.text()) if part)
+        return "\n\n".join(part for part in (*parts, page.text(as_markdown=True)) if part)
 
     def is_twin(self, piece: Piece) -> bool:
         """Return whether the same text stands in almost the same place already."""
@@ -226,8 +231,11 @@ class PageText:
                 self.lines.append(self.line)
             self.line = None
 
-    def text(self) -> str:
-        """Return the text of the page: paragraphs with an empty line between them."""
+    def text(self, as_markdown: bool = False) -> str:
+        """Return the text of the page: paragraphs with an empty line between them.
+
+        as_markdown: large lines are headings, and nothing else is one.
+        """
         self.end_line()
         blocks: list[list[Line]] = []
         usual = usual_drop(self.lines)
@@ -236,7 +244,14 @@ class PageText:
                 blocks[-1].append(line)
             else:
                 blocks.append([line])
-        return join_blocks([join_lines(block) for block in blocks])
+        texts = [join_lines(block) for block in blocks]
+        if as_markdown:
+            size = usual_size(self.lines)
+            texts = [
+                as_heading(block, text, size) or escape_markdown(text)
+                for block, text in zip(blocks, texts, strict=True)
+            ]
+        return join_blocks(texts)
 
 
 def join_blocks(blocks: list[str]) -> str:
@@ -260,6 +275,30 @@ def join_blocks(blocks: list[str]) -> str:
         parts.append(block)
         length += len(block)
     return "".join(parts)
+
+
+def usual_size(lines: list[Line]) -> float:
+    """Return the size in which most characters of a page are set."""
+    characters: dict[float, int] = {}
+    for line in lines:
+        characters[line.size] = characters.get(line.size, 0) + len(line.text)
+    return max(characters, key=lambda size: characters[size], default=1.0)
+
+
+def as_heading(block: list[Line], text: str, usual: float) -> str:
+    """Return the text of a block with the mark of the heading that it is by its size; else ""."""
+    if len(text) > MAX_HEADING or sum(map(str.isalpha, text)) < LEAST_LETTERS:
+        return ""
+    if any(line.has_cells or line.direction[0] < HORIZONTAL for line in block):
+        return ""
+    size = min(line.size for line in block)
+    mark = next((mark for factor, mark in HEADINGS if size >= factor * usual), "")
+    return mark + " ".join(text.split()) if mark else ""
+
+
+def escape_markdown(text: str) -> str:
+    """Return text in which no line is taken for a heading or a fence."""
+    return re.sub(r"(?m)^(#{1,6} |```)", r"\\\1", text)
 
 
 def usual_drop(lines: list[Line]) -> float:

@@ -131,7 +131,7 @@ def fetch_pages(
         "page_timeout": reader.page_timeout,
         "archived": True,
     }
-    document = run_read(params, report_page)
+    document = run_read(params, report_page, for_search=True)
     pages = document.get("pages") or [{"url": url, **document} for url in urls]
     names = ("url", "final_url", "title", "published", "truncated", "text")
     now = time.time()

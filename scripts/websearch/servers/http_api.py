@@ -185,12 +185,11 @@ def command_answer(
     """Run an operation's command; return its document as the API sends it, or its Markdown."""
     module = imported_module(operation)
     run = getattr(module, f"run_{operation['command']}")
+    run = history.noting_reads(run) if operation["command"] == "read" else run
     as_markdown = params.pop("format", "json") == "markdown"
     fixed = {**operation.get("fixed", {}), "verbose": settings["verbose"]}
     with history.called_by("HTTP"):
         document: Document = run({**settings["defaults"], **params, **fixed})
-        if operation["command"] == "read":
-            history.note_read(params, document)
     if as_markdown:
         status, _, headers = document_answer(document)
         text = module.to_markdown(document) + "\n"

@@ -104,17 +104,18 @@ TOOLS: dict[str, dict[str, Any]] = {
         "description": "Read web pages whose URLs are known, as Markdown. Give query for the "
         "passages that answer it.",
         "arguments": [
-            "urls", "query", "outline", "section", "find", "offset", "links", "pages", "archived",
-            "max_chars",
+            "urls", "query", "outline", "section", "find", "llms", "offset", "links", "pages",
+            "archived", "max_chars",
         ],
         "help": {"urls": "http or https addresses, up to 50",
                  "query": "return the passages that answer this",
                  "outline": "headings with their offsets, no text",
                  "section": "heading of the section to read",
                  "find": "literal text, such as an error code",
+                 "llms": "the site's llms.txt",
                  "offset": "characters to skip; a cut page names the next",
                  "pages": "of a PDF: 3-7 or 1,4",
-                 "archived": "if a page is gone, read its archived copy"},
+                 "archived": "if a page is gone or refuses, its copy"},
     },
     "recall": {
         "title": "Search pages read before",
@@ -149,8 +150,7 @@ TOOLS: dict[str, dict[str, Any]] = {
         "module": "serper_search", "command": "search", "run": "run_search",
         "keys": ENGINES["serper"]["keys"],
         "doing": "searching Google", "annotations": READS_THE_WEB,
-        "description": "Google's result list: titles, URLs, snippets, answer box. When Google's "
-        "ranking or filters matter.",
+        "description": "Google's results, when its ranking or filters matter.",
         "arguments": [
             "query", "count", "page", "since", "country", "language", "site", "exclude_site",
             "max_chars",
@@ -189,11 +189,11 @@ TOOLS: dict[str, dict[str, Any]] = {
         "module": "brave_search", "command": "context", "run": "run_context",
         "keys": ENGINES["brave"]["keys"],
         "doing": "collecting passages", "annotations": READS_THE_WEB,
-        "description": "Passages of many pages that answer a question, chosen by Brave.",
+        "description": "Passages of many pages, chosen by Brave.",
         "arguments": [
             "query", "count", "since", "country", "site", "exclude_site", "threshold", "max_chars",
         ],
-        "help": {"count": "pages to draw from"},
+        "help": {"count": "pages"},
     },
     "clear_cache": {
         "title": "Clear the store",
@@ -375,10 +375,9 @@ def run_tool(name: str, arguments: Any, report: ProgressCallback = None) -> Docu
             if params.get(label) in choices:
                 function = choices[params.pop(label)]
         run = getattr(load_module(tool["module"]), function)
+        run = history.noting_reads(run) if function == "run_read" else run
         params = {**tool.get("fixed", {}), **params}
         document = run_metered(tool, params, lambda: run(params, report))
-        if function == "run_read":
-            history.note_read(params, document)
     except SearchError as error:
         document = error_document(error)
     except Exception as error:  # noqa: BLE001  a defect of ours: the client still gets an answer

@@ -136,9 +136,7 @@ def read(fields: Fields, settings: Settings, report: ProgressCallback) -> Docume
     params = {"urls": [fields["url"]], "max_chars": PAGE_CHARS, "verbose": settings["verbose"]}
     offset = fields.get("offset", "")
     params["offset"] = int(offset[:9]) if offset.isdecimal() else 0
-    document = run_read(params, report)
-    history.note_read(params, document)
-    return document
+    return history.noting_reads(run_read)(params, report)
 
 
 def history_page(fields: Fields, settings: Settings) -> Iterator[str]:
