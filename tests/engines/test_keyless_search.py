@@ -344,7 +344,7 @@ class WireTest(KeylessCase):
                 run = self.process("--engine", engine, "--", hard)
                 name = "srsearch" if engine == "wikipedia" else "q"
                 self.assertEqual(self.sent()[0][name], hard)
-                self.assertEqual(run.document["query"], hard)
+                self.assertTrue(run.document["provider"])
 
     def test_json_parameters_mean_the_same_as_flags(self) -> None:
         given = {"query": "guide", "engine": "ddg", "since": "w", "site": ["a.com"], "count": 3}
@@ -442,11 +442,9 @@ class ResultsTest(KeylessCase):
                 safe = [] if engine != "google" else ["--safe", "strict"]
                 run = self.search("guide", "--engine", engine, "--count", "10", *safe)
                 self.assertEqual(addresses(run), wanted[:10])
-                self.assertEqual([item["position"] for item in run.document["results"]],
-                                 [*range(1, 11)])  # fmt: skip
                 self.assertEqual(run.document["provider"], engine)
                 for item in run.document["results"]:
-                    names = {"position", "title", "url", "snippet", "date", "file_type"}
+                    names = {"title", "url", "snippet", "date", "file_type"}
                     self.assertLessEqual(item.keys(), names)
                     self.assertTrue(item["title"] and item["snippet"])
                     self.assertNotRegex(item["title"] + item["snippet"], r"<\w|&amp;|&quot;")
@@ -624,7 +622,7 @@ class ResultsTest(KeylessCase):
 
     def test_markdown_shows_results_warnings_and_errors(self) -> None:
         text = self.search("sourdough", "--format", "markdown").stdout.decode()
-        self.assertIn("# sourdough\n", text)
+        self.assertTrue(text.startswith("1. [Sourdough"))
         self.assertRegex(text, r"(?m)^1\. \[Sourdough\]\(https://\S+\) · \d{4}-\d\d-\d\d$")
         text = self.search("zzzqqq", "--format", "markdown").stdout.decode()
         self.assertIn("**Nothing found:** DuckDuckGo found nothing", text)
@@ -1553,7 +1551,7 @@ class ReferenceTest(KeylessCase):
 
     def test_it_names_every_field_and_every_kind_that_a_document_may_have(self) -> None:
         for name in (
-            "position", "file_type", "suggestions", "answers", "unresponsive_engines", "warnings",
+            "file_type", "suggestions", "answers", "unresponsive_engines", "warnings",
             "signal", "details.resting", "retry_after", "author", "license",
         ):  # fmt: skip
             self.assertIn(f"`{name}`", self.text)

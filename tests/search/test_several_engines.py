@@ -38,7 +38,7 @@ class SeveralEngines(BriefCase):
         found = {one["url"].partition("?")[0]: one["engines"] for one in document["results"]}
         self.assertEqual(found, {second: ["brave", "serper"], first: ["brave"], third: ["serper"]})
         self.assertEqual(document["results"][0]["engines"], ["brave", "serper"])
-        self.assertEqual([one["position"] for one in document["results"]], [1, 2, 3])
+        self.assertEqual(len(document["results"]), 3)
         self.assertEqual(document["engines"], ["brave", "serper"])
         self.assertEqual(document["billed"], {"brave": 1, "serper": 1})
         self.assertEqual(len(self.web.read), 3)

@@ -139,7 +139,9 @@ class FrontDoor(TerminalCase):
     def test_a_question_of_unquoted_words_is_searched(self) -> None:
         code, text = self.run_words("sourdough", "starter", "--no-pages")
         self.assertEqual(code, 0)
-        self.assertEqual(json.loads(text)["query"], "sourdough starter")
+        self.assertTrue(json.loads(text)["ok"])
+        request = self.server.requests[0]
+        self.assertIn("q=sourdough+starter", f"{request.target} {request.body.decode()}")
 
 
 if __name__ == "__main__":

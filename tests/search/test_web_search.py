@@ -93,13 +93,13 @@ class FromQuestionToPassages(WebSearchCase):
         document = self.search()
         self.assertTrue(document["ok"], document)
         self.assertEqual(document["engine"], "duckduckgo")
-        self.assertEqual([one["position"] for one in document["results"]], [1, 2, 3, 4, 5])
-        self.assertFalse(document["from_cache"])
-        self.assertNotIn("attempts", document)  # nothing failed
-        self.assertRegex(document["fetched_at"], r"^20\d\d-\d\d-\d\dT\d\d:\d\d:\d\dZ$")
+        self.assertEqual(len(document["results"]), 5)
+        for absent in ("attempts", "from_cache", "fetched_at", "query"):  # nothing to say
+            self.assertNotIn(absent, document)
         for result in document["results"]:
             self.assertIn("/web/", result["url"])
-            self.assertTrue(result["title"] and result["snippet"])
+            self.assertTrue(result["title"])
+            self.assertNotIn("snippet", result)
             self.assertGreater(len(result["text"]), 100)
         self.assertIn("asyncio", document["results"][0]["text"].lower())
 
@@ -131,11 +131,11 @@ class FromQuestionToPassages(WebSearchCase):
 
     def test_a_page_that_fails_carries_its_error_beside_its_snippet(self) -> None:
         document = self.search(f"{QUESTION} pagefault:404")
-        for result in document["results"]:
-            with self.subTest(result["position"]):
-                self.assertIn("snippet", result)
-                failed = result["position"] % 2 == 0
+        for position, result in enumerate(document["results"], 1):
+            with self.subTest(position):
+                failed = position % 2 == 0
                 self.assertEqual("error" in result, failed)
+                self.assertEqual("snippet" in result, failed)
                 self.assertEqual("text" in result, not failed)
         self.assertIn("404", document["results"][1]["error"])
 
@@ -229,7 +229,8 @@ class Cache(WebSearchCase):
         again, engine, pages = self.requests_of(f"  {QUESTION.upper()} ")
         self.assertEqual((engine, pages), (0, 0))
         self.assertTrue(again["from_cache"])
-        for name in ("results", "fetched_at", "engine"):
+        self.assertRegex(again["fetched_at"], r"^20\d\d-\d\d-\d\dT\d\d:\d\d:\d\dZ$")
+        for name in ("results", "engine"):
             self.assertEqual(again[name], first[name])
 
     def test_count_engine_and_filters_are_part_of_the_question(self) -> None:
@@ -247,7 +248,7 @@ class Cache(WebSearchCase):
         self.search()
         self.expire()
         document, engine, pages = self.requests_of(force=True)
-        self.assertEqual((engine, pages, document["from_cache"]), (1, 5, False))
+        self.assertEqual((engine, pages, "from_cache" in document), (1, 5, False))
         self.assertTrue(self.search()["from_cache"])
 
     def test_another_limit_is_cut_anew_from_the_kept_pages(self) -> None:
@@ -268,16 +269,16 @@ class Cache(WebSearchCase):
         self.search()
         self.expire()
         self.assertTrue(self.search(ttl="7d")["from_cache"])
-        self.assertFalse(self.search()["from_cache"])
+        self.assertNotIn("from_cache", self.search())
         self.assertTrue(self.search()["from_cache"])
-        self.assertFalse(self.search(ttl="0")["from_cache"])
+        self.assertNotIn("from_cache", self.search(ttl="0"))
 
     def test_a_page_that_failed_is_asked_for_again_and_the_answer_is_kept(self) -> None:
         for fault, tries in (("404", 1), ("500", 3)):
             query = f"{QUESTION} pagefault:{fault}:2"
             first = self.search(query)
             again, engine, pages = self.requests_of(query, max_chars=5_000)
-            self.assertEqual((engine, again["from_cache"]), (0, False))
+            self.assertEqual((engine, "from_cache" in again), (0, False))
             self.assertIn(pages, range(1, tries + 1))  # the good ones are kept
             self.assertEqual(again["results"][1]["error"], first["results"][1]["error"])
 
@@ -333,7 +334,7 @@ class Cache(WebSearchCase):
         self.expire()
         self.use(WEB_SEARCH_ALLOW_PRIVATE="")  # the engine answers, its pages cannot be read
         document = self.search(stale=True)
-        self.assertEqual(document["from_cache"], False)
+        self.assertNotIn("from_cache", document)
         self.assertEqual(len(document["results"]), len(first["results"]))
         self.assertTrue(all("error" in one and "text" not in one for one in document["results"]))
 
@@ -343,6 +344,7 @@ class Cache(WebSearchCase):
         self.assertEqual(self.rows() if os.path.exists(os.environ["GLSI_DB_PATH"]) else [], [])
 
     def test_stale_answers_where_the_network_has_gone(self) -> None:
+        self.search()
         first = self.search()
         self.expire()
         self.use(**NO_NETWORK, GLSI_RATE_LIMIT="0s")
@@ -361,7 +363,7 @@ class Cache(WebSearchCase):
         self.search()
         self.expire()
         document = self.search(stale=True)
-        self.assertFalse(document["from_cache"])
+        self.assertNotIn("from_cache", document)
         self.assertNotIn("stale", document)
 
     def test_brave_is_asked_each_time_while_its_pages_are_kept(self) -> None:
@@ -550,7 +552,7 @@ class OneAsksForAll(WebSearchCase):
             second = pool.submit(self.search, QUESTION, no_pages=True)
             documents = [first.result(), second.result()]
         self.assertEqual(self.asked("/html/"), 1)
-        self.assertEqual([one["from_cache"] for one in documents], [False, True])
+        self.assertEqual(["from_cache" in one for one in documents], [False, True])
 
 
 class Recall(WebSearchCase):
@@ -560,7 +562,6 @@ class Recall(WebSearchCase):
         document = web_search.run_recall({"query": "asyncio event loop", "count": 2})
         self.assertTrue(document["ok"], document)
         self.assertEqual(self.server.requests, [])
-        self.assertEqual(document["results"][0]["position"], 1)
         first = document["results"][0]
         self.assertIn("asyncio", first["text"].lower())
         self.assertTrue(first["title"] and first["url"] and first["fetched_at"])
@@ -590,7 +591,7 @@ class CacheCommand(WebSearchCase):
         self.assertEqual((stats["answers"], stats["pages"]), (2, 4))
         cleared = web_search.run_cache({"action": "clear", "query": " Sourdough "})
         self.assertEqual((cleared["answers"], cleared["pages"]), (1, 2))
-        self.assertFalse(self.search("sourdough", count=2)["from_cache"])
+        self.assertNotIn("from_cache", self.search("sourdough", count=2))
         self.assertTrue(self.search("python asyncio", count=2)["from_cache"])
         cleared = web_search.run_cache({"action": "clear"})
         self.assertEqual((cleared["answers"], cleared["pages"]), (2, 4))
@@ -689,7 +690,7 @@ class GlsiCache(WebSearchCase):
             database.commit()
         os.chmod(os.environ["GLSI_DB_PATH"], 0o644)  # as GLSI leaves it
         document = self.search()
-        self.assertFalse(document["from_cache"])
+        self.assertNotIn("from_cache", document)
         (warning,) = document["warnings"]
         self.assertIn("Others could read the store", warning)
         self.assertNotIn("warnings", self.search("sourdough"))
@@ -774,7 +775,7 @@ class GlsiCommandLine(WebSearchCase):
             run = self.run_command(*words)
             self.assertEqual(run.code, 0, run.stdout)
             self.assertEqual(len(run.document["results"]), 2)
-            self.assertEqual(run.document["from_cache"], "-n" in words and "search" not in words)
+            self.assertEqual("from_cache" in run.document, "-n" in words and "search" not in words)
 
     def test_a_failure_has_a_code_and_a_message_on_stderr(self) -> None:
         table = [("sourdough faultempty", 1), ("   ", 2), ("sourdough faultblocked", 5)]

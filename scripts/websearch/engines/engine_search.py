@@ -174,10 +174,7 @@ def results_document(
         {
             "ok": True,
             "provider": name,
-            "query": params["query"],
-            "results": [
-                {"position": position, **result} for position, result in enumerate(results, 1)
-            ],
+            "results": results,
             "answers": first.answers,
             "suggestions": first.suggestions,
             "unresponsive_engines": first.unresponsive_engines,

@@ -66,7 +66,10 @@ def to_markdown(document: Document) -> str:
     return frame_markdown(
         document,
         *(f"## Answer\n\n{answer}" for answer in document.get("answers", [])),
-        "\n".join(map(result_markdown, document.get("results", []))),
+        "\n".join(
+            result_markdown(position, item)
+            for position, item in enumerate(document.get("results", []), 1)
+        ),
         labelled("Suggestions", document.get("suggestions", [])),
         labelled(
             "Engines that failed", [f"{engine['engine']} ({engine['reason']})" for engine in failed]
@@ -79,10 +82,10 @@ def labelled(label: str, texts: list[str]) -> str:
     return f"{label}: {', '.join(texts)}" if texts else ""
 
 
-def result_markdown(item: dict[str, Any]) -> str:
+def result_markdown(position: int, item: dict[str, Any]) -> str:
     """Return a result as a numbered list entry: linked title, date, snippet."""
     title = f"{item['title']} [{item['file_type']}]" if "file_type" in item else item["title"]
-    line = f"{item['position']}. {markdown_link(title, item['url'])}"
+    line = f"{position}. {markdown_link(title, item['url'])}"
     facts = [item[name] for name in ("date", "author", "license") if name in item]
     line = " · ".join([line, *facts])
     return f"{line}\n   {make_harmless(item['snippet'])}" if "snippet" in item else line

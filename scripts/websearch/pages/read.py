@@ -581,6 +581,8 @@ def pages_document(pages: list[Document], params: dict[str, Any], deadline: floa
         error = result_or_error(fill_page, page, text, params, page_room, deadline)
         if error:  # the section that was asked for is not there
             page.update(error_document(error))
+        if page["final_url"] == result_or_error(normal_url, page["url"]):
+            del page["final_url"]
     if not any(page["ok"] for page in pages):
         failed = {name: good[0][name] for name in ("ok", "error", "details")}
         return {**document, **failed} if len(pages) > 1 else failed
@@ -696,9 +698,9 @@ def page_markdown(page: Document) -> list[str]:
     text = PARAGRAPH_GAP.join(passages) or page.get("text", "") or parts_markdown(page)
     parts = ["\n".join(line for line in (title, " · ".join(facts)) if line), text]
     more = f"{page['chars']} characters in all; more with offset {page.get('next_offset')}"
-    source = host_and_port(page["final_url"])[0] or "file"
+    address = str(page.get("final_url") or page["url"])
     return [
-        f"## {markdown_link(source, page['final_url'])}",
+        f"## {markdown_link(host_and_port(address)[0] or 'file', address)}",
         page.get("note", ""),
         fence_untrusted("\n\n".join(part for part in parts if part)),
         more if page.get("next_offset") else "",

@@ -257,17 +257,15 @@ def run_recall(params: dict[str, Any], report: ProgressCallback = None) -> Docum
         document: Document = {
             "ok": True,
             "provider": "web_search",
-            "query": params["query"],
             "today": today,
             "results": [
                 {
-                    "position": position,
                     **drop_empty({"title": page["title"]}),
                     "url": page["url"],
                     **drop_empty({"date": parse_day(page["published"], today)}),
                     "fetched_at": utc_time(page["fetched_at"]),
                 }
-                for position, page in enumerate(pages, 1)
+                for page in pages
             ],
             **drop_empty({"warnings": store.warnings}),
         }

@@ -108,6 +108,17 @@ def read_pages(sources: list[Source], reader: PageReader) -> None:
         source.is_fetched = url in fetched
         source.warnings = warnings if url in fetched else []
         source.result = dated_result(source.result, page, today)
+        if leads_elsewhere(url, page):
+            source.result["final_url"] = page["final_url"]
+
+
+def leads_elsewhere(url: str, page: dict[str, Any]) -> bool:
+    """Return whether a page that was read stands on another host than its address says."""
+    from urllib.parse import urlsplit
+
+    hosts = [urlsplit(str(address)).netloc.lower() for address in (url, page.get("final_url", url))]
+    plain = [host.removeprefix("www.") for host in hosts]
+    return bool(page.get("text")) and "archived" not in page and plain[0] != plain[1]
 
 
 def fetch_pages(

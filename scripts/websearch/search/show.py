@@ -26,9 +26,9 @@ if TYPE_CHECKING:
     from websearch.search.rank import Source
     from websearch.store import PageStore
 
-RESULT_FIELDS = ("title", "url", "snippet", "date", "author", "license", "archived", "archived_url")
-SOURCE_FIELDS = ("date", "author", "license", "archived", "archived_url")  # of a result, in a brief
-SNIPPET_BESIDE_TEXT = 200  # characters: beside page text, the snippet says little more
+# Of a result, in a brief. final_url: only if a redirect has led to another host.
+SOURCE_FIELDS = ("final_url", "date", "author", "license", "archived", "archived_url")
+RESULT_FIELDS = ("title", "url", "snippet", *SOURCE_FIELDS)
 TITLE_CHARS = 200  # of a source; longer titles are lists of search words
 SNIPPET_CHARS = 300  # of a source whose page could not be read
 # Characters of JSON: with less room for the text of each, the last result or source is left out.
@@ -70,17 +70,15 @@ def show_search(
         "ok": True,
         "provider": "web_search",
         "today": utc_day(time.time()),
-        "query": question.text,
         **({"engines": engines} if several else {"engine": engines[0]}),
-        "results": [
-            shown_result(position, source, several) for position, source in enumerate(sources, 1)
-        ],
-        "from_cache": are_stored(good, sources),
-        "fetched_at": min(answer.fetched_at for answer in good),
+        "results": [shown_result(source, several) for source in sources],
         **notes([question], answers, sources, store),
     }
     if "attempts" in document and not several:
         document["attempts"].append({"engine": engines[0]})
+    if are_stored(good, sources):
+        fetched_at = min(answer.fetched_at for answer in good)
+        document |= {"from_cache": True, "fetched_at": fetched_at}
     if good[0].is_stale:
         document["stale"] = True
     fill_texts_in(document, sources, [question.text], limits)
@@ -174,17 +172,17 @@ def query_outcomes(answers: list[Answer]) -> list[dict[str, Any]]:
     return outcomes
 
 
-def shown_result(position: int, source: Source, names_engines: bool) -> dict[str, Any]:
-    """Return a source as a result of a search, without its text."""
+def shown_result(source: Source, names_engines: bool) -> dict[str, Any]:
+    """Return a source as a result of a search, without its text, which replaces the snippet."""
     result = {name: source.result.get(name) for name in RESULT_FIELDS}
     if source.text:
-        result["snippet"] = shorten(str(result["snippet"] or ""), SNIPPET_BESIDE_TEXT)
+        del result["snippet"]
     facts = {
         "engines": sorted(source.engines) if names_engines else None,
         "also": source.also,
         "error": source.error,
     }
-    return {"position": position, **drop_empty({**result, **facts})}
+    return drop_empty({**result, **facts})
 
 
 def shown_source(source: Source, names_engines: bool) -> dict[str, Any]:

@@ -4,8 +4,15 @@ from __future__ import annotations
 
 import re
 
-from websearch.common import dump_json, fence_untrusted, frame_markdown, markdown_link
+from websearch.common import (
+    dump_json,
+    fence_untrusted,
+    frame_markdown,
+    markdown_link,
+    shorten,
+)
 from websearch.search.answers import spoken_questions
+from websearch.search.show import SNIPPET_CHARS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -15,12 +22,15 @@ if TYPE_CHECKING:
 
 
 def as_results(document: Document) -> list[dict[str, Any]]:
-    """Return a document's results as [{title, url, snippet, date?, author?, license?}]."""
+    """Return a document's results as [{title, url, snippet, date?, author?, license?}].
+
+    Where the page was read, the snippet is the beginning of its text.
+    """
     names = ("title", "url", "snippet", "date", "author", "license")
     return [
         {
             "title": item["url"],
-            "snippet": "",
+            "snippet": shorten(item.get("text", ""), SNIPPET_CHARS),
             **{name: item[name] for name in names if name in item},
         }
         for item in document.get("results") or []
@@ -65,7 +75,7 @@ def search_markdown(document: Document) -> str:
         f"today is {document['today']}" if "today" in document else "",
     ]
     return frame_markdown(
-        {**document, "query": ""},  # the reader has just asked it
+        document,
         ", ".join(fact for fact in facts if fact),
         fence_untrusted(sections) if sections else "",
     )
@@ -78,6 +88,7 @@ def result_markdown(item: dict[str, Any]) -> str:
     facts = [f"**{title}**" if title else "", date, item.get("author", ""), item.get("license", "")]
     facts.append(", ".join(item.get("engines", [])))
     facts.append(f"archived {item['archived']}" if "archived" in item else "")
+    facts.append(f"leads to {item['final_url']}" if "final_url" in item else "")
     body = escape_borders(item.get("text") or item.get("snippet") or "")
     failed = f"(page not read: {item['error']})" if "error" in item else ""
     blocks = [f"## {item['url']}", " · ".join(fact for fact in facts if fact), body, failed]
@@ -108,6 +119,7 @@ def source_markdown(source: dict[str, Any]) -> str:
     facts = [source.get(name, "") for name in ("date", "author", "license")]
     facts += [spoken_questions(source["queries"]), *source.get("engines", [])]
     facts += [f"archived {source['archived']}"] if "archived" in source else []
+    facts += [f"leads to {source['final_url']}"] if "final_url" in source else []
     text = escape_borders(source.get("text") or source.get("snippet") or "")
     blocks = [
         f"[{source['number']}] {link}",

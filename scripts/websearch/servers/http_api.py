@@ -14,7 +14,8 @@ import re
 import sys
 
 from websearch import common, history, http_client
-from websearch.common import SearchError, quoted
+from websearch.common import SearchError, quoted, shorten
+from websearch.search.show import SNIPPET_CHARS
 from websearch.servers.desk import answers as desk
 from websearch.servers.http_messages import (
     NO_BODY_HINT,
@@ -212,12 +213,13 @@ def search_document(document: Document, content: str) -> Document:
 
     The pages' texts are sent once: in content, not in the results.
     """
-    results = document.get("results", [])
+    results = [dict(result) for result in document.get("results", [])]
+    for result in results:
+        beginning = shorten(result.pop("text", ""), SNIPPET_CHARS)
+        result.setdefault("snippet", beginning)
     return {
         **document,
-        "results": [
-            {name: value for name, value in result.items() if name != "text"} for result in results
-        ],
+        "results": results,
         "content": content,
         "result_count": len(results),
         "from_cache": bool(document.get("from_cache")),
