@@ -23,7 +23,7 @@ help: ## list the targets
 demo: ## show the main jobs against a local fake server: no key, no network
 	@$(PYTHON) tests/tools/demo.py
 
-picture: ## draw a terminal with the demo's main job: assets/terminal-*.svg
+picture: ## make README's pictures: a terminal, and the desk in a Chromium
 	@$(PYTHON) tests/tools/picture.py
 
 test: ## run the tests (standard library, loopback only)

@@ -1,4 +1,4 @@
-"""read_page with a real browser: `python3 tests/e2e/browser.py`.
+"""read_page with a real browser, and the desk in it (desk.py): `python3 tests/e2e/browser.py`.
 
 Takes the Chromium or Chrome of this machine; where there is none, and this is root on Debian, it
 installs Debian's chromium. As root, read_page runs as the user nobody, so that the browser has its
@@ -306,7 +306,9 @@ def main() -> int:
         checks += check_guard(place, site, secret, udp)
         checks += check_surroundings(place, site, path)
         checks += check_errors(place, site)
-    return show(checks)
+    from tests.e2e import desk  # which takes the browser that this module has found
+
+    return show([*checks, *desk.checks(path)])
 
 
 if __name__ == "__main__":

@@ -232,6 +232,18 @@ class History(DeskCase):
         self.post("/history/forget", {"token": token[1], "all": "yes"})
         self.assertIn("Nothing was searched or read yet", self.page("/history").document)
 
+    def test_browsers_name_the_desk_as_the_origin_of_its_forms(self) -> None:
+        """With no-referrer they would send "null", which is refused as another site is."""
+        answer = self.page("/history")
+        self.assertEqual(answer.headers["referrer-policy"], "same-origin")
+        token = re.search(r'name="token" value="([^"]+)"', self.page(f"/?q={quote(QUESTION)}") and
+                          self.page("/history").document)  # fmt: skip
+        assert token
+        origin = f"http://127.0.0.1:{self.process.port}"
+        fields = {"token": token[1], "all": "yes"}
+        self.assertEqual(self.post("/history/forget", fields, Origin=origin).status, 303)
+        self.assertEqual(self.post("/history/forget", fields, Origin="null").status, 403)
+
     def test_a_form_of_another_site_is_refused(self) -> None:
         answer = self.post("/history/forget", {"all": "yes"}, Origin="https://evil.example")
         self.assertEqual(answer.status, 403)

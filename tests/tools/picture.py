@@ -1,14 +1,17 @@
-"""Draw a terminal with the demo's main job: assets/terminal-light.svg and terminal-dark.svg.
+"""Make README's pictures in assets/: terminal-light.svg, desk-light.png, and the same dark.
 
 usage: picture.py
 
-The output is real, of this version, wrapped as a terminal of COLUMNS does, and cut after ROWS.
+The terminal shows the demo's main job: its output is real, of this version, wrapped as a terminal
+of COLUMNS does, and cut after ROWS. The desk is drawn by a Chromium (skipped without one, or npm).
 """
 
 from __future__ import annotations
 
 import html
+import shutil
 import sys
+import tempfile
 import textwrap
 from pathlib import Path
 from typing import NamedTuple
@@ -16,7 +19,9 @@ from typing import NamedTuple
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
-from tests.support import load_script  # noqa: E402  the path is set just above
+from tests.e2e import desk  # noqa: E402  the path is set just above
+from tests.e2e.browser import installed_browser  # noqa: E402
+from tests.support import load_script  # noqa: E402
 from tests.tools import demo  # noqa: E402
 
 COLUMNS, ROWS = 96, 26  # characters, lines
@@ -90,6 +95,14 @@ def main() -> int:
         path = ROOT / f"assets/terminal-{theme}.svg"
         path.write_text(drawn(lines, colors, version), encoding="utf-8")
         print(path.relative_to(ROOT))
+    with tempfile.TemporaryDirectory() as folder:
+        if browser := installed_browser():
+            desk.checks(browser, folder)
+        for picture in Path(folder).glob("search-*.png"):
+            if "narrow" not in picture.name:
+                path = ROOT / "assets" / picture.name.replace("search", "desk")
+                shutil.copy(picture, path)
+                print(path.relative_to(ROOT))
     return code
 
 

@@ -32,7 +32,8 @@ HTML = {
     "Content-Type": "text/html; charset=utf-8",
     "Content-Security-Policy": "default-src 'none'; style-src 'self'; form-action 'self'; "
     "base-uri 'none'; frame-ancestors 'none'",
-    "Referrer-Policy": "no-referrer",
+    # Not no-referrer: with it browsers send "Origin: null" with the desk's own forms.
+    "Referrer-Policy": "same-origin",
 }
 MAX_CHARS = 30_000  # of the passages of a page of results
 PAGE_CHARS = 100_000  # of a page that is read: the rest is a click away

@@ -31,7 +31,7 @@ HEAD = Template(
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="referrer" content="no-referrer">
+<meta name="referrer" content="same-origin">
 <title>$title</title>
 <link rel="stylesheet" href="/desk.css">
 </head>

@@ -1,0 +1,131 @@
+// Drives the desk in a headless Chromium; prints a list of [check, holds, seen] as JSON.
+// usage: node desk.mjs '{"url": ..., "hostile": ..., "browser": ..., "shots": ..., "sandbox": ...}'
+import { createRequire } from "node:module"
+import { readFileSync } from "node:fs"
+
+const require = createRequire(process.cwd() + "/")
+const puppeteer = require("puppeteer-core").default ?? require("puppeteer-core")
+const axe = readFileSync(require.resolve("axe-core/axe.min.js"), "utf8")
+const { url, hostile, browser: executablePath, shots, sandbox } = JSON.parse(process.argv[2])
+const checks = []
+const check = (name, holds, seen = "") => checks.push([name, Boolean(holds), seen])
+
+const browser = await puppeteer.launch({ executablePath, args: sandbox ? [] : ["--no-sandbox"] })
+const page = await browser.newPage()
+const requests = []
+page.on("request", (request) => requests.push(request.url()))
+page.on("dialog", async (dialog) => {
+    check("no dialog opens", false, dialog.message())
+    await dialog.dismiss()
+})
+
+const submit = async (selector) =>
+    Promise.all([page.waitForNavigation(), page.click(selector)])
+const texts = (selector) => page.$$eval(selector, (nodes) => nodes.map((node) => node.innerText))
+const search = async (words) => {
+    await page.goto(url)
+    await page.$eval("[name=q]", (box, value) => (box.value = value), words)
+    await submit("form[role=search] button, main form button")
+}
+
+// What a stranger's page may not become: elements that load or run, attributes that run, requests.
+const inspect = async (name) => {
+    const found = await page.evaluate(() => ({
+        elements: [...document.querySelectorAll("script,img,iframe,svg,object,embed,video,audio,base,u,i,b")].map(
+            (node) => node.outerHTML),
+        attributes: [...document.querySelectorAll("*")].flatMap((node) =>
+            [...node.attributes].filter(({ name }) => name.startsWith("on") || name === "style")
+                .map(({ name }) => name)),
+        links: [...document.querySelectorAll("a[href]")].map((node) => node.protocol)
+            .filter((protocol) => !["http:", "https:"].includes(protocol)),
+    }))
+    const strangers = requests.filter((request) => !request.startsWith(url))
+    check(`${name}: nothing of a stranger is an element, attribute, link or request`,
+        Object.values(found).every((list) => !list.length) && !strangers.length, [found, strangers])
+}
+
+// The small web's pages stand on this machine; pictures show their addresses as they are meant.
+const showAddresses = () => page.evaluate(() => {
+    for (const node of document.querySelectorAll(".address, .what, article a")) {
+        const walker = document.createTreeWalker(node, NodeFilter.SHOW_TEXT)
+        while (walker.nextNode())
+            walker.currentNode.data = walker.currentNode.data.replace(
+                /http:\/\/127\.0\.0\.1:\d+\/web\//g, "https://")
+    }
+})
+
+const look = async (name) => {
+    await showAddresses()
+    for (const scheme of ["light", "dark"]) {
+        await page.emulateMediaFeatures([{ name: "prefers-color-scheme", value: scheme }])
+        await page.evaluate(axe)
+        const { violations } = await page.evaluate(() => axe.run())
+        const bad = violations.filter(({ impact }) => ["serious", "critical"].includes(impact))
+        check(`${name}, ${scheme}: axe-core finds nothing serious`, !bad.length,
+            bad.map(({ id, nodes }) => [id, nodes.slice(0, 3).map((node) => node.html)]))
+        if (shots) await page.screenshot({ path: `${shots}/${name}-${scheme}.png` })
+    }
+    await page.emulateMediaFeatures([{ name: "prefers-color-scheme", value: "light" }])
+    await page.setViewport({ width: 390, height: 844 })
+    const overflow = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)
+    check(`${name}: fits a phone`, overflow <= 0, overflow)
+    if (shots) await page.screenshot({ path: `${shots}/${name}-narrow.png` })
+    await page.setViewport({ width: 1100, height: 800 })
+}
+
+await page.setViewport({ width: 1100, height: 800 })
+await page.goto(url)
+await page.keyboard.press("Tab")
+const focus = await page.evaluate(() => getComputedStyle(document.activeElement).outlineStyle)
+check("the focus is visible", focus !== "none", focus)
+await look("start")
+
+await search("sourdough starter")
+check("a search shows results with marked words", (await texts("mark")).length > 2)
+await look("search")
+
+await search("sourdough starter\nsourdough hydration")
+check("several lines are a brief with numbered sources",
+    (await texts("h2")).some((text) => text.startsWith("1. ")), await texts("h2"))
+await look("brief")
+
+await search("sourdough starter")
+await Promise.all([page.waitForNavigation(), page.click("a[href^='/read?']")])
+check("a page is read here", (await texts("main")).join().includes("characters"))
+await look("read")
+
+await page.goto(`${url}/read?url=${encodeURIComponent(hostile)}`)
+check("a hostile page is shown", (await texts("main")).join().includes("harmless end"),
+    (await texts("main")).join().slice(0, 500))
+await inspect("read")
+await search("<img src=x onerror=alert(1)> [x](javascript:alert(2)) \"><script>alert(3)</script>")
+await inspect("search")
+
+await page.goto(`${url}/history`)
+const before = (await texts("form[action='/history/forget']")).length
+check("the history lists what was asked", before > 3, before)
+check("and by whom", (await texts("main")).join().includes("e2e-client"),
+    (await texts("main")).join().slice(0, 800))
+await inspect("history")
+await look("history")
+await submit("li form[action='/history/forget'] button")
+const after = (await texts("form[action='/history/forget']")).length
+check("an entry is forgotten", after === before - 1, [before, after])
+
+await page.goto(`${url}/state`)
+check("the state names the engines", (await texts("main")).join().includes("duckduckgo"))
+await look("state")
+
+await page.goto(`${url}/history`)
+await page.evaluate(() => {
+    const all = document.querySelector("form[action='/history/forget'] [name=all]")
+    all.closest("form").querySelector("button").id = "forget-all"
+})
+await submit("#forget-all")
+check("everything is forgotten", (await texts("main")).join().includes("Nothing was searched"),
+    (await page.content()).slice(0, 900))
+
+check("no request has left the desk", requests.every((request) => request.startsWith(url)),
+    requests.filter((request) => !request.startsWith(url)))
+await browser.close()
+console.log(JSON.stringify(checks))
