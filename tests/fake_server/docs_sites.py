@@ -10,6 +10,7 @@ from __future__ import annotations
 from functools import cache
 from http import HTTPStatus
 
+from .connection import Connection, head_bytes
 from .messages import Answer, RecordedRequest, Reply, Route, ServerState, route
 
 HTML, MARKDOWN = "text/html; charset=utf-8", "text/markdown; charset=utf-8"
@@ -79,6 +80,9 @@ SITES: dict[str, tuple[str, dict[str, str], Twin | None, str]] = {
     "login": (_page(_generator("GitBook")), {}, (302, HTML, "/docs-site/login/login"), ""),
     "other-language": (_page(LINK), {}, (200, MARKDOWN, OTHER), ""),
     "summary": (_page(LINK), {}, (200, MARKDOWN, "# Client guide\n\nHow to set it up."), ""),
+    "huge": (_page(LINK), {}, (200, MARKDOWN, ""), ""),
+    "led-to-private": (_page(LINK), {}, (302, HTML, "http://169.254.169.254/guide.md"), ""),
+    "paper": (_page(LINK), {}, (200, MARKDOWN, "%PDF-1.7\n"), ""),
     "index": (_page(LINK.replace("guide.md", "llms.txt")), {}, None, INDEX),
     "elsewhere": (
         _page(LINK.replace("guide.md", "http://169.254.169.254/guide.md")), {}, None, "",
@@ -88,9 +92,19 @@ SITES: dict[str, tuple[str, dict[str, str], Twin | None, str]] = {
 }  # fmt: skip
 
 
+HUGE_BYTES = 100_000_000
+
+
 @cache
 def _large_index() -> str:
     return "# All\n\n" + "".join(f"- [P](page{number}.md)\n" for number in range(1_000_000))
+
+
+def _huge(connection: Connection) -> None:
+    """A source that begins as the page and goes on for 100 MB."""
+    connection.send(head_bytes(HTTPStatus.OK, MARKDOWN, {"Connection": "close"}) + SOURCE.encode())
+    for _ in range(HUGE_BYTES // 1_000_000):
+        connection.send(b"more " * 200_000)
 
 
 def answer(request: RecordedRequest, _state: ServerState) -> Answer:
@@ -101,6 +115,8 @@ def answer(request: RecordedRequest, _state: ServerState) -> Answer:
     reply = Reply(HTTPStatus.NOT_FOUND, b"<h1>No such page</h1>", HTML)
     if name in ("guide", "deep/er/guide") and page:
         reply = Reply(HTTPStatus.OK, page.encode(), HTML, tuple(headers.items()))
+    elif name == "guide.md" and kind == "huge":
+        return _huge
     elif name == "guide.md" and twin:
         status, content_type, text = twin
         location = (("Location", text),) if status == HTTPStatus.FOUND else ()

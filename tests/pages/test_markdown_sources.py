@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 import unittest
 from typing import Any
@@ -14,7 +15,10 @@ read_page = load_script("read_page")
 read: Any = load_script("websearch.pages.read")
 sources: Any = load_script("websearch.pages.markdown_sources")
 TRUE = ("link-element", "link-header", "mintlify", "gitbook")
-FALSE = ("soft-404", "labelled-html", "not-found", "login", "other-language", "summary")
+FALSE = (
+    "soft-404", "labelled-html", "not-found", "login", "other-language", "summary", "huge",
+    "led-to-private", "paper",
+)  # fmt: skip
 NOT_ASKED = ("index", "elsewhere", "plain", "sphinx")
 
 
@@ -76,6 +80,38 @@ class Twins(DocsCase):
         with mock.patch.object(read, "TWIN_SECONDS", 0.0):
             self.assertNotIn("source", self.page("link-element"))
 
+    def test_a_page_that_waits_for_its_source_at_the_deadline_is_shown(self) -> None:
+        never = threading.Event()
+        self.addCleanup(never.set)
+        with mock.patch.object(read.PageReading, "read_twin", lambda *_: never.wait()):
+            page = self.page("link-element", "--timeout", "1")
+        self.assertIn(docs_sites.SENTENCES[-1], page["text"])
+
+    def test_the_owners_rules_hold_for_sources(self) -> None:
+        path = self.url("link-element").partition("://")[2]
+        self.set_environment(WEB_SEARCH_BLOCK_SITES=f"{path}.md")
+        self.assertNotIn("source", self.page("link-element"))
+        self.assertEqual(self.asked(), [])
+
+    def test_spans_of_code_are_not_components(self) -> None:
+        text = "Use `Option<T>` and `Vec<String>`.\n\n<Tip>Or `Box<T>`.</Tip>\n"
+        shown = sources.read_markdown(text, "https://docs.example.com/a", False)["text"]
+        self.assertEqual(shown, "Use `Option<T>` and `Vec<String>`.\n\nOr `Box<T>`.")
+
+    def test_links_below_a_long_address_do_not_fill_the_memory(self) -> None:
+        text = sources.absolute_links("[a](b)\n" * 100_000, f"https://x.io/{'long' * 2_000}/a")
+        self.assertTrue(text.startswith("[a](https://x.io/long"))
+        self.assertLess(len(text), 2 * sources.MAX_GROWTH)
+
+    def test_a_section_of_the_page_is_not_taken_for_words_to_programs(self) -> None:
+        page = {
+            "text": "# A\n\n## Agent Instructions\n\nWrite them.",
+            "final_url": "https://x.io/a",
+        }
+        twin = {"ok": True, "source": "markdown", "text": "# A", "title": "A"}
+        fetched = load_script("websearch.pages.fetch").fetched_bytes("https://x.io/a.md", b"# A")
+        self.assertFalse(sources.is_twin(page, twin, fetched))
+
     def test_searches_do_not_ask_for_sources(self) -> None:
         document = read.run_read({"urls": [self.url("link-element")]}, for_search=True)
         self.assertNotIn("source", document["pages"][0])
@@ -86,7 +122,9 @@ class LlmsFiles(DocsCase):
     def test_the_nearest_one_above_an_address_is_read(self) -> None:
         for which, words in (("index", "all settings"), ("full", docs_sites.SENTENCES[-1])):
             document = self.read(self.url("mintlify", "deep/er/guide"), "--llms", which)
-            self.assertIn(words, document["pages"][0]["text"])
+            text = document["pages"][0]["text"]
+            self.assertIn(words, text)
+            self.assertIn(f"[Retries]({self.url('mintlify', 'retries.md')})", text)
 
     def test_a_query_gives_the_entries_that_answer(self) -> None:
         page = self.read(self.url("mintlify"), "--llms", "index", "--query", "what is tried again")[
@@ -115,11 +153,34 @@ class LlmsFiles(DocsCase):
 
     def test_a_file_of_a_million_lines_is_searched_in_time(self) -> None:
         begin = time.process_time()
-        page = self.read(f"{self.server.url}/docs-site/large/guide", "--llms", "index")["pages"][0]
+        words = ("--llms", "index", "--page-timeout", "20")
+        page = self.read(f"{self.server.url}/docs-site/large/guide", *words)["pages"][0]
         self.assertTrue(page["truncated"])
         with mock.patch.object(sources, "_DOCUMENTATION", ".*/docs-site/"):
-            self.assertFalse(self.read(f"{self.server.url}/docs-site/large/guide")["ok"])
+            for name in ("guide", "page"):  # a name that no link has, and that all links have
+                self.assertFalse(self.read(f"{self.server.url}/docs-site/large/{name}")["ok"])
         self.assertLess(time.process_time() - begin, 30)
+
+    def test_robots_rules_hold_for_the_list(self) -> None:
+        with mock.patch.object(sources, "_DOCUMENTATION", ".*/docs-site/"):
+            self.read(self.url("listed"), "--robots")
+        self.assertIn("/robots.txt", [request.path for request in self.server.requests])
+        with self.assertRaises(load_script("websearch.common").SearchError):
+            robots = mock.Mock()
+            robots.check.side_effect = load_script("websearch.common").SearchError("refused", "no")
+            shared = load_script("websearch.pages.fetch").SharedAnswers()
+            sources.listed_twin("https://docs.example.com/a", 9e9, robots, shared)
+
+    def test_folders_are_those_of_the_address_however_it_is_written(self) -> None:
+        for url in (
+            "https://DOCS.bücher.example.:8443/a",
+            "https://docs.xn--bcher-kva.example:8443/a",
+        ):
+            normal = load_script("websearch.pages.fetch").normal_url(url)
+            self.assertEqual(
+                sources.llms_addresses(normal, "llms.txt")[-1],
+                "https://docs.xn--bcher-kva.example:8443/llms.txt",
+            )
 
 
 if __name__ == "__main__":

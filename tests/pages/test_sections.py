@@ -62,8 +62,17 @@ class Headings(unittest.TestCase):
         places, total = sections.find_places("ab " * 10_000, "ab")
         self.assertEqual((len(places), total), (sections.MAX_PLACES, 10_000))
 
+    def test_headings_of_readmes_are_known(self) -> None:
+        text = (
+            "<h1 align=center>My <b>Tool</b></h1>\n\nIntro\n=====\n\ntext\n\nUsage\n---\n\na | b\n"
+            "--- | ---\n\n- x\n---\n\n```\nc\n===\n```\n\n## Last\n"
+        )
+        found = [(heading.level, heading.text) for heading in sections.find_headings(text)]
+        self.assertEqual(found, [(1, "My Tool"), (1, "Intro"), (2, "Usage"), (2, "Last")])
+        self.assertTrue(text[sections.find_headings(text)[1].start :].startswith("Intro"))
+
     def test_long_texts_take_time_in_proportion(self) -> None:
-        for piece in ("# a\n", "#" * 6 + " a\n", "```\n", "a" * 50 + "\n", "#"):
+        for piece in ("a\n===\n", "<h1>", "# a\n", "#" * 6 + " a\n", "```\n", "a" * 50 + "\n", "#"):
             times = []
             for count in (20_000, 80_000):
                 begin = time.process_time()
@@ -134,6 +143,11 @@ class Reading(SmallWebCase):
         self.assertTrue(all(line.endswith(" |") for line in lines))
         raw = self.read("data/tides.csv", "--raw")["pages"][0]["text"]
         self.assertTrue(raw.startswith("day,height\n"))
+
+    def test_csv_of_a_row_with_many_columns_stays_small(self) -> None:
+        text = "," * 100_000 + "\n" + "a\n" * 100_000
+        formats: Any = load_script("websearch.pages.other_formats")
+        self.assertEqual(formats.csv_markdown(text), text)
 
     def test_raw_is_the_answer_as_it_came(self) -> None:
         page = self.read("docs/timeouts", "--raw")["pages"][0]

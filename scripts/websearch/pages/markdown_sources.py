@@ -6,6 +6,7 @@ llms-full.txt their whole text. Many sites answer with HTML or an error page whe
 
 from __future__ import annotations
 
+import itertools
 import re
 
 from websearch.common import SearchError
@@ -31,10 +32,12 @@ _DOCUMENTATION = (
 )
 _FRONT_MATTER = r"\A---[ \t]*\n((?:[^\n]{0,2000}\n){0,60}?)---[ \t]*(?:\n|\Z)"
 _FIELD = r"(?m)^(title|updated|last_?updated|last_modified)[ \t]{0,9}:[ \t]{0,9}([^\n]{1,300})$"
-_COMPONENT = r"</?[A-Z][A-Za-z0-9.]{0,60}(?:\s[^<>]{0,2000})?/?>"  # of MDX
-_FENCE_OPTIONS = (
-    r"(?m)^( {0,3}(?:`{3,50}|~{3,50})[\w+#.-]{0,40})[ \t][^`\n]{0,300}=\{[^`\n]{0,300}$"
-)
+# A component of MDX; in a span of code it is none.
+_COMPONENT = r"`[^`\n]{1,500}`|</?[A-Z][A-Za-z0-9.]{0,60}(?:\s[^<>]{0,2000})?/?>"
+_FENCE_OPTIONS = r"(?m)^( {0,3}(?:`{3,50}|~{3,50})[\w+#.-]{0,40})[ \t]([^`\n]{0,600})$"
+_LINK_TARGET = r"\]\(([^()\s<>]{1,2000})"
+MAX_GROWTH = 5_000_000  # characters; a million short links below a long address would grow to 8 GB
+MAX_LISTED = 1_000  # links of an llms.txt that are compared with an address
 
 
 # ===== what Markdown of a site says ===============================================================
@@ -44,7 +47,8 @@ def is_markdown(content_type: str, url: str) -> bool:
     """Return whether an answer that is no HTML is Markdown, by its type or its address."""
     media = content_type.partition(";")[0].strip().lower()
     path = url.partition("?")[0].lower()
-    return media in MARKDOWN_TYPES or (media == "text/plain" and path.endswith((".md", ".mdx")))
+    is_named = path.endswith((".md", ".mdx", *LLMS_FILES.values()))
+    return media in MARKDOWN_TYPES or (media == "text/plain" and is_named)
 
 
 def read_markdown(source: str, url: str, keep_links: bool) -> Document:
@@ -59,11 +63,12 @@ def read_markdown(source: str, url: str, keep_links: bool) -> Document:
     if front:
         fields = {name.lower(): value.strip(" '\"") for name, value in re.findall(_FIELD, front[1])}
         text = text[front.end() :]
-    text = re.sub(_FENCE_OPTIONS, r"\1", without_instructions(text))
+    text = without_instructions(text)
+    text = re.sub(_FENCE_OPTIONS, lambda fence: fence[1] if "={" in fence[2] else fence[0], text)
     text = outside_code(text, without_components)
     if keep_links:
-        text = outside_code(text, lambda part: absolute_links(part, url))
-    heading = re.search(r"(?m)^# {1,9}([^\n]{1,1000})$", text)
+        text = absolute_links(text, url)
+    heading = re.search(r"(?m)^#[ \t]{1,9}([^\n]{1,1000})", text)
     updated = next((value for name, value in fields.items() if name != "title"), "")
     return {
         "text": text.strip(),
@@ -96,6 +101,8 @@ def without_components(text: str) -> str:
     """Return Markdown without the components of MDX; the title of one becomes bold text."""
 
     def title_of(match: re.Match[str]) -> str:
+        if match[0].startswith("`"):
+            return match[0]
         title = re.search(r"\stitle=[\"']([^\"'<>]{1,300})[\"']", match[0])
         return f"**{title[1]}**\n" if title else ""
 
@@ -104,16 +111,24 @@ def without_components(text: str) -> str:
 
 
 def absolute_links(text: str, url: str) -> str:
-    """Return Markdown whose links and images lead where they lead from a page's address."""
+    """Return Markdown whose links and images lead where they lead from a page's address.
+
+    After MAX_GROWTH further characters, links stay as they are.
+    """
     from urllib.parse import urljoin
 
-    def absolute(match: re.Match[str]) -> str:
-        try:
-            return f"]({urljoin(url, match[1])}"
-        except ValueError:
-            return match[0]
+    room = MAX_GROWTH
 
-    return re.sub(r"\]\(([^()\s<>]{1,2000})", absolute, text)
+    def absolute(match: re.Match[str]) -> str:
+        nonlocal room
+        try:
+            link = f"]({urljoin(url, match[1])}" if room > 0 else match[0]
+        except ValueError:
+            link = match[0]
+        room -= len(link) - len(match[0])
+        return link
+
+    return outside_code(text, lambda part: re.sub(_LINK_TARGET, absolute, part))
 
 
 # ===== the twin of a page =========================================================================
@@ -181,9 +196,13 @@ def is_twin(page: Document, twin: Document, fetched: Fetched) -> bool:
     fetched: the answer that twin was made of. Sites send HTML, a login page, the start page or a
     page that says "not found" where they have no source of a page.
     """
-    if not twin["ok"] or twin.get("source") != "markdown":
+    if not twin["ok"] or twin.get("source") != "markdown" or twin.get("cut"):
         return False
     if "x-sentry-docs-not-found" in fetched.response.headers:
+        return False
+    if host_and_port(fetched.url) != host_and_port(page["final_url"]):  # after a redirect
+        return False
+    if "gent Instructions" in page["text"]:  # which read_markdown leaves out of the source
         return False
     words = set(re.findall(r"\w{3,40}", page["text"][:MAX_COMPARED].lower()))
     shared = words & set(re.findall(r"\w{3,40}", twin["text"].lower()))
@@ -239,18 +258,21 @@ def is_documentation(url: str) -> bool:
     return bool(re.match(_DOCUMENTATION, url.partition("://")[2].lower()))
 
 
-def listed_twin(url: str, deadline: float, shared: SharedAnswers) -> str:
+def listed_twin(
+    url: str, deadline: float, robots: RobotsCache | None, shared: SharedAnswers
+) -> str:
     """Return the address that the nearest llms.txt lists for a page; "" without one.
 
     shared: each llms.txt is asked for once in a call. Raises SearchError as fetch_llms does.
     """
     folder = url.partition("?")[0].rpartition("/")[0]
-    fetched = shared.get(f"llms {folder}", lambda: fetch_llms("index", url, deadline, None))
-    text = fetched.response.text()
+    fetched = shared.get(f"llms {folder}", lambda: fetch_llms("index", url, deadline, robots))
     wanted = bare_address(url)
     name = wanted.rpartition("/")[2]  # most of 10^6 links are left out by it
-    for match in re.finditer(r"\]\(([^()\s<>]{1,2000})\)", text):
-        address = joined_address(fetched.url, match[1]) if name in match[1] else ""
+    links = re.finditer(r"\]\(([^()\s<>]{1,2000})\)", fetched.response.text())
+    with_name = (link[1] for link in links if name in link[1])
+    for target in itertools.islice(with_name, MAX_LISTED):
+        address = joined_address(fetched.url, target)
         if address and bare_address(address) == wanted and address != url:
             return address
     return ""

@@ -35,6 +35,7 @@ MAX_FIELD = 300  # characters of a title, address or date of an entry
 CSV_TYPES = ("text/csv", "text/tab-separated-values", "application/csv")
 MAX_ROWS = 50_000  # of a table
 MAX_CELL = 2_000  # characters
+MAX_COLUMNS = 500  # each row is filled up to the widest one, which may hold millions of commas
 FEED_DATES = ("pubdate", "published", "updated", "dc:date")
 FEED_TEXTS = ("content:encoded", "content", "description", "summary")
 _LINK_ADDRESS = r"""(?i)<link\s[^<>]{0,2000}?href\s{0,9}=\s{0,9}["']([^"'<>]{1,8000})"""
@@ -120,7 +121,7 @@ def csv_markdown(text: str) -> str:
         return text
     rows = [[one_line(cell, MAX_CELL).replace("|", r"\|") for cell in row] for row in rows if row]
     width = max(map(len, rows), default=0)
-    if width < 2:
+    if not 1 < width <= MAX_COLUMNS:
         return text
     lines = [f"| {' | '.join([*row, *[''] * (width - len(row))])} |" for row in rows]
     return "\n".join([lines[0], f"|{' --- |' * width}", *lines[1:]])

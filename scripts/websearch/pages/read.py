@@ -34,6 +34,7 @@ from websearch.pages.fetch import (
 from websearch.pages.markdown_sources import (
     fetch_llms,
     is_documentation,
+    is_text,
     is_twin,
     listed_twin,
 )
@@ -85,7 +86,6 @@ PARTS = ("outline", "section", "find", "query")
 # Parameters with which the text of a page is another than the one that the store has.
 OTHER_TEXTS = ("links", "pages", "raw", "raw_html", "llms", "browser", "archived", "explain")
 TWIN_SECONDS = 2.0  # for the Markdown source of a page, which was read already
-OTHER_MARGIN = 0.5  # seconds that another way to read a page leaves, so that it is not late
 LISTED_NOTE = (
     "The page itself could not be read; this is the source that the site's llms.txt lists."
 )
@@ -221,7 +221,8 @@ def run_read(
             raise DryRun(requests[0] if len(requests) == 1 else {"requests": requests})
         deadline = deadline_of(params)
         targets = {url: result_or_error(target_of, url, local_files) for url in urls}
-        reading = {**params, "for_search": for_search}
+        keeps_links = params.get("links") or "llms" in params
+        reading = {**params, "for_search": for_search, "links": keeps_links}
         if store and not any(params.get(name) for name in OTHER_TEXTS):
             pages = read_with_store(targets, reading, deadline, report, store)
         else:
@@ -361,7 +362,7 @@ def read_at_once(
         for _ in urls:
             yield reading.done.get(timeout=reading.seconds_left())
     except queue.Empty:
-        return
+        yield from [*reading.unfinished.items()]
     finally:
         reading.stop()
 
@@ -371,7 +372,8 @@ class PageReading:
 
     One thread reads all pages, because reading is work for the processor and not waiting: of the
     pages that are fetched, the smallest is next, so that a huge page delays no other. If it is
-    still reading at the deadline, it is left behind. done: (index, page document).
+    still reading at the deadline, it is left behind. done: (index, page document). unfinished: the
+    documents of pages, by index, that are being read in another way, too.
     """
 
     def __init__(self, urls: list[str], params: dict[str, Any], deadline: float) -> None:
@@ -388,6 +390,7 @@ class PageReading:
         self.done: queue.Queue[tuple[int, Document]] = queue.Queue()
         self.seats = threading.Semaphore(MAX_HOST_CONNECTIONS)  # for pages that are read otherwise
         self.browsers: set[Browser] = set()  # that run
+        self.unfinished: dict[int, Document] = {}
 
     def start(self) -> None:
         """Start the threads."""
@@ -446,6 +449,7 @@ class PageReading:
                 return
             page = self.read(answer)
             if self.other_ways(index, answer, page):
+                self.unfinished[index] = page
                 start_thread(self.read_otherwise, index, answer, page)
             else:
                 self.done.put((index, page))
@@ -460,7 +464,8 @@ class PageReading:
         url, ways = self.urls[index], []
         if isinstance(answer, dict) or url.startswith("file:") or self.params.get("raw"):
             return []
-        if isinstance(answer, Fetched) and answer.twin and not self.params.get("for_search"):
+        asks_twin = page["ok"] and not self.params.get("for_search")
+        if isinstance(answer, Fetched) and answer.twin and not answer.is_thin and asks_twin:
             ways.append(lambda: self.read_twin(answer, page))
         if not page["ok"] and "llms" not in self.params and is_documentation(url):
             ways.append(lambda: self.read_listed(url, page))
@@ -483,25 +488,28 @@ class PageReading:
                     page = other
                     break
         self.done.put((index, page))
+        del self.unfinished[index]
 
     def read_twin(self, answer: Fetched, page: Document) -> Document:
         """Return a page with the text of its Markdown source, if it has one."""
         twin = self.fetch_soon(answer.twin)
+        if not isinstance(twin, Fetched) or not is_text(twin):
+            return page
         other = self.read(twin)
-        if not isinstance(twin, Fetched) or not page["ok"] or not is_twin(page, other, twin):
+        if not is_twin(page, other, twin):
             return page
         return {**page, "text": other["text"], "source": other["source"]}
 
     def read_listed(self, url: str, page: Document) -> Document:
         """Return the Markdown source that the llms.txt of a documentation lists for a page."""
-        limit = min(self.deadline - OTHER_MARGIN, time.monotonic() + TWIN_SECONDS)
-        address = listed_twin(url, limit, self.shared)
+        limit = min(self.deadline, time.monotonic() + TWIN_SECONDS)
+        address = listed_twin(url, limit, self.robots, self.shared)
         other = self.read(self.fetch_soon(address)) if address else page
         return {"note": LISTED_NOTE, **other} if other.get("source") == "markdown" else page
 
     def fetch_soon(self, address: str) -> Fetched | SearchError:
-        """Fetch a page that stands for another one, while that one is not late."""
-        limit = min(self.deadline - OTHER_MARGIN, time.monotonic() + TWIN_SECONDS)
+        """Fetch a page that may stand for another one; nobody waits long for it."""
+        limit = min(self.deadline, time.monotonic() + TWIN_SECONDS)
         answer: Fetched | SearchError = result_or_error(fetch_page, address, limit, self.robots)
         return answer
 
@@ -520,7 +528,7 @@ class PageReading:
         """Return the copy of the Internet Archive of a page, or its error with what is known."""
         from websearch.pages.archive import newest_copy_of
 
-        return self.read(newest_copy_of(error_of(page), url, self.deadline - OTHER_MARGIN))
+        return self.read(newest_copy_of(error_of(page), url, self.deadline))
 
     def filled_by_browser(self, thin: Fetched, page: Document) -> Document:
         """Return the document of a thin page as a browser shows it, or why there is none."""

@@ -21,6 +21,10 @@ AROUND = 200  # characters on each side of a place
 HEADING_CHARS = 200
 FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 HEADING = re.compile(r"(#{1,6})[ \t]+(.*)")
+# What READMEs have, too: headings in HTML, and lines with a line of signs below them.
+HTML_HEADING = re.compile(r"(?i) {0,3}<h([1-6])\b[^<>]{0,300}>(.{1,500})</h[1-6]>")
+UNDERLINE = re.compile(r"={2,200}|-{3,200}")
+PLAIN_LINE = re.compile(r"[^\s|>#*+`~<=-]")
 PAGE_HEADING = re.compile(r"\[page \d{1,9}\]")  # see pdf.py
 PAGE_LINE = re.compile(r"(?m)^## \[page (\d{1,9})\]$")
 
@@ -45,17 +49,23 @@ def find_headings(text: str) -> list[Heading]:
     file's pages count only if there are no others.
     """
     starts: list[tuple[int, str, int]] = []
-    fence, offset = "", 0
+    fence, offset, before = "", 0, ""
     for line in text.split("\n"):
         if mark := FENCE.match(line):
             if not fence:
                 fence = mark[1]
             elif mark[1].startswith(fence):
                 fence = ""
-        elif not fence and (heading := HEADING.match(line)) and len(starts) < MAX_HEADINGS:
-            words = one_line(heading[2].rstrip("# \t"), HEADING_CHARS)
-            starts.append((len(heading[1]), words, offset))
+        elif not fence and len(starts) < MAX_HEADINGS:
+            if heading := HEADING.match(line):
+                starts.append((len(heading[1]), heading[2].rstrip("# \t"), offset))
+            elif heading := HTML_HEADING.match(line):
+                starts.append((int(heading[1]), re.sub(r"<[^<>]*>", "", heading[2]), offset))
+            elif UNDERLINE.fullmatch(line) and PLAIN_LINE.match(before):
+                starts.append((1 if line[0] == "=" else 2, before, offset - len(before) - 1))
         offset += len(line) + 1
+        before = line
+    starts = [(level, one_line(words, HEADING_CHARS), start) for level, words, start in starts]
     starts = [start for start in starts if not PAGE_HEADING.fullmatch(start[1])] or starts
     headings: list[Heading] = []
     open_levels: list[int] = []  # indexes of headings whose end is not known yet
