@@ -1678,7 +1678,9 @@ def make_harmless(text: str) -> str:
 # ===== shared block: parameters (edit websearch/common.py, then run `make sync`) ==================
 
 DEFAULT_TIMEOUT = 30.0  # seconds for a whole call, retries included
+LEAST_MAX_CHARS = 1_000  # that command line and HTTP take: less holds no answer
 DEFAULT_MAX_CHARS = 9_000  # agents cut output near 12,000 characters; this leaves room for theirs
+FIRST_DAY = "1990-01-01"  # of a range without a beginning: before there were pages
 MAX_INPUT_BYTES = 1_000_000  # of a file or standard input; a longer one was given by mistake
 
 TRUE_WORDS, FALSE_WORDS = ("true", "1", "yes", "on"), ("false", "0", "no", "off")
@@ -1700,7 +1702,8 @@ COMMON_PARAMS: list[Fields] = [
 OUTPUT_PARAMS: list[Fields] = [
     {"name": "params_json", "type": "str", "metavar": "JSON",
      "help": "parameters as JSON, @FILE or - (stdin)"},
-    {"name": "format", "type": "str", "choices": ["json", "markdown"], "help": "default: json"},
+    {"name": "format", "type": "str", "choices": ["json", "markdown"],
+     "values": {"md": "markdown"}, "help": "default: json"},
     {"name": "output", "type": "str", "metavar": "FILE",
      "help": "write to this file and print a receipt"},
     {"name": "pretty", "type": "bool", "help": "indent the JSON"},
@@ -1718,11 +1721,13 @@ OUTPUT_PARAMS: list[Fields] = [
 def check_params(command: str, spec: Fields, params: Fields) -> Fields:
     """Return checked parameters under their table names, defaults filled in; raises SearchError."""
     values = canonical_names(command, spec, params)
+    spelled = {spelled_name(name) for name in params}
     checked: Fields = {}
     for parameter in [*spec["params"], *COMMON_PARAMS]:
         name = parameter["name"]
         if name in values:
-            checked[name] = check_value(parameter, values[name])
+            shown = next((word for word in parameter.get("aliases", ()) if word in spelled), name)
+            checked[name] = check_value({**parameter, "name": shown}, values[name])
         elif parameter.get("required"):
             hint = f"Give {name}: {parameter['help']}."
             raise SearchError("invalid_input", f"{name} is missing.", hint)
@@ -1839,17 +1844,32 @@ def check_number(parameter: Fields, value: Any) -> int | float:
 
 
 def check_dates(parameter: Fields, text: str) -> str:
-    """Return a range of dates that exist as YYYY-MM-DD..YYYY-MM-DD."""
-    dates = re.fullmatch(r"(\d{4}-\d\d-\d\d)(?:\.\.|to)(\d{4}-\d\d-\d\d)", text)
-    if not dates:
-        allowed = f"{', '.join(parameter['choices'])} or YYYY-MM-DD..YYYY-MM-DD"
-        raise wrong_value(parameter, text, allowed)
-    from datetime import date
+    """Return a range of dates that exist as YYYY-MM-DD..YYYY-MM-DD.
 
+    A date alone, a range without its end, and a time such as 7d or 2w last until today.
+    """
+    from datetime import date, datetime, timedelta, timezone
+
+    today = datetime.now(timezone.utc).date()
+    span = re.fullmatch(r"(\d{1,4})\s?([dwmy])", text.lower())
+    if span:
+        days = int(span[1]) * {"d": 1, "w": 7, "m": 30, "y": 365}[span[2]]
+        words = {1: "day", 7: "week", 30: "month", 365: "year"}
+        if words.get(days) in parameter["choices"]:
+            return words[days]
+        text = f"{today - timedelta(days)}.."
+    day = r"(\d{4}-\d\d-\d\d)"
+    dates = re.fullmatch(rf"{day}?(?:\.\.|to){day}|{day}(?:\.\.)?", text)
+    if not dates:
+        allowed = f"{', '.join(parameter['choices'])}, YYYY-MM-DD or YYYY-MM-DD..YYYY-MM-DD"
+        raise wrong_value(parameter, text, allowed)
     try:
-        start, end = (date.fromisoformat(day) for day in dates.groups())
+        start = date.fromisoformat(dates[1] or dates[3] or FIRST_DAY)
+        end = date.fromisoformat(dates[2]) if dates[2] else today
     except ValueError:
         raise wrong_value(parameter, text, "a range of dates that exist") from None
+    if start > today:
+        raise wrong_value(parameter, text, f"a range that begins by today, {today}")
     if start > end:
         raise wrong_value(parameter, text, "a range whose earlier date comes first")
     return f"{start}..{end}"
@@ -2113,7 +2133,8 @@ def run_command_line(script: Fields, argv: list[str] | None) -> int:
     flags = words[: words.index("--")] if "--" in words else words
     options: Fields = {}
     report = None
-    if "--format=markdown" in flags or ("--format", "markdown") in itertools.pairwise(flags):
+    pairs = {*flags, *map("=".join, itertools.pairwise(flags))}
+    if pairs & {"--format=markdown", "--format=md", "--markdown", "--md"}:
         options["format"] = "markdown"  # also for an error that is found while flags are parsed
     is_command = bool(words) and words[0] in script["commands"]
     command = words.pop(0) if is_command else next(iter(script["commands"]))
@@ -2186,6 +2207,12 @@ def stop_on_signals() -> None:
 
 # ----- arguments
 
+# Flags of other tools -> ours, for commands that have ours and not theirs.
+SYNONYMS = {
+    **dict.fromkeys(("--limit", "--num", "--max-results", "--num-results", "-k"), "--count"),
+    "--lang": "--language", "--region": "--country", "-o": "--output",
+    "--json": "--format=json", "--markdown": "--format=markdown", "--md": "--format=markdown",
+}  # fmt: skip
 # Type of a parameter -> what stands for its value in the help.
 _METAVARS = {"int": "N", "float": "N", "since": "PERIOD", "csv": "A,B"}
 MAX_CHOICES = 24  # that the help lists
@@ -2280,7 +2307,7 @@ def flag_help(parameter: Fields) -> str:
 
 
 def parse_flags(script: Fields, command: str, words: list[str]) -> tuple[Fields, list[str]]:
-    """Return (values by parameter name, the words that are no flags).
+    """Return (values by the name that was given, the words that are no flags).
 
     Every value is joined to its flag first, because argparse takes -33.8,151.2 for a flag, and the
     word after a switch for its value. Raises SearchError (invalid_input).
@@ -2290,6 +2317,9 @@ def parse_flags(script: Fields, command: str, words: list[str]) -> tuple[Fields,
     joined = []
     rest = iter(words[:end])
     for word in rest:
+        flag, is_joined, text = word.partition("=")
+        if flag not in parser.types and SYNONYMS.get(flag, "").partition("=")[0] in parser.types:
+            word = f"{SYNONYMS[flag]}{is_joined}{text}"  # noqa: PLW2901
         kind = parser.types.get(word)
         value = "true" if kind == "bool" else next(rest, None) if kind else None
         joined.append(word if value is None else f"{word}={value}")
@@ -2304,7 +2334,22 @@ def parse_flags(script: Fields, command: str, words: list[str]) -> tuple[Fields,
                 "" if flag.startswith("--") else " Put -- before a query that begins with a dash."
             )
             raise SearchError("invalid_input", f"{command} has no flag {quoted(flag)}.", hint)
-    return vars(values), [*others, *words[end + 1 :]]
+    named = as_given(script["commands"][command], vars(values), joined)
+    return named, [*others, *words[end + 1 :]]
+
+
+def as_given(spec: Fields, values: Fields, names: list[str]) -> Fields:
+    """Return values under the aliases that stand in names, so that an error names them like that.
+
+    names: flags, with or without =VALUE, or names of parameters.
+    """
+    given = {spelled_name(name.partition("=")[0]) for name in names}
+    for parameter in spec["params"]:
+        alias = next((name for name in parameter.get("aliases", ()) if name in given), "")
+        is_text = parameter["type"] not in ("list", "csv")
+        if alias and is_text and parameter["name"] in values:
+            values[alias] = values.pop(parameter["name"])
+    return values
 
 
 def parse_arguments(
@@ -2322,6 +2367,7 @@ def parse_arguments(
         if parameter["name"] in values:
             options[parameter["name"]] = check_value(parameter, values.pop(parameter["name"]))
     from_json: Fields = {}
+    json_names: list[str] = []
     if "params_json" in options:
         from_json = read_params_json(options["params_json"])
         similar = nearest(words[0], script["commands"], "command") if words else ""
@@ -2329,10 +2375,13 @@ def parse_arguments(
         if similar and not (is_named or has_query or " " in words[0]):
             hint = f"{similar} To search for {quoted(words[0])}, put it into the JSON."
             raise SearchError("invalid_input", f"{quoted(words[0])} is no command.", hint)
+        json_names = list(from_json)
         from_json = canonical_names(command, spec, from_json)
     if words:
         take_words(script, command, words, values, from_json)
-    merged = {**from_json, **values}
+    flagged = canonical_names(command, spec, values)
+    merged = {name: from_json[name] for name in from_json if name not in flagged}
+    merged = as_given(spec, merged, json_names) | values
     if not merged and command != default and usage_words(spec):
         needed = [item for item in spec["params"] if item.get("required")]
         wanted = " and ".join(item["name"] for item in needed) or "parameters"
@@ -2343,9 +2392,22 @@ def parse_arguments(
         merged.setdefault("max_chars", 0)  # a file costs no context
         if options["output"] == "-":
             del options["output"]
+        else:
+            check_folder(options["output"])
+    if 0 < check_value(MAX_CHARS, merged.get("max_chars", 0)) < LEAST_MAX_CHARS:
+        message = f"max_chars must be 0 or {LEAST_MAX_CHARS} or more, not {merged['max_chars']}."
+        raise SearchError("invalid_input", message, "Ask for fewer results with count instead.")
     if script.get("returns_everything"):
         merged.setdefault("max_chars", DEFAULT_MAX_CHARS)
     return merged
+
+
+def check_folder(path: str) -> None:
+    """Raise SearchError (invalid_input) if the folder of an output file does not exist."""
+    folder = os.path.dirname(file_name(path)) or b"."
+    if not os.path.isdir(folder):
+        message = f"--output {path!r} could not be written: its folder does not exist."
+        raise SearchError("invalid_input", message, "Name a file in a folder that exists.")
 
 
 def take_words(

@@ -16,6 +16,7 @@ from websearch.common import (
     COMMON_PARAMS,
     DEFAULT_MAX_CHARS,
     EXIT_CODES,
+    LEAST_MAX_CHARS,
     MAX_CHARS,
     MAX_INPUT_BYTES,
     OUTPUT_PARAMS,
@@ -72,7 +73,8 @@ def run_command_line(script: Fields, argv: list[str] | None) -> int:
     flags = words[: words.index("--")] if "--" in words else words
     options: Fields = {}
     report = None
-    if "--format=markdown" in flags or ("--format", "markdown") in itertools.pairwise(flags):
+    pairs = {*flags, *map("=".join, itertools.pairwise(flags))}
+    if pairs & {"--format=markdown", "--format=md", "--markdown", "--md"}:
         options["format"] = "markdown"  # also for an error that is found while flags are parsed
     is_command = bool(words) and words[0] in script["commands"]
     command = words.pop(0) if is_command else next(iter(script["commands"]))
@@ -145,6 +147,12 @@ def stop_on_signals() -> None:
 
 # ----- arguments
 
+# Flags of other tools -> ours, for commands that have ours and not theirs.
+SYNONYMS = {
+    **dict.fromkeys(("--limit", "--num", "--max-results", "--num-results", "-k"), "--count"),
+    "--lang": "--language", "--region": "--country", "-o": "--output",
+    "--json": "--format=json", "--markdown": "--format=markdown", "--md": "--format=markdown",
+}  # fmt: skip
 # Type of a parameter -> what stands for its value in the help.
 _METAVARS = {"int": "N", "float": "N", "since": "PERIOD", "csv": "A,B"}
 MAX_CHOICES = 24  # that the help lists
@@ -239,7 +247,7 @@ def flag_help(parameter: Fields) -> str:
 
 
 def parse_flags(script: Fields, command: str, words: list[str]) -> tuple[Fields, list[str]]:
-    """Return (values by parameter name, the words that are no flags).
+    """Return (values by the name that was given, the words that are no flags).
 
     Every value is joined to its flag first, because argparse takes -33.8,151.2 for a flag, and the
     word after a switch for its value. Raises SearchError (invalid_input).
@@ -249,6 +257,9 @@ def parse_flags(script: Fields, command: str, words: list[str]) -> tuple[Fields,
     joined = []
     rest = iter(words[:end])
     for word in rest:
+        flag, is_joined, text = word.partition("=")
+        if flag not in parser.types and SYNONYMS.get(flag, "").partition("=")[0] in parser.types:
+            word = f"{SYNONYMS[flag]}{is_joined}{text}"  # noqa: PLW2901
         kind = parser.types.get(word)
         value = "true" if kind == "bool" else next(rest, None) if kind else None
         joined.append(word if value is None else f"{word}={value}")
@@ -263,7 +274,22 @@ def parse_flags(script: Fields, command: str, words: list[str]) -> tuple[Fields,
                 "" if flag.startswith("--") else " Put -- before a query that begins with a dash."
             )
             raise SearchError("invalid_input", f"{command} has no flag {quoted(flag)}.", hint)
-    return vars(values), [*others, *words[end + 1 :]]
+    named = as_given(script["commands"][command], vars(values), joined)
+    return named, [*others, *words[end + 1 :]]
+
+
+def as_given(spec: Fields, values: Fields, names: list[str]) -> Fields:
+    """Return values under the aliases that stand in names, so that an error names them like that.
+
+    names: flags, with or without =VALUE, or names of parameters.
+    """
+    given = {spelled_name(name.partition("=")[0]) for name in names}
+    for parameter in spec["params"]:
+        alias = next((name for name in parameter.get("aliases", ()) if name in given), "")
+        is_text = parameter["type"] not in ("list", "csv")
+        if alias and is_text and parameter["name"] in values:
+            values[alias] = values.pop(parameter["name"])
+    return values
 
 
 def parse_arguments(
@@ -281,6 +307,7 @@ def parse_arguments(
         if parameter["name"] in values:
             options[parameter["name"]] = check_value(parameter, values.pop(parameter["name"]))
     from_json: Fields = {}
+    json_names: list[str] = []
     if "params_json" in options:
         from_json = read_params_json(options["params_json"])
         similar = nearest(words[0], script["commands"], "command") if words else ""
@@ -288,10 +315,13 @@ def parse_arguments(
         if similar and not (is_named or has_query or " " in words[0]):
             hint = f"{similar} To search for {quoted(words[0])}, put it into the JSON."
             raise SearchError("invalid_input", f"{quoted(words[0])} is no command.", hint)
+        json_names = list(from_json)
         from_json = canonical_names(command, spec, from_json)
     if words:
         take_words(script, command, words, values, from_json)
-    merged = {**from_json, **values}
+    flagged = canonical_names(command, spec, values)
+    merged = {name: from_json[name] for name in from_json if name not in flagged}
+    merged = as_given(spec, merged, json_names) | values
     if not merged and command != default and usage_words(spec):
         needed = [item for item in spec["params"] if item.get("required")]
         wanted = " and ".join(item["name"] for item in needed) or "parameters"
@@ -302,9 +332,22 @@ def parse_arguments(
         merged.setdefault("max_chars", 0)  # a file costs no context
         if options["output"] == "-":
             del options["output"]
+        else:
+            check_folder(options["output"])
+    if 0 < check_value(MAX_CHARS, merged.get("max_chars", 0)) < LEAST_MAX_CHARS:
+        message = f"max_chars must be 0 or {LEAST_MAX_CHARS} or more, not {merged['max_chars']}."
+        raise SearchError("invalid_input", message, "Ask for fewer results with count instead.")
     if script.get("returns_everything"):
         merged.setdefault("max_chars", DEFAULT_MAX_CHARS)
     return merged
+
+
+def check_folder(path: str) -> None:
+    """Raise SearchError (invalid_input) if the folder of an output file does not exist."""
+    folder = os.path.dirname(file_name(path)) or b"."
+    if not os.path.isdir(folder):
+        message = f"--output {path!r} could not be written: its folder does not exist."
+        raise SearchError("invalid_input", message, "Name a file in a folder that exists.")
 
 
 def take_words(

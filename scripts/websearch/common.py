@@ -267,7 +267,9 @@ def fence_untrusted(text: str) -> str:
 # ===== shared block: parameters (edit websearch/common.py, then run `make sync`) ==================
 
 DEFAULT_TIMEOUT = 30.0  # seconds for a whole call, retries included
+LEAST_MAX_CHARS = 1_000  # that command line and HTTP take: less holds no answer
 DEFAULT_MAX_CHARS = 9_000  # agents cut output near 12,000 characters; this leaves room for theirs
+FIRST_DAY = "1990-01-01"  # of a range without a beginning: before there were pages
 MAX_INPUT_BYTES = 1_000_000  # of a file or standard input; a longer one was given by mistake
 
 TRUE_WORDS, FALSE_WORDS = ("true", "1", "yes", "on"), ("false", "0", "no", "off")
@@ -289,7 +291,8 @@ COMMON_PARAMS: list[Fields] = [
 OUTPUT_PARAMS: list[Fields] = [
     {"name": "params_json", "type": "str", "metavar": "JSON",
      "help": "parameters as JSON, @FILE or - (stdin)"},
-    {"name": "format", "type": "str", "choices": ["json", "markdown"], "help": "default: json"},
+    {"name": "format", "type": "str", "choices": ["json", "markdown"],
+     "values": {"md": "markdown"}, "help": "default: json"},
     {"name": "output", "type": "str", "metavar": "FILE",
      "help": "write to this file and print a receipt"},
     {"name": "pretty", "type": "bool", "help": "indent the JSON"},
@@ -307,11 +310,13 @@ OUTPUT_PARAMS: list[Fields] = [
 def check_params(command: str, spec: Fields, params: Fields) -> Fields:
     """Return checked parameters under their table names, defaults filled in; raises SearchError."""
     values = canonical_names(command, spec, params)
+    spelled = {spelled_name(name) for name in params}
     checked: Fields = {}
     for parameter in [*spec["params"], *COMMON_PARAMS]:
         name = parameter["name"]
         if name in values:
-            checked[name] = check_value(parameter, values[name])
+            shown = next((word for word in parameter.get("aliases", ()) if word in spelled), name)
+            checked[name] = check_value({**parameter, "name": shown}, values[name])
         elif parameter.get("required"):
             hint = f"Give {name}: {parameter['help']}."
             raise SearchError("invalid_input", f"{name} is missing.", hint)
@@ -428,17 +433,32 @@ def check_number(parameter: Fields, value: Any) -> int | float:
 
 
 def check_dates(parameter: Fields, text: str) -> str:
-    """Return a range of dates that exist as YYYY-MM-DD..YYYY-MM-DD."""
-    dates = re.fullmatch(r"(\d{4}-\d\d-\d\d)(?:\.\.|to)(\d{4}-\d\d-\d\d)", text)
-    if not dates:
-        allowed = f"{', '.join(parameter['choices'])} or YYYY-MM-DD..YYYY-MM-DD"
-        raise wrong_value(parameter, text, allowed)
-    from datetime import date
+    """Return a range of dates that exist as YYYY-MM-DD..YYYY-MM-DD.
 
+    A date alone, a range without its end, and a time such as 7d or 2w last until today.
+    """
+    from datetime import date, datetime, timedelta, timezone
+
+    today = datetime.now(timezone.utc).date()
+    span = re.fullmatch(r"(\d{1,4})\s?([dwmy])", text.lower())
+    if span:
+        days = int(span[1]) * {"d": 1, "w": 7, "m": 30, "y": 365}[span[2]]
+        words = {1: "day", 7: "week", 30: "month", 365: "year"}
+        if words.get(days) in parameter["choices"]:
+            return words[days]
+        text = f"{today - timedelta(days)}.."
+    day = r"(\d{4}-\d\d-\d\d)"
+    dates = re.fullmatch(rf"{day}?(?:\.\.|to){day}|{day}(?:\.\.)?", text)
+    if not dates:
+        allowed = f"{', '.join(parameter['choices'])}, YYYY-MM-DD or YYYY-MM-DD..YYYY-MM-DD"
+        raise wrong_value(parameter, text, allowed)
     try:
-        start, end = (date.fromisoformat(day) for day in dates.groups())
+        start = date.fromisoformat(dates[1] or dates[3] or FIRST_DAY)
+        end = date.fromisoformat(dates[2]) if dates[2] else today
     except ValueError:
         raise wrong_value(parameter, text, "a range of dates that exist") from None
+    if start > today:
+        raise wrong_value(parameter, text, f"a range that begins by today, {today}")
     if start > end:
         raise wrong_value(parameter, text, "a range whose earlier date comes first")
     return f"{start}..{end}"

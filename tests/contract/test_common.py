@@ -13,6 +13,7 @@ import threading
 import time
 import unittest
 import zlib
+from datetime import datetime, timedelta, timezone
 from email.utils import formatdate
 from typing import Any
 
@@ -43,6 +44,29 @@ def checked(**given: Any) -> dict[str, Any]:
     """Return what check_params makes of a query and the given parameters, without the query."""
     result: dict[str, Any] = common.check_params("find", SPEC, {"query": "x", **given})
     return {name: value for name, value in result.items() if name not in ("query", "count")}
+
+
+class Periods(unittest.TestCase):
+    def test_dates_and_times_until_today(self) -> None:
+        today = datetime.now(timezone.utc).date()
+        rows = {
+            "2026-01-01": f"2026-01-01..{today}",
+            "2026-01-01..": f"2026-01-01..{today}",
+            "..2026-01-31": "1990-01-01..2026-01-31",
+            "24h": None, "1d": "day", "7d": "week", "1w": "week",
+            "10d": f"{today - timedelta(10)}..{today}", "2m": f"{today - timedelta(60)}..{today}",
+        }  # fmt: skip
+        for text, expected in rows.items():
+            with self.subTest(text):
+                if expected is None:
+                    with self.assertRaises(common.SearchError):
+                        checked(since=text)
+                else:
+                    self.assertEqual(checked(since=text)["since"], expected)
+
+    def test_a_period_that_begins_in_the_future_is_said(self) -> None:
+        with self.assertRaisesRegex(common.SearchError, "begins by today"):
+            checked(since=str(datetime.now(timezone.utc).date() + timedelta(1)))
 
 
 class Parameters(unittest.TestCase):
@@ -92,7 +116,10 @@ class Parameters(unittest.TestCase):
             ({"query": "  "}, "query is blank."),
             ({"query": {"a": 1}}, "query must be text, not {'a': 1}."),
             ({"query": "\udcff"}, "query must be valid UTF-8 text, not"),
-            ({"since": "hour"}, "since must be day, week or YYYY-MM-DD..YYYY-MM-DD, not 'hour'."),
+            (
+                {"since": "hour"},
+                "since must be day, week, YYYY-MM-DD or YYYY-MM-DD..YYYY-MM-DD, not 'hour'.",
+            ),
             ({"since": "2023-02-29..2023-03-01"}, "dates that exist"),
             ({"since": "2024-03-02..2024-03-01"}, "earlier date comes first"),
             ({"nothing": 1}, "find has no parameter 'nothing'."),

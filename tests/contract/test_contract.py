@@ -522,10 +522,17 @@ class OutputFile(FakeServerCase):
         self.assertEqual(path.read_text(), "before")
 
     def test_a_result_that_cannot_be_written_is_not_lost(self) -> None:
+        run = self.run_script(self.script, "python", "--output", str(self.folder))
+        self.assertEqual((run.code, run.document["details"]["kind"]), (2, "invalid_input"))
+        self.assertTrue(run.document["document"]["web_results"])
+
+    def test_a_folder_that_does_not_exist_is_refused_before_anything_is_sent(self) -> None:
+        seen = len(self.server.requests)
         path = self.folder / "missing" / "result.json"
         run = self.run_script(self.script, "python", "--output", str(path))
         self.assertEqual((run.code, run.document["details"]["kind"]), (2, "invalid_input"))
-        self.assertTrue(run.document["document"]["web_results"])
+        self.assertIn("its folder does not exist", run.document["error"])
+        self.assertEqual(len(self.server.requests), seen)
 
     def test_a_device_is_written_to_and_stays_a_device(self) -> None:
         run = self.run_script(self.script, "python", "--output", "/dev/null")

@@ -145,10 +145,11 @@ class Lines(ListCase):
             self.assertEqual(sorted(found), sorted(lines))
 
     def test_max_chars_and_query_are_for_each_page(self) -> None:
-        lines = self.addresses("articles/sourdough", "articles/bridges")
-        for one in self.read_lines(lines, "--max-chars", "400"):
-            self.assertLessEqual(len(json.dumps(one, ensure_ascii=False)), 460)
+        lines = self.addresses("articles/lighthouse", "huge/six-megabytes")
+        for one in self.read_lines(lines, "--max-chars", "1000"):
+            self.assertLessEqual(len(json.dumps(one, ensure_ascii=False)), 1_060)
             self.assertTrue(one["truncated"])
+        lines = self.addresses("articles/sourdough", "articles/bridges")
         for one in self.read_lines(lines, "--query", "flour"):
             self.assertEqual("passages" in one, "sourdough" in one["url"])
 

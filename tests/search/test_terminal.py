@@ -136,6 +136,25 @@ class FrontDoor(TerminalCase):
                 self.assertIn("did you mean", text)
         self.assertEqual(self.server.requests, [])
 
+    def test_flags_of_other_tools_mean_ours(self) -> None:
+        for words in (("--limit", "2"), ("--num=2",), ("--max-results", "2"), ("-k", "2")):
+            code, text = self.run_words("sourdough starter", "--no-pages", *words)
+            self.assertEqual((code, len(json.loads(text)["results"])), (0, 2))
+        for words in (("--md",), ("--markdown",), ("--format", "md"), ("--format=md", "-k", "1")):
+            self.assertIn("## http", self.run_words("sourdough starter", *words)[1])
+        code, text = self.run_words("sourdough", "--json", "--lang", "xx1", "--region", "de")
+        self.assertIn("'xx1'", json.loads(text)["error"])
+
+    def test_too_few_characters_are_refused(self) -> None:
+        code, text = self.run_words("sourdough", "--max-chars", "10")
+        self.assertEqual(code, 2)
+        self.assertIn("max_chars must be 0 or 1000 or more, not 10.", text)
+
+    def test_an_error_names_the_parameter_as_it_was_given(self) -> None:
+        code, text = self.run_words("--params-json", '{"q": ["a"]}')
+        self.assertEqual(code, 2)
+        self.assertIn("q must be text", text)
+
     def test_a_question_of_unquoted_words_is_searched(self) -> None:
         code, text = self.run_words("sourdough", "starter", "--no-pages")
         self.assertEqual(code, 0)
