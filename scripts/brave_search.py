@@ -1938,8 +1938,11 @@ def take_words(
     A list takes every word, and the default command joins unquoted words to one query. The error
     for a word too many names the nearest command, because the first word may be a mistyped one.
     """
-    commands, first = script["commands"], words[0]
+    commands = script["commands"]
     positional = [item for item in commands[command]["params"] if item.get("positional")]
+    if "-" in words and positional and positional[0]["name"] != "input":  # which is a file's name
+        words = [line for word in words for line in (stdin_lines() if word == "-" else [word])]
+    first = words[0]
     one_text = [item["type"] for item in positional] == ["str"] and first not in commands
     is_default = command == next(iter(commands))
     if one_text and is_default and len(words) > 1:
@@ -1966,6 +1969,15 @@ def take_words(
             similar = f"The command comes first: {script['name']} {first} ..."
         error.details["hint"] = f"{error.details['hint']} {similar}".strip()
         raise error
+
+
+def stdin_lines() -> list[str]:
+    """Return the lines of standard input that hold something; raises SearchError without any."""
+    lines = [line.strip() for line in read_argument("@-", "-").splitlines()]
+    if not any(lines):
+        hint = "Give - only where something is piped in."
+        raise SearchError("invalid_input", "Standard input held nothing.", hint)
+    return [line for line in lines if line]
 
 
 def refuse_mistyped(word: str, names: list[str]) -> None:
@@ -2052,7 +2064,9 @@ def print_document(document: Document, options: Fields, script: Fields) -> int:
     code = EXIT_CODES[kind] if kind else 0
     if "output" in options and (document["ok"] or lines):
         receipt = write_output(options["output"], text, document)
-        text, code = dump_json(receipt), code if receipt["ok"] else EXIT_CODES["invalid_input"]
+        code = code if receipt["ok"] else EXIT_CODES["invalid_input"]
+        failure = {} if document["ok"] else document  # a signal, or no item worked
+        text = dump_json({**receipt, **failure} if receipt["ok"] else receipt)
     if text:
         write_stdout(text)
     return code

@@ -22,7 +22,8 @@ are stored in ~/.glsi/cache.db (GLSI_DB_PATH) and used again for 24 hours; recal
 
 It is the front door: web_search.py doctor and web_search.py key are doctor.py, web_search.py
 install is install.py, web_search.py serve the HTTP API and the pages for people, web_search.py mcp
-the MCP server.
+the MCP server, web_search.py completion the shell's words (bash, zsh or fish). --urls prints the
+addresses of the results, one a line; --open N opens the N-th in the browser.
 
 Exit codes: 0 found, 1 nothing found, 2 bad input, 3 key missing or refused, 4 rate limit or quota,
 5 blocked, timeout, network or server fault, 70 defect of this script, 130 interrupted.
@@ -35,7 +36,12 @@ sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))  # PYTHONSAFEPAT
 
 from websearch import command_line
 from websearch.search.commands import COMMANDS, RUN, to_markdown
-from websearch.terminal import to_terminal
+from websearch.terminal import opening, result_urls, to_terminal
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
 
 # First word -> the command of this folder that it starts, and the words that come first there.
 OTHERS = {
@@ -46,6 +52,7 @@ OTHERS = {
     "install": ("install", ["install"]),
     "serve": ("http_server", []),
     "mcp": ("mcp_server", []),
+    "completion": ("websearch.completion", []),
 }
 MEANT = {"help": "--help", "version": "--version"}  # a single word that is no question
 
@@ -62,6 +69,15 @@ def main(argv: list[str] | None = None) -> int:
         words = ["--params-json", *words]
     if len(words) == 1:
         words = [MEANT.get(words[0], words[0])]
+    shown: Callable[[dict[str, Any], Callable[[dict[str, Any]], str]], str] = to_terminal
+    if "--urls" in words:
+        words.remove("--urls")
+        words += [] if words[:1] in (["brief"], ["recall"]) else ["--no-pages"]
+        shown = result_urls
+    elif "--open" in words[:-1]:
+        index = words.index("--open")
+        shown = opening(words[index + 1])
+        del words[index : index + 2]
     script = {
         "name": "web_search.py",
         "description": __doc__,
@@ -69,7 +85,7 @@ def main(argv: list[str] | None = None) -> int:
         "others": OTHERS,
         "run": RUN,
         "to_markdown": to_markdown,
-        "to_terminal": to_terminal,
+        "to_terminal": shown,
         "errors_on_stderr": True,  # for compatibility with GLSI, a Go program with these commands
     }
     return command_line.run_command_line(script, words)

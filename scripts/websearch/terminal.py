@@ -36,6 +36,28 @@ def to_terminal(document: Document, to_markdown: Callable[[Document], str]) -> s
     return to_markdown(document) if is_agents() else for_people(document, to_markdown)
 
 
+def result_urls(document: Document, _: Callable[[Document], str]) -> str:
+    """Return the addresses of a document's results or sources, one a line; "" if there are none."""
+    items = document.get("sources") or document.get("results") or []
+    return "\n".join(item["url"] for item in items if "url" in item)
+
+
+def opening(number: str) -> Callable[[Document, Callable[[Document], str]], str]:
+    """Return a to_terminal that also opens the result of this number in the user's browser."""
+
+    def show_and_open(document: Document, to_markdown: Callable[[Document], str]) -> str:
+        import webbrowser
+
+        urls = result_urls(document, to_markdown).split("\n")
+        if document["ok"] and number.isdecimal() and 0 < int(number) <= len(urls):
+            webbrowser.open(urls[int(number) - 1])
+        else:
+            sys.stderr.write(f"--open {number}: there are {len(urls)} results.\n")
+        return to_terminal(document, to_markdown)
+
+    return show_and_open
+
+
 def is_agents() -> bool:
     """Return whether an agent or CI has started this process, or the terminal is a dumb one."""
     is_dumb = os.environ.get("TERM", "") == "dumb"

@@ -9,7 +9,7 @@ import subprocess
 import sys
 import unittest
 
-from tests.support import SCRIPTS, SmallWebCase, clean_environment
+from tests.support import SCRIPTS, SmallWebCase, clean_environment, run_script
 
 
 class TerminalCase(SmallWebCase):
@@ -154,6 +154,66 @@ class FrontDoor(TerminalCase):
         code, text = self.run_words("--params-json", '{"q": ["a"]}')
         self.assertEqual(code, 2)
         self.assertIn("q must be text", text)
+
+    def test_a_dash_reads_standard_input(self) -> None:
+        url = f"{self.server.url}/site/articles/lighthouse"
+        environment = {**self.environment_of(self.server.url, ""), "GLSI_DB_PATH": self.store}
+        rows = (
+            ("web_search.py", ("-", "--no-pages"), "sourdough starter\n", "results"),
+            ("web_search.py", ("brief", "-"), "sourdough\n\ntides of the sea\n", "sources"),
+            ("read_page.py", ("-",), f"{url}\n{url}?2\n", "pages"),
+        )
+        for script, words, stdin, part in rows:
+            with self.subTest(words):
+                run = run_script(script, *words, env=environment, stdin=stdin)
+                self.assertEqual(run.code, 0, run.document)
+                self.assertGreater(len(run.document[part]), 1)
+        run = run_script("web_search.py", "-", env=environment, stdin="\n")
+        self.assertEqual(run.code, 2)
+        self.assertEqual(run.document["error"], "Standard input held nothing.")
+
+    def test_urls_prints_addresses_alone(self) -> None:
+        code, text = self.run_words("sourdough starter", "--urls", "-n", "2")
+        self.assertEqual(code, 0)
+        self.assertRegex(text, r"\A(http://\S+\n){2}\Z")
+        code, text = self.run_words("sourdough", "--urls", "--since", "never")
+        self.assertEqual((code, json.loads(text)["ok"]), (2, False))
+
+    def test_open_shows_a_result_in_the_browser(self) -> None:
+        opened = f"{self.store}.opened"
+        browser = f'sh -c "echo $0 > {opened}" %s'
+        words = ("sourdough starter", "--no-pages", "--format", "json", "-n", "2")
+        _, text = self.run_words(*words)
+        urls = [item["url"] for item in json.loads(text)["results"]]
+        run = self.run_script("web_search.py", *words[:2], "--open", "2", BROWSER=browser)
+        self.assertEqual(run.code, 0, run.stderr)
+        with open(opened, encoding="utf-8") as file:
+            self.assertEqual(file.read().strip(), urls[1])
+        run = self.run_script("web_search.py", *words[:2], "--open", "90", BROWSER=browser)
+        self.assertIn("--open 90: there are ", run.stderr)
+
+    def test_shells_complete_its_words(self) -> None:
+        _, script = self.run_words("completion", "bash")
+        for line, at, wanted in (
+            ("web-search rec", 1, {"recall"}),
+            ("web-search search --sit", 2, {"--site"}),
+            ("web-search brief --que", 2, set()),
+            ("web-search cache --o", 2, {"--output"}),
+        ):
+            words = " ".join(map(repr, line.split()))
+            asked = f"{script}\nCOMP_WORDS=({words}); COMP_CWORD={at}; _web_search"
+            told = subprocess.run(
+                ["bash", "-c", f'{asked}; echo "${{COMPREPLY[@]}}"'],
+                capture_output=True,
+                check=True,
+                text=True,
+            )
+            with self.subTest(line):
+                self.assertEqual(set(told.stdout.split()), wanted, told.stderr)
+        for shell, part in (("zsh", "bashcompinit"), ("fish", "complete -c web-search")):
+            self.assertIn(part, self.run_words("completion", shell)[1])
+        code, text = self.run_words("completion", "tcsh")
+        self.assertEqual((code, json.loads(text)["details"]["hint"]), (2, "Give bash, zsh or fish."))
 
     def test_a_question_of_unquoted_words_is_searched(self) -> None:
         code, text = self.run_words("sourdough", "starter", "--no-pages")

@@ -70,7 +70,7 @@ class GlsiPhaseSeven(ServerCase):
     def test_search_sends_page_text_once_in_content_and_not_in_the_results(self) -> None:
         self.let_searxng_find("articles/tides", "status/404")
         document = self.search("tides", engine="searxng").document
-        self.assertEqual([item["position"] for item in document["results"]], [1, 2])
+        self.assertEqual(document["result_count"], 2)
         self.assertNotIn("text", json.dumps(document["results"]))
         self.assertIn("404", document["results"][1]["error"])
         self.assertEqual(document["content"].count("## http"), 1)
@@ -274,7 +274,7 @@ class Parameters(ServerCase):
             data = request(f"{target}&engine=brave", "GET", "Connection: close")
             answer = responses(self.api.talk(data))[0]
             with self.subTest(target):
-                self.assertEqual(answer.document["query"], "café au", answer)
+                self.assertEqual(dict(self.server.requests[-1].query_pairs)["q"], "café au", answer)
 
     def test_a_letter_whose_bytes_are_white_space_to_python_is_kept(self) -> None:
         data = request("/search?q=voilà&engine=brave&no_pages=1", "GET", "Connection: close")

@@ -274,8 +274,9 @@ class VersionWithoutAHandshake(McpHttpCase):
 
 class Progress(McpHttpCase):
     def call(self, accept: str, **meta: Any) -> Answer:
-        """A call that reads two pages."""
-        urls = [self.page("articles/tides"), self.page("articles/sourdough")]
+        """A call that reads two pages that are not in the store."""
+        number = len(self.server.requests)
+        urls = [self.page(f"articles/{name}?{number}") for name in ("tides", "sourdough")]
         arguments = {"urls": urls, "query": "tide"}
         params = {"name": "read_page", "arguments": arguments, "_meta": meta}
         return self.post(message("tools/call", params, "r-1"), accept)

@@ -14,8 +14,7 @@ import re
 import sys
 
 from websearch import common, history, http_client
-from websearch.common import SearchError, quoted, shorten
-from websearch.search.show import SNIPPET_CHARS
+from websearch.common import SearchError, quoted
 from websearch.servers.desk import answers as desk
 from websearch.servers.http_messages import (
     NO_BODY_HINT,
@@ -213,10 +212,10 @@ def search_document(document: Document, content: str) -> Document:
 
     The pages' texts are sent once: in content, not in the results.
     """
-    results = [dict(result) for result in document.get("results", [])]
-    for result in results:
-        beginning = shorten(result.pop("text", ""), SNIPPET_CHARS)
-        result.setdefault("snippet", beginning)
+    results = [
+        {name: value for name, value in result.items() if name != "text"}
+        for result in document.get("results", [])
+    ]
     return {
         **document,
         "results": results,
