@@ -213,7 +213,9 @@ class FrontDoor(TerminalCase):
         for shell, part in (("zsh", "bashcompinit"), ("fish", "complete -c web-search")):
             self.assertIn(part, self.run_words("completion", shell)[1])
         code, text = self.run_words("completion", "tcsh")
-        self.assertEqual((code, json.loads(text)["details"]["hint"]), (2, "Give bash, zsh or fish."))
+        self.assertEqual(
+            (code, json.loads(text)["details"]["hint"]), (2, "Give bash, zsh or fish.")
+        )
 
     def test_a_question_of_unquoted_words_is_searched(self) -> None:
         code, text = self.run_words("sourdough", "starter", "--no-pages")
