@@ -12,8 +12,8 @@ Examples:
   doctor.py key list
   doctor.py key set SERPER_API_KEY
 
-Without --live nothing is sent. With it, Serper is asked for the account's balance, Gemini for its
-list of models, your SearXNG for its settings: requests that cost nothing. Keys are never shown.
+Without --live nothing is sent. With it, each engine that `auto` may ask gets one question, for its
+usual price, and Gemini is asked for its list of models, which is free. Keys are never shown.
 On a terminal the checks are printed as text, in a pipe as JSON. key list names the keys that are
 set, and where; key set asks for a key without showing it, or reads it from standard input, and
 writes it into secrets.yaml, which only you can read.

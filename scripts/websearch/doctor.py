@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import re
 
-from websearch import command_line, common, doctor_live, http_client, key_file
+from websearch import command_line, common, http_client, key_file
 from websearch import doctor_machine as machine
 from websearch.common import SearchError, shorten
 from websearch.doctor_machine import INSTALL_HINT, report_line
@@ -43,7 +43,7 @@ COMMANDS: dict[str, dict[str, Any]] = {
         "help": "check what works on this machine",
         "params": [
             {"name": "live", "type": "bool", "default": False,
-             "help": "also ask the providers, with requests that cost nothing"},
+             "help": "also ask each engine of auto one question, which may cost money"},
         ],
         "cannot": {"query": "This command searches nothing; web_search.py does."},
     },
@@ -378,17 +378,18 @@ def run_check(params: dict[str, Any], report: ProgressCallback = None) -> Docume
     """
 
     def operation(params: dict[str, Any]) -> Document:
+        from websearch.doctor_live import ask_all, live_engines, live_requests
+
         deadline = common.deadline_of(params)
         secrets = quietly(http_client.read_secrets)
-        providers = doctor_live.live_providers(secrets) if params["live"] else []
+        engines = live_engines(secrets) if params["live"] else []
         if params.get("dry_run"):
-            raise common.DryRun(doctor_live.live_requests(providers))
+            raise common.DryRun(live_requests(engines))
         checks = [line for name, work in CHECKS.items() for line in run_one_check(name, work)]
-        for number, provider in enumerate(providers, 1):
-            if report:
-                report(f"asking {provider}", number, len(providers))
-            outcome = doctor_live.ask_provider(provider, deadline)
-            checks.append(report_line(f"{provider} live", *outcome))
+        if report and engines:
+            report(f"asking {', '.join(engines)}", 1, 2)
+        for engine, outcome in zip(engines, ask_all(engines, deadline), strict=True):
+            checks.append(report_line(f"{engine} live", *outcome))
         return report_document(checks, secrets)
 
     return common.run_operation("doctor.check", COMMANDS["check"], params, operation)

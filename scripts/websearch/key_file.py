@@ -11,7 +11,6 @@ import sys
 
 from websearch import common, http_client
 from websearch.common import SearchError
-from websearch.doctor_live import GEMINI_KEYS
 from websearch.engines import ENGINES
 
 TYPE_CHECKING = False
@@ -35,7 +34,7 @@ COMMANDS: dict[str, dict[str, Any]] = {
 KEYS: dict[str, tuple[tuple[str, ...], str]] = {
     **{name: (entry["keys"], f"{entry['module']}.py" if "function" in entry else f"engine {name}")
        for name, entry in ENGINES.items() if "keys" in entry},
-    "gemini": (GEMINI_KEYS, "gemini_search.py"),
+    "gemini": (("GEMINI_API_KEY", "GOOGLE_API_KEY"), "gemini_search.py"),
     "vertex": (("VERTEX_ACCESS_TOKEN", "VERTEX_API_KEY"), "gemini_search.py"),
     "code assist": (("CODE_ASSIST_ACCESS_TOKEN",), "gemini_search.py"),
     "brave answers": (("BRAVE_ANSWERS_API_KEY",), "brave_search.py answers"),
