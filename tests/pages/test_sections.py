@@ -9,6 +9,9 @@ from typing import Any
 from tests.support import SmallWebCase, call_main, load_script
 
 sections: Any = load_script("websearch.pages.sections")
+page_document: Any = load_script("websearch.pages.page_document")
+read: Any = load_script("websearch.pages.read")
+show_markdown: Any = load_script("websearch.search.show_markdown")
 site_rules: Any = load_script("websearch.site_rules")
 read_page = load_script("read_page")
 web_search = load_script("web_search")
@@ -80,6 +83,34 @@ class Headings(unittest.TestCase):
                 sections.find_places(piece * count, "aaaa")
                 times.append(time.process_time() - begin)
             self.assertLess(times[1], 10 * times[0] + 0.5, piece)
+
+
+class LowerHeadings(unittest.TestCase):
+    def test_the_highest_is_of_the_level_and_code_stays(self) -> None:
+        code = "```sh\n\n# not a heading\n\n```"
+        for text, lowered in (
+            ("# A\n\ntext\n\n## B\n\nmore", "### A\n\ntext\n\n#### B\n\nmore"),
+            ("text\n\n## B", "text\n\n### B"),
+            ("# A\n\n##### E\n\n###### F", "### A\n\n###### E\n\n###### F"),
+            (f"## A\n\n{code}", f"### A\n\n{code}"),
+            ("# a comment\nimport os\n# another\n", "# a comment\nimport os\n# another\n"),
+            ("#### D\n\n##### E", "#### D\n\n##### E"),
+            ("#hash\n\n#", "#hash\n\n#"),
+            ("", ""),
+        ):
+            with self.subTest(text):
+                self.assertEqual(sections.lower_headings(text, 3), lowered)
+                self.assertEqual(sections.lower_headings(lowered, 3), lowered)
+
+    def test_pages_stand_below_their_addresses_in_markdown(self) -> None:
+        page = {"url": "https://a.example/x", "title": "T", "text": "# T\n\nWords.\n\n## Part"}
+        result = {"ok": True, "results": [page]}
+        self.assertIn("### T\n\nWords.\n\n#### Part", show_markdown.consolidated_text(result))
+        self.assertIn("\n### T\n", show_markdown.to_markdown(result))
+        document = {"ok": True, "pages": [{**page, "ok": True, "chars": 30}]}
+        self.assertIn("\n#### Part", read.to_markdown(document))
+        document["pages"][0]["note"] = page_document.RAW_NOTE
+        self.assertIn("\n## Part", read.to_markdown(document))
 
 
 class Reading(SmallWebCase):

@@ -56,6 +56,7 @@ FIELD_CHARS = {
 }  # fmt: skip
 MAX_DROPPED = 100  # dropped elements that explain lists
 DROPPED_CHARS = 60  # characters of the text of a dropped element
+RAW_NOTE = "The answer as it came, not a page that was read."
 PAYWALL_NOTE = "The page says that its whole text is for subscribers only; this may be a part."
 _PAYWALL = r"(?i)\"isAccessibleForFree\"\s{0,9}:\s{0,9}\"?(?:https?://schema\.org/)?false"
 DATA_NOTE = "The text is from the data that the page holds for its scripts."
@@ -191,8 +192,7 @@ def read_body(fetched: Fetched, params: dict[str, Any], deadline: float) -> Docu
     check_binary(response.body, content_type, host_of(fetched.url))
     source, note = decode_page(response.body, content_type)
     if params.get("raw"):
-        raw_note = "The answer as it came, not a page that was read."
-        return {"text": source, "note": f"{raw_note} {note}".strip()}
+        return {"text": source, "note": f"{RAW_NOTE} {note}".strip()}
     return drop_empty({"note": note}) | read_text(source, content_type, fetched, params)
 
 

@@ -40,6 +40,7 @@ from websearch.pages.markdown_sources import (
 )
 from websearch.pages.page_document import (
     MAX_DROPPED,
+    RAW_NOTE,
     error_of,
     in_time,
     is_refused,
@@ -53,6 +54,7 @@ from websearch.pages.sections import (
     find_headings,
     find_places,
     find_section,
+    lower_headings,
     outline_of,
 )
 from websearch.pages.sites import read_through_api
@@ -704,13 +706,15 @@ def page_markdown(page: Document) -> list[str]:
     ]
     title = f"# {page['title']}" if page.get("title") else ""
     text = PARAGRAPH_GAP.join(passages) or page.get("text", "") or parts_markdown(page)
-    parts = ["\n".join(line for line in (title, " · ".join(facts)) if line), text]
+    text = "\n\n".join(part for part in (title, " · ".join(facts), text) if part)
+    if not page.get("note", "").startswith(RAW_NOTE):
+        text = lower_headings(text, 3)  # below "## address"
     more = f"{page['chars']} characters in all; more with offset {page.get('next_offset')}"
     address = str(page.get("final_url") or page["url"])
     return [
         f"## {markdown_link(host_and_port(address)[0] or 'file', address)}",
         page.get("note", ""),
-        fence_untrusted("\n\n".join(part for part in parts if part)),
+        fence_untrusted(text),
         more if page.get("next_offset") else "",
         dropped_markdown(page.get("dropped", [])),
     ]

@@ -21,6 +21,7 @@ AROUND = 200  # characters on each side of a place
 HEADING_CHARS = 200
 FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 HEADING = re.compile(r"(#{1,6})[ \t]+(.*)")
+HEADING_ALONE = re.compile(r"\n\n#{1,6}[ \t][^\n]*\n\n")
 # What READMEs have, too: headings in HTML, and lines with a line of signs below them.
 HTML_HEADING = re.compile(r"(?i) {0,3}<h([1-6])\b[^<>]{0,300}>(.{1,500})</h[1-6]>")
 UNDERLINE = re.compile(r"={2,200}|-{3,200}")
@@ -77,6 +78,21 @@ def find_headings(text: str) -> list[Heading]:
     for (level, words, start), end in zip(starts, ends, strict=True):
         headings.append(Heading(level, words, start, end))
     return headings
+
+
+def lower_headings(text: str, level: int) -> str:
+    """Return a text in Markdown whose highest heading is of this level, the others below it.
+
+    A heading stands between blank lines: a line with "#" among others is a comment in code.
+    """
+    padded = f"\n\n{text}\n\n"
+    headings = [one for one in find_headings(text) if HEADING_ALONE.match(padded, one.start)]
+    shift = level - min((heading.level for heading in headings), default=level)
+    pieces, end = [], 0
+    for heading in headings if shift > 0 else []:
+        pieces += [text[end : heading.start], "#" * min(shift, 6 - heading.level)]
+        end = heading.start
+    return "".join([*pieces, text[end:]])
 
 
 def bookmark_headings(bookmarks: list[tuple[int, str, int]], text: str) -> list[Heading]:

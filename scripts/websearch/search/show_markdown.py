@@ -11,6 +11,7 @@ from websearch.common import (
     markdown_link,
     shorten,
 )
+from websearch.pages.sections import lower_headings
 from websearch.search.answers import spoken_questions
 from websearch.search.show import SNIPPET_CHARS
 
@@ -37,16 +38,16 @@ def as_results(document: Document) -> list[dict[str, Any]]:
     ]
 
 
-def escape_borders(text: str) -> str:
-    """Return page text in which no line looks like a border between two pages."""
+def page_text(text: str) -> str:
+    """Return page text below "## URL": no line looks like a border, no heading is higher."""
     border = r"(?m)\n(?=[ \t]*(?:##[ \t]+\S*://|-{3,}[ \t]*$))"  # \n, for which re looks quickly
-    return re.sub(border, r"\n\\", f"\n{text}")[1:]
+    return lower_headings(re.sub(border, r"\n\\", f"\n{text}")[1:], 3)
 
 
 def consolidated_text(document: Document) -> str:
     """Return the page texts of a document as one: "## URL", text, and "---" between two pages."""
     sections = [
-        f"## {item['url']}\n\n{escape_borders(item['text'])}"
+        f"## {item['url']}\n\n{page_text(item['text'])}"
         for item in document.get("results", [])
         if item.get("text")
     ]
@@ -89,7 +90,7 @@ def result_markdown(item: dict[str, Any]) -> str:
     facts.append(", ".join(item.get("engines", [])))
     facts.append(f"archived {item['archived']}" if "archived" in item else "")
     facts.append(f"leads to {item['final_url']}" if "final_url" in item else "")
-    body = escape_borders(item.get("text") or item.get("snippet") or "")
+    body = page_text(item.get("text") or item.get("snippet") or "")
     failed = f"(page not read: {item['error']})" if "error" in item else ""
     blocks = [f"## {item['url']}", " · ".join(fact for fact in facts if fact), body, failed]
     return "\n\n".join(block for block in blocks if block)
@@ -120,7 +121,7 @@ def source_markdown(source: dict[str, Any]) -> str:
     facts += [spoken_questions(source["queries"]), *source.get("engines", [])]
     facts += [f"archived {source['archived']}"] if "archived" in source else []
     facts += [f"leads to {source['final_url']}"] if "final_url" in source else []
-    text = escape_borders(source.get("text") or source.get("snippet") or "")
+    text = page_text(source.get("text") or source.get("snippet") or "")
     blocks = [
         f"[{source['number']}] {link}",
         " · ".join(fact for fact in facts if fact),
