@@ -146,9 +146,9 @@ COMMANDS: dict[str, dict[str, Any]] = {
 def run_search(params: dict[str, Any], report: ProgressCallback = None) -> Document:
     """Search, read the pages found and return the passages that answer. Never raises.
 
-    params: those of COMMANDS["search"], and timeout, max_chars, dry_run, verbose. Returns {ok,
-    query, engine, results: [{position, title, url, snippet, date?, text or error}], from_cache,
-    fetched_at, ...}, or an error document whose details may list the attempts.
+    params: those of COMMANDS["search"], and timeout, max_chars (default 9,000; 0: whole pages),
+    dry_run, verbose. Returns {ok, engine, results: [{title, url, date?, text or snippet, error?}],
+    from_cache?, fetched_at?, ...}, or an error document whose details may list the attempts.
     """
 
     def operation(params: dict[str, Any]) -> Document:
