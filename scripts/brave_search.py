@@ -927,7 +927,7 @@ def run_answers(params: Fields, report: ProgressCallback = None) -> Document:
 
     def operation(params: Fields) -> Document:
         if params.get("research") and (params.get("citations") or params.get("entities")):
-            hint = "Drop citations and entities; research lists its sources in the text."
+            hint = "Drop {citations} and {entities}; research lists its sources in the text."
             message = "research cannot go with citations or entities."
             raise SearchError("invalid_input", message, hint)
         if report:
@@ -1028,11 +1028,16 @@ EXIT_CODES = {
 MAX_MESSAGE = 500  # characters of an error message or hint; what a server sends may be longer
 
 
+# How a caller writes a parameter that a hint names: command_line.py and servers/ set it.
+SPELLING: dict[str, Callable[[str], str]] = {"parameter": str}
+
+
 class SearchError(Exception):
     """A failure that becomes an error document.
 
-    kind: a key of EXIT_CODES. hint: what to do next. retryable: the same call may work later.
-    retry_after: seconds until then, if the provider names them. Other details go into the document.
+    kind: a key of EXIT_CODES. hint: what to do next, as spell() takes it. retryable: the same call
+    may work later. retry_after: seconds until then, if the provider names them. Other details go
+    into the document.
     """
 
     def __init__(self, kind: str, message: str, hint: str = "", **details: Any) -> None:
@@ -1047,12 +1052,17 @@ class DryRun(Exception):  # noqa: N818  not an error
     """Raised with the request (without its key) that a dry run keeps from being sent."""
 
 
+def spell(hint: str) -> str:
+    """Return a hint in which marked parameters, such as {since}, are as the caller writes them."""
+    return re.sub(r"\{([a-z_]+)\}", lambda mark: SPELLING["parameter"](mark[1]), hint)
+
+
 def error_document(error: SearchError) -> Document:
     """Return the document of a failure: ok, error, details {kind, retryable, hint, ...}.
 
     Text of a server or page may stand in every message, so all of them are cleaned and cut here.
     """
-    hint = one_line(error.details["hint"], MAX_MESSAGE)
+    hint = spell(one_line(error.details["hint"], MAX_MESSAGE))
     details = {"kind": error.kind, "retryable": error.retryable, **error.details, "hint": hint}
     message = one_line(error.message, MAX_MESSAGE)
     return {"ok": False, "error": message, "details": drop_empty(details)}
@@ -1470,7 +1480,7 @@ def internal_error(error: Exception, verbose: bool) -> Document:
     frame = traceback.extract_tb(error.__traceback__)[-1]
     where = f"{os.path.basename(frame.filename)} line {frame.lineno}"
     message = f"Internal error: {type(error).__name__} at {where}."
-    hint = "This is a defect of the program: report it (verbose shows where it happened)."
+    hint = "This is a defect of the program: report it. With {verbose} it says where it happened."
     return error_document(SearchError("internal", message, hint))
 
 
@@ -1551,9 +1561,9 @@ def cut_document(
 ) -> Document:
     """Return a document within limits (see fit_document), with a note of what was cut."""
     note: Fields = {**object_field(document, "truncated")}
-    note["hint"] = (
-        f"Cut to fit max_chars ({max_chars}; 0 gives all). Ask for fewer results, or narrow the "
-        "query, to see more of each."
+    note["hint"] = spell(
+        f"Cut to fit {{max_chars}} {max_chars}; a larger one shows more. Ask for fewer results, or "
+        "narrow the query, to see more of each."
     )
     dropped: dict[str, int] = {**note.pop("items_dropped", {})}
     left_out: dict[str, None] = dict.fromkeys(note.pop("left_out", ()))
@@ -1647,6 +1657,7 @@ def run_command_line(script: Fields, argv: list[str] | None) -> int:
     """
     open_closed_streams()
     stop_on_signals()
+    SPELLING["parameter"] = lambda name: f"--{name.replace('_', '-')}"
     arguments = sys.argv[1:] if argv is None else argv
     # The bytes of an argument are UTF-8, whatever the locale made of them.
     words = [os.fsencode(word).decode("utf-8", "surrogateescape") for word in arguments]
@@ -1916,7 +1927,7 @@ def parse_arguments(
             check_folder(options["output"])
     if 0 < check_value(MAX_CHARS, merged.get("max_chars", 0)) < LEAST_MAX_CHARS:
         message = f"max_chars must be 0 or {LEAST_MAX_CHARS} or more, not {merged['max_chars']}."
-        raise SearchError("invalid_input", message, "Ask for fewer results with count instead.")
+        raise SearchError("invalid_input", message, "Ask for fewer results with {count} instead.")
     if script.get("returns_everything"):
         merged.setdefault("max_chars", DEFAULT_MAX_CHARS)
     return merged
@@ -2359,7 +2370,7 @@ def send_within(request: Fields, deadline: float) -> Response:
                 socket.shutdown(2)  # wakes the thread's read, which a close would not
     host = request["url"].split("/")[2]
     if not in_time:
-        hint = "Try again, or raise timeout."
+        hint = "Try again. A higher {timeout} gives it more time."
         raise SearchError("timeout", f"{host} did not answer in time.", hint, retryable=True)
     if isinstance(outcome[0], Response):
         return outcome[0]

@@ -548,7 +548,7 @@ def gcloud_token(program: str, deadline: float) -> str:
         try:
             output, complaint = process.communicate(timeout=limit)
         except subprocess.TimeoutExpired:
-            hint = "Set VERTEX_ACCESS_TOKEN, or raise timeout."
+            hint = "Set VERTEX_ACCESS_TOKEN. Or raise {timeout}."
             message = f"gcloud printed no access token within {limit:.1f} s."
             raise SearchError("timeout", message, hint, retryable=True) from None
         finally:
@@ -659,7 +659,7 @@ def check_answer(data: Fields, result: Fields) -> None:
         raise SearchError("no_results", "No results found.", hint, finish_reason=reason)
     retryable, hint = reason not in CUT_OFF, "Ask again."
     if not retryable:
-        hint = "The model used up its tokens before it wrote; ask for less, or use thinking low."
+        hint = "The model used up its tokens before it wrote; ask for less, or use {thinking} low."
     message = f"The answer is empty: {words}"
     raise SearchError("provider", message, hint, retryable=retryable, finish_reason=reason)
 
@@ -949,7 +949,7 @@ class Session:
                 raise
         message = f"Error: Request timed out after {allowed:g} s. Try increasing timeout."
         longer = min(LONGEST_TIMEOUT, max(60, round(2 * allowed)))
-        hint = f"Raise timeout, for example to {longer:g} seconds, or ask for less."
+        hint = f"Raise {{timeout}}, for example to {longer:g} seconds. Or ask for less."
         raise SearchError("timeout", message, hint, retryable=True)
 
 
@@ -1258,7 +1258,7 @@ def run_batch(
             raise no_provider(failures)  # in place of one such error for each search
         max_chars = checked.get("max_chars", 0)
         if not emit and len(queries) > 1 and len(queries) * BATCH_ITEM_CHARS > max_chars > 0:
-            hint = "Give max_chars 0, or output or jsonl; nothing has been asked."
+            hint = "Give {max_chars} 0, or {output} or {jsonl}; nothing has been asked."
             message = f"The answers to {len(queries)} questions do not fit {max_chars} characters."
             raise SearchError("invalid_input", message, hint)
         if emit:  # each document is fitted alone, so run_operation cuts nothing
@@ -1508,11 +1508,16 @@ EXIT_CODES = {
 MAX_MESSAGE = 500  # characters of an error message or hint; what a server sends may be longer
 
 
+# How a caller writes a parameter that a hint names: command_line.py and servers/ set it.
+SPELLING: dict[str, Callable[[str], str]] = {"parameter": str}
+
+
 class SearchError(Exception):
     """A failure that becomes an error document.
 
-    kind: a key of EXIT_CODES. hint: what to do next. retryable: the same call may work later.
-    retry_after: seconds until then, if the provider names them. Other details go into the document.
+    kind: a key of EXIT_CODES. hint: what to do next, as spell() takes it. retryable: the same call
+    may work later. retry_after: seconds until then, if the provider names them. Other details go
+    into the document.
     """
 
     def __init__(self, kind: str, message: str, hint: str = "", **details: Any) -> None:
@@ -1527,12 +1532,17 @@ class DryRun(Exception):  # noqa: N818  not an error
     """Raised with the request (without its key) that a dry run keeps from being sent."""
 
 
+def spell(hint: str) -> str:
+    """Return a hint in which marked parameters, such as {since}, are as the caller writes them."""
+    return re.sub(r"\{([a-z_]+)\}", lambda mark: SPELLING["parameter"](mark[1]), hint)
+
+
 def error_document(error: SearchError) -> Document:
     """Return the document of a failure: ok, error, details {kind, retryable, hint, ...}.
 
     Text of a server or page may stand in every message, so all of them are cleaned and cut here.
     """
-    hint = one_line(error.details["hint"], MAX_MESSAGE)
+    hint = spell(one_line(error.details["hint"], MAX_MESSAGE))
     details = {"kind": error.kind, "retryable": error.retryable, **error.details, "hint": hint}
     message = one_line(error.message, MAX_MESSAGE)
     return {"ok": False, "error": message, "details": drop_empty(details)}
@@ -1950,7 +1960,7 @@ def internal_error(error: Exception, verbose: bool) -> Document:
     frame = traceback.extract_tb(error.__traceback__)[-1]
     where = f"{os.path.basename(frame.filename)} line {frame.lineno}"
     message = f"Internal error: {type(error).__name__} at {where}."
-    hint = "This is a defect of the program: report it (verbose shows where it happened)."
+    hint = "This is a defect of the program: report it. With {verbose} it says where it happened."
     return error_document(SearchError("internal", message, hint))
 
 
@@ -2031,9 +2041,9 @@ def cut_document(
 ) -> Document:
     """Return a document within limits (see fit_document), with a note of what was cut."""
     note: Fields = {**object_field(document, "truncated")}
-    note["hint"] = (
-        f"Cut to fit max_chars ({max_chars}; 0 gives all). Ask for fewer results, or narrow the "
-        "query, to see more of each."
+    note["hint"] = spell(
+        f"Cut to fit {{max_chars}} {max_chars}; a larger one shows more. Ask for fewer results, or "
+        "narrow the query, to see more of each."
     )
     dropped: dict[str, int] = {**note.pop("items_dropped", {})}
     left_out: dict[str, None] = dict.fromkeys(note.pop("left_out", ()))
@@ -2127,6 +2137,7 @@ def run_command_line(script: Fields, argv: list[str] | None) -> int:
     """
     open_closed_streams()
     stop_on_signals()
+    SPELLING["parameter"] = lambda name: f"--{name.replace('_', '-')}"
     arguments = sys.argv[1:] if argv is None else argv
     # The bytes of an argument are UTF-8, whatever the locale made of them.
     words = [os.fsencode(word).decode("utf-8", "surrogateescape") for word in arguments]
@@ -2396,7 +2407,7 @@ def parse_arguments(
             check_folder(options["output"])
     if 0 < check_value(MAX_CHARS, merged.get("max_chars", 0)) < LEAST_MAX_CHARS:
         message = f"max_chars must be 0 or {LEAST_MAX_CHARS} or more, not {merged['max_chars']}."
-        raise SearchError("invalid_input", message, "Ask for fewer results with count instead.")
+        raise SearchError("invalid_input", message, "Ask for fewer results with {count} instead.")
     if script.get("returns_everything"):
         merged.setdefault("max_chars", DEFAULT_MAX_CHARS)
     return merged
@@ -2839,7 +2850,7 @@ def send_within(request: Fields, deadline: float) -> Response:
                 socket.shutdown(2)  # wakes the thread's read, which a close would not
     host = request["url"].split("/")[2]
     if not in_time:
-        hint = "Try again, or raise timeout."
+        hint = "Try again. A higher {timeout} gives it more time."
         raise SearchError("timeout", f"{host} did not answer in time.", hint, retryable=True)
     if isinstance(outcome[0], Response):
         return outcome[0]

@@ -74,8 +74,8 @@ MESSAGES = {
         "Buy credits at serper.dev, or use another provider; the account command shows the rest."),
     "not allowed for free accounts": ("auth",
         f"The free account of {KEY_NAME} may not send this query",
-        ("Take quotation marks, operators (site:, filetype:, inurl:, ...), site and exclude_site "
-         "out of the query; or use a paid plan or another provider.")),
+        ("Take quotation marks, operators (site:, filetype:, inurl:, ...), {site} and "
+         "{exclude_site} out of the query; or use a paid plan or another provider.")),
     "query not allowed": ("provider", "Serper refused the query",
         "Serper answers this to bursts, too: wait a minute and send it alone, or use other words."),
     "missing query": ("invalid_input", "Serper found no query", "Give a query."),
@@ -361,7 +361,7 @@ def check_place(command: str, params: Fields) -> None:
         hint = "For example query: 'coffee', ll: '@37.7749,-122.4194,14z'."
         raise SearchError("invalid_input", "Give a query, a cid or a place_id.", hint)
     if command == "maps" and params.get("page", 1) > 1 and "ll" not in params:
-        hint = "Give the ll of the document of page 1, so that the map stays the same."
+        hint = "Give the {ll} of the document of page 1, so that the map stays the same."
         raise SearchError("invalid_input", f"page {params['page']} of maps needs ll.", hint)
     if command == "reviews" and len(names) != 1:
         hint = "maps lists them: give it the name of the place as query."
@@ -661,7 +661,7 @@ def run_batch(params: Fields, report: ProgressCallback = None, emit: Emit = None
             arrays = [[body for _, body in array] for array in request_arrays(queries)]
             raise DryRun([build_request(params["type"], bodies) for bodies in arrays])
         if not emit and len(queries) > 1 and len(queries) * BATCH_ITEM_CHARS > max_chars > 0:
-            hint = "Give max_chars 0, or output or jsonl; nothing has been sent."
+            hint = "Give {max_chars} 0, or {output} or {jsonl}; nothing has been sent."
             message = f"The results of {len(queries)} queries do not fit {max_chars} characters."
             raise SearchError("invalid_input", message, hint)
         find_key(KEY_NAME)  # a missing key is one error, not one for each query
@@ -932,11 +932,16 @@ EXIT_CODES = {
 MAX_MESSAGE = 500  # characters of an error message or hint; what a server sends may be longer
 
 
+# How a caller writes a parameter that a hint names: command_line.py and servers/ set it.
+SPELLING: dict[str, Callable[[str], str]] = {"parameter": str}
+
+
 class SearchError(Exception):
     """A failure that becomes an error document.
 
-    kind: a key of EXIT_CODES. hint: what to do next. retryable: the same call may work later.
-    retry_after: seconds until then, if the provider names them. Other details go into the document.
+    kind: a key of EXIT_CODES. hint: what to do next, as spell() takes it. retryable: the same call
+    may work later. retry_after: seconds until then, if the provider names them. Other details go
+    into the document.
     """
 
     def __init__(self, kind: str, message: str, hint: str = "", **details: Any) -> None:
@@ -951,12 +956,17 @@ class DryRun(Exception):  # noqa: N818  not an error
     """Raised with the request (without its key) that a dry run keeps from being sent."""
 
 
+def spell(hint: str) -> str:
+    """Return a hint in which marked parameters, such as {since}, are as the caller writes them."""
+    return re.sub(r"\{([a-z_]+)\}", lambda mark: SPELLING["parameter"](mark[1]), hint)
+
+
 def error_document(error: SearchError) -> Document:
     """Return the document of a failure: ok, error, details {kind, retryable, hint, ...}.
 
     Text of a server or page may stand in every message, so all of them are cleaned and cut here.
     """
-    hint = one_line(error.details["hint"], MAX_MESSAGE)
+    hint = spell(one_line(error.details["hint"], MAX_MESSAGE))
     details = {"kind": error.kind, "retryable": error.retryable, **error.details, "hint": hint}
     message = one_line(error.message, MAX_MESSAGE)
     return {"ok": False, "error": message, "details": drop_empty(details)}
@@ -1374,7 +1384,7 @@ def internal_error(error: Exception, verbose: bool) -> Document:
     frame = traceback.extract_tb(error.__traceback__)[-1]
     where = f"{os.path.basename(frame.filename)} line {frame.lineno}"
     message = f"Internal error: {type(error).__name__} at {where}."
-    hint = "This is a defect of the program: report it (verbose shows where it happened)."
+    hint = "This is a defect of the program: report it. With {verbose} it says where it happened."
     return error_document(SearchError("internal", message, hint))
 
 
@@ -1455,9 +1465,9 @@ def cut_document(
 ) -> Document:
     """Return a document within limits (see fit_document), with a note of what was cut."""
     note: Fields = {**object_field(document, "truncated")}
-    note["hint"] = (
-        f"Cut to fit max_chars ({max_chars}; 0 gives all). Ask for fewer results, or narrow the "
-        "query, to see more of each."
+    note["hint"] = spell(
+        f"Cut to fit {{max_chars}} {max_chars}; a larger one shows more. Ask for fewer results, or "
+        "narrow the query, to see more of each."
     )
     dropped: dict[str, int] = {**note.pop("items_dropped", {})}
     left_out: dict[str, None] = dict.fromkeys(note.pop("left_out", ()))
@@ -1551,6 +1561,7 @@ def run_command_line(script: Fields, argv: list[str] | None) -> int:
     """
     open_closed_streams()
     stop_on_signals()
+    SPELLING["parameter"] = lambda name: f"--{name.replace('_', '-')}"
     arguments = sys.argv[1:] if argv is None else argv
     # The bytes of an argument are UTF-8, whatever the locale made of them.
     words = [os.fsencode(word).decode("utf-8", "surrogateescape") for word in arguments]
@@ -1820,7 +1831,7 @@ def parse_arguments(
             check_folder(options["output"])
     if 0 < check_value(MAX_CHARS, merged.get("max_chars", 0)) < LEAST_MAX_CHARS:
         message = f"max_chars must be 0 or {LEAST_MAX_CHARS} or more, not {merged['max_chars']}."
-        raise SearchError("invalid_input", message, "Ask for fewer results with count instead.")
+        raise SearchError("invalid_input", message, "Ask for fewer results with {count} instead.")
     if script.get("returns_everything"):
         merged.setdefault("max_chars", DEFAULT_MAX_CHARS)
     return merged
@@ -2263,7 +2274,7 @@ def send_within(request: Fields, deadline: float) -> Response:
                 socket.shutdown(2)  # wakes the thread's read, which a close would not
     host = request["url"].split("/")[2]
     if not in_time:
-        hint = "Try again, or raise timeout."
+        hint = "Try again. A higher {timeout} gives it more time."
         raise SearchError("timeout", f"{host} did not answer in time.", hint, retryable=True)
     if isinstance(outcome[0], Response):
         return outcome[0]

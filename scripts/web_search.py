@@ -34,61 +34,21 @@ import sys
 
 sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))  # PYTHONSAFEPATH leaves it out
 
-from websearch import command_line
+from websearch import command_line, front_door
 from websearch.search.commands import COMMANDS, RUN, to_markdown
-from websearch.terminal import opening, result_urls, to_terminal
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import Any
-
-# First word -> the command of this folder that it starts, and the words that come first there.
-OTHERS = {
-    "read": ("read_page", []),
-    "doctor": ("doctor", []),
-    "key": ("doctor", ["key"]),
-    "config": ("doctor", []),
-    "install": ("install", ["install"]),
-    "serve": ("http_server", []),
-    "mcp": ("mcp_server", []),
-    "completion": ("websearch.completion", []),
-}
-MEANT = {"help": "--help", "version": "--version"}  # a single word that is no question
 
 
 def main(argv: list[str] | None = None) -> int:
     """Run the command line, or hand over to another command; return the exit code."""
-    words = list(sys.argv[1:] if argv is None else argv)
-    if words and words[0] in OTHERS:
-        import importlib
-
-        module, first_words = OTHERS[words[0]]
-        return int(importlib.import_module(module).main([*first_words, *words[1:]]))
-    if words and words[0].startswith("{"):
-        words = ["--params-json", *words]
-    if len(words) == 1:
-        words = [MEANT.get(words[0], words[0])]
-    shown: Callable[[dict[str, Any], Callable[[dict[str, Any]], str]], str] = to_terminal
-    if "--urls" in words:
-        words.remove("--urls")
-        words += [] if words[:1] in (["brief"], ["recall"]) else ["--no-pages"]
-        shown = result_urls
-    elif "--open" in words[:-1]:
-        index = words.index("--open")
-        shown = opening(words[index + 1])
-        del words[index : index + 2]
     script = {
         "name": "web_search.py",
         "description": __doc__,
         "commands": COMMANDS,
-        "others": OTHERS,
         "run": RUN,
         "to_markdown": to_markdown,
-        "to_terminal": shown,
         "errors_on_stderr": True,  # for compatibility with GLSI, a Go program with these commands
     }
-    return command_line.run_command_line(script, words)
+    return front_door.run(script, argv)
 
 
 if __name__ == "__main__":

@@ -20,6 +20,7 @@ from websearch.common import (
     MAX_CHARS,
     MAX_INPUT_BYTES,
     OUTPUT_PARAMS,
+    SPELLING,
     VERSION,
     SearchError,
     canonical_names,
@@ -67,6 +68,7 @@ def run_command_line(script: Fields, argv: list[str] | None) -> int:
     """
     open_closed_streams()
     stop_on_signals()
+    SPELLING["parameter"] = lambda name: f"--{name.replace('_', '-')}"
     arguments = sys.argv[1:] if argv is None else argv
     # The bytes of an argument are UTF-8, whatever the locale made of them.
     words = [os.fsencode(word).decode("utf-8", "surrogateescape") for word in arguments]
@@ -336,7 +338,7 @@ def parse_arguments(
             check_folder(options["output"])
     if 0 < check_value(MAX_CHARS, merged.get("max_chars", 0)) < LEAST_MAX_CHARS:
         message = f"max_chars must be 0 or {LEAST_MAX_CHARS} or more, not {merged['max_chars']}."
-        raise SearchError("invalid_input", message, "Ask for fewer results with count instead.")
+        raise SearchError("invalid_input", message, "Ask for fewer results with {count} instead.")
     if script.get("returns_everything"):
         merged.setdefault("max_chars", DEFAULT_MAX_CHARS)
     return merged

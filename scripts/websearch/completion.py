@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from websearch.command_line import print_document
 from websearch.common import COMMON_PARAMS, OUTPUT_PARAMS, SearchError, error_document
+from websearch.front_door import OTHERS
 from websearch.search.commands import COMMANDS
 
 TYPE_CHECKING = False
@@ -11,7 +12,6 @@ if TYPE_CHECKING:
     from typing import Any
 
 NAMES = "web-search web_search.py"  # of the programs that are completed
-OTHERS = "read doctor key install serve mcp completion help version"
 BASH = """_web_search() {{
   local words='{first}'
   case "${{COMP_WORDS[1]}}" in
@@ -34,7 +34,8 @@ def flags_of(command: str) -> list[str]:
 
 def script_for(shell: str) -> str:
     """Return the completion script of a shell. Raises SearchError (invalid_input)."""
-    first = f"{' '.join(COMMANDS)} {OTHERS} {' '.join(flags_of('search'))}"
+    commands = " ".join([*COMMANDS, *OTHERS, "help", "version"])
+    first = f"{commands} {' '.join(flags_of('search'))}"
     cases = [f"    {name}) words='{' '.join(flags_of(name))}';;" for name in COMMANDS]
     bash = BASH.format(first=first, cases="\n".join(cases), names=NAMES)
     if shell == "bash":
@@ -45,7 +46,7 @@ def script_for(shell: str) -> str:
         message = f"There is no completion for {shell!r}." if shell else "completion needs a shell."
         raise SearchError("invalid_input", message, "Give bash, zsh or fish.")
     start = "complete -c web-search -n"
-    lines = [f"{start} __fish_use_subcommand -f -a '{' '.join(COMMANDS)} {OTHERS}'"]
+    lines = [f"{start} __fish_use_subcommand -f -a '{commands}'"]
     for name in COMMANDS:
         lines += [
             f"{start} '__fish_seen_subcommand_from {name}' -l {flag[2:]}" for flag in flags_of(name)

@@ -253,7 +253,7 @@ def send_within(request: Fields, deadline: float) -> Response:
                 socket.shutdown(2)  # wakes the thread's read, which a close would not
     host = request["url"].split("/")[2]
     if not in_time:
-        hint = "Try again, or raise timeout."
+        hint = "Try again. A higher {timeout} gives it more time."
         raise SearchError("timeout", f"{host} did not answer in time.", hint, retryable=True)
     if isinstance(outcome[0], Response):
         return outcome[0]

@@ -15,6 +15,7 @@ import time
 import unittest
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 from tests.support import (
     CANARY,
@@ -30,13 +31,24 @@ from tests.support import (
 )
 from tests.tools.sync import STANDALONE
 
+WITH_TABLES = (
+    "brave_search",
+    "gemini_search",
+    "serper_search",
+    "websearch.engines.keyless",
+    "websearch.pages.bulk",
+    "websearch.search.commands",
+    "websearch.servers.http_api",
+)
+COMMON: Any = load_script("websearch.common")
 ALL_SCRIPTS = sorted(path.name for path in SCRIPTS.glob("*.py"))
 # The rooms of the package, from the ground up: a module imports what stands below it, or beside it
 # in its own room. The single files stand on the ground, like common.
 FLOORS = [
     "common", "durations", "words", "command_line", "terminal", "http_client", "site_rules",
     "batch", "html_tree", "pdf", "engines", "pages", "store_file", "full_text", "store",
-    "ledger", "history", "search", "skill_files", "doctor_live", "key_file", "doctor_machine",
+    "ledger", "history", "search", "front_door", "completion", "skill_files", "key_file",
+    "doctor_live", "doctor_machine",
     "doctor", "servers", "packing", "installation",
 ]  # fmt: skip
 HEAVY_MODULES = (
@@ -248,6 +260,39 @@ class Messages(unittest.TestCase):
                 with self.subTest(path.name, line=line):
                     self.assertNotRegex(text, r"(?<!\S)--[a-z]|\w\.py\b")
 
+    def test_parameters_in_hints_are_marked_and_known_to_every_way_in(self) -> None:
+        """What the way in that shows a hint writes in its own spelling, or leaves out."""
+        tables = [load_script(name).COMMANDS for name in WITH_TABLES]
+        common_params = [*COMMON.COMMON_PARAMS, *COMMON.OUTPUT_PARAMS]
+        known = {item["name"] for item in common_params} | {
+            item["name"] for table in tables for spec in table.values() for item in spec["params"]
+        }
+        tools = load_script("websearch.servers.mcp_tools")
+        takes = [
+            {item["name"]: label for label, item in tools.tool_parameters(name).items()}
+            for name in tools.TOOLS
+        ]
+        spell_hints = load_script("websearch.servers.hints").spell_hints
+        bare = r"\b(?:Give|Raise|With|Without|Leave) (?:timeout|browser|archived|stale|llms)\b"
+        texts = {text for path in SCRIPTS.rglob("*.py") for _, text in message_texts(path)}
+        marked = {text for text in texts if re.search(r"\{[a-z_]+\}", text)}
+        self.assertGreater(len(marked), 15)
+        for text in texts:
+            with self.subTest(text):
+                self.assertLessEqual(set(re.findall(r"\{([a-z_]+)\}", text)), known)
+                self.assertNotRegex(text, bare)
+                for names in takes:
+                    self.assertNotRegex(spell_hints({"hint": text}, names)["hint"], r"\{[a-z_]+\}")
+
+    def test_a_hint_is_written_as_its_reader_writes_parameters(self) -> None:
+        hint = "Try later. Raise {page_timeout}. Or {since} it."
+        document = {"details": {"hint": hint}, "warnings": ["{since}.", "{x}."], "hint": "{a}?"}
+        self.assertEqual(
+            load_script("websearch.servers.hints").spell_hints(document, {"since": "from"}),
+            {"details": {"hint": "Try later. Or from it."}, "warnings": ["from."], "hint": ""},
+        )
+        self.assertEqual(COMMON.spell(hint), "Try later. Raise page_timeout. Or since it.")
+
 
 def message_texts(path: Path) -> list[tuple[int, str]]:
     """Return (line, source) of every text that a SearchError, a warning or a hint is made of."""
@@ -412,7 +457,7 @@ class OneDocument(FakeServerCase):
     def test_default_documents_stay_below_10000_characters_and_say_what_was_cut(self) -> None:
         short = self.run_script(self.script, "guide", "--count", "20", "--max-chars", "3000")
         self.assertLessEqual(len(short.stdout), 3_001)
-        self.assertIn("max_chars", short.document["truncated"]["hint"])
+        self.assertIn("--max-chars", short.document["truncated"]["hint"])
         self.assertGreater(short.document["truncated"]["items_dropped"]["web_results"], 0)
         for item in short.document["web_results"]:
             self.assertRegex(item["url"], r"^https://\S+[^…]$")

@@ -113,7 +113,7 @@ def long_wait(engine: str, wait: float, left: float, is_pause: bool) -> SearchEr
     if is_pause:
         reason = f"{title} wants no request for {spoken(wait)}"
     message = f"{reason}, and {spoken(max(0.0, left))} of the call are left."
-    hint = f"Raise timeout to {int(wait) + 30} seconds, or try later."
+    hint = f"Raise {{timeout}} to {int(wait) + 30} seconds. Or try later."
     if wait + 30 > 600:  # the longest timeout
         hint = f"Try later; until then use {other_engines(engine)}."
     return SearchError("rate_limit", message, hint, retryable=True, retry_after=round(wait, 1))

@@ -58,7 +58,7 @@ def first_request(params: dict[str, Any]) -> EngineRequest:
     """
     if params.get("country") and not params.get("language"):
         message = "SearXNG filters by country within a language only."
-        raise SearchError("invalid_input", message, "Give language, too, for example de with ch.")
+        raise SearchError("invalid_input", message, "Give {language}, too, for example de with ch.")
     # SearXNG takes !! for a redirect to another site.
     query = re.sub(r"(?<!\S)(!![^\s\"]+)", r'"\1"', params["query"])
     fields = {

@@ -108,7 +108,7 @@ def read_in_browser(url: str, deadline: float, running: set[Browser]) -> Fetched
     limit = min(deadline - CLEANING_SECONDS, time.monotonic() + PAGE_SECONDS)
     if limit - time.monotonic() < LEAST_SECONDS:
         message = "No time was left to start a browser."
-        raise SearchError("timeout", message, "Raise timeout.", retryable=True)
+        raise SearchError("timeout", message, "Raise {timeout}.", retryable=True)
     program = find_browser()
     with contextlib.closing(GuardProxy(url, limit)) as proxy:
         command = [
@@ -166,7 +166,7 @@ class Browser:
         if loaded.get("errorText"):
             reason = one_line(str(loaded["errorText"]), 100)
             message = f"The browser could not load the page ({reason})."
-            raise SearchError("network", message, "Leave browser out, or use another source.")
+            raise SearchError("network", message, "Leave {browser} out, or use another source.")
         self.wait_until_filled()
         html = str(self.value_of(_PAGE))
         return str(self.value_of("location.href")), html
@@ -227,7 +227,7 @@ class Browser:
                 message = self.messages.get(timeout=max(0.0, limit - time.monotonic()))
             except queue.Empty:
                 text = "The browser did not finish the page in time."
-                raise SearchError("timeout", text, "Raise timeout.", retryable=True) from None
+                raise SearchError("timeout", text, "Raise {timeout}.", retryable=True) from None
             if message is None:
                 raise self.ended()
             if message.get("method") == DIALOG:
@@ -259,7 +259,7 @@ class Browser:
                 said = clean_text(file.read(20_000))
         except OSError:
             said = ""
-        hint = "Try the browser by hand, or leave browser out."
+        hint = "Try the browser by hand, or leave {browser} out."
         unlocked = f"set {ARGUMENTS}=--no-sandbox where the container is the sandbox"
         if "--no-sandbox" in said:
             message = "The browser does not start as root, because its sandbox needs a user."

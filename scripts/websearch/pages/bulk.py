@@ -290,10 +290,10 @@ def run_list(params: dict[str, Any], options: dict[str, Any]) -> Document:
     checked.setdefault("max_chars", 0)
     if checked.get("dry_run"):
         message = "dry_run shows no list of addresses."
-        raise SearchError("invalid_input", message, "Give some of them as urls.")
+        raise SearchError("invalid_input", message, "Give some of them as {urls}.")
     if checked.get("browser"):
         message = "browser reads no lists: it takes seconds for a page."
-        raise SearchError("invalid_input", message, "Give up to 50 of the addresses as urls.")
+        raise SearchError("invalid_input", message, "Give up to 50 of the addresses as {urls}.")
     writer = LineWriter(options)
     reader = ListReader(checked, done_inputs(options, "url"), writer.ordered)
     for number, line, answer in reader.answers():
@@ -308,7 +308,7 @@ def line_document(line: str, answer: Fetched | SearchError, params: dict[str, An
     page = in_time(lambda: page_document(answer, params, deadline), deadline)
     if page is None:
         message = "The page was fetched, but not read before its time was over."
-        page = error_document(SearchError("timeout", message, "Raise timeout."))
+        page = error_document(SearchError("timeout", message, "Raise {timeout}."))
     document = pages_document([{"url": line, **page}], params, deadline)
     item = {"url": line, **(document["pages"][0] if document["ok"] else document)}
     for warning in document.get("warnings", []):

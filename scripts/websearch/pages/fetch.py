@@ -419,7 +419,7 @@ class RobotsCache(SharedAnswers):
         message = f"robots.txt of {host} disallows this page."
         if text is None:
             message = f"robots.txt of {host} could not be read, which counts as a refusal."
-        hint = "Without robots, the page is read anyway."
+        hint = "Without {robots}, the page is read anyway."
         raise SearchError("refused", message, hint, retryable=text is None)
 
 

@@ -232,7 +232,7 @@ def fetch_llms(which: str, url: str, deadline: float, robots: RobotsCache | None
         if is_text(fetched):
             return fetched
     message = f"{host_and_port(url)[0]} has no {name} above this address, or one that is HTML."
-    raise SearchError("http", message, "Read the page without llms.", status=404)
+    raise SearchError("http", message, "Read the page without {llms}.", status=404)
 
 
 def llms_addresses(url: str, name: str) -> list[str]:

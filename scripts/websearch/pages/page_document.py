@@ -91,7 +91,7 @@ def page_document(
             is_gone(answer) or is_refused(content)
         )
         if is_gone_or_refused and not params.get("archived"):
-            add_hint(content, "With archived, the Internet Archive is asked for a copy.")
+            add_hint(content, "With {archived}, the Internet Archive is asked for a copy.")
         return error_document(content)
     if isinstance(answer, Fetched) and answer.copy:
         from websearch.pages.archive import archived_fields

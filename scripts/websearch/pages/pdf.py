@@ -108,7 +108,7 @@ class PdfReading:
             self.file = PdfFile(data, budget)
         except OutOfBudgetError as error:
             message = f"The PDF file could not be opened: {error}."
-            hint = "Raise timeout, or use another source."
+            hint = "Raise {timeout}. Or use another source."
             raise SearchError("unsupported", message, hint) from None
         except DAMAGE:
             message = "The PDF file is too damaged to be opened."
@@ -174,12 +174,12 @@ class PdfReading:
         """Add notes on what the text lacks; raises SearchError if there is none."""
         if not self.texts and pages and self.page_count:
             message = f"The PDF file has {self.page_count} pages, and none of {quoted(pages)}."
-            raise SearchError("invalid_input", message, "Give pages that the file has.")
+            raise SearchError("invalid_input", message, "Give {pages} that the file has.")
         words = sum(len(text.split()) for text in self.texts.values())
         unreadable = self.reader.unknown * 2 > self.reader.shown
         if not words and self.is_cut:
             message = f"No text was found in the PDF file. {' '.join(self.notes)}"
-            raise SearchError("unsupported", message, "Give pages, or raise timeout.")
+            raise SearchError("unsupported", message, "Give {pages}. Or raise {timeout}.")
         if not words:
             raise no_text(self.pictures, unreadable)
         if self.pictures * 2 > len(self.texts) and words < SCAN_WORDS * len(self.texts):

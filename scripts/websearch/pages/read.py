@@ -343,7 +343,7 @@ def read_pages(
         if report:
             report(targets[index], len(read), len(targets))
     message = "The page was not read before the time of the call was over."
-    late = SearchError("timeout", message, "Raise timeout.", retryable=True)
+    late = SearchError("timeout", message, "Raise {timeout}.", retryable=True)
     for url, target in normal.items():
         pages[url] = dict(read.get(target) or error_document(late))
     return [{"url": url, **pages[url]} for url in checked]

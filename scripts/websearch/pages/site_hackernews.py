@@ -76,7 +76,7 @@ def read_site_page(api: SiteApi, wanted: dict[str, Any]) -> Document:
     left = len(comments) - len(shown)
     note = (
         f"{len(shown)} of {len(comments)} comments are shown, those with the most replies first; "
-        "a query finds the others, and max_chars 0 gives all."
+        "a query finds the others, a larger max_chars shows more."
     )
     return {
         "title": title,

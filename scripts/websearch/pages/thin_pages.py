@@ -55,7 +55,9 @@ def check_content(page: Page, html: str, text: str, onward: str, fetched: Fetche
     fetched.alternate = alternate_address(page, fetched.url)
     if needs_script(page):
         message = f"{host} sent a page that only JavaScript fills with text."
-        hint = "Give browser to have it filled, or look for the site's API, feed or another source."
+        hint = (
+            "Give {browser} to have it filled. Or look for the site's API, feed or another source."
+        )
         raise SearchError("blocked", message, hint, status=status)
 
 

@@ -230,7 +230,7 @@ MESSAGES = {
     "robots": ("blocked", "shows a robot check instead of the page: it does not serve programs",
                "Use another source, or open the page in a browser."),
     "script": ("blocked", "shows its page only to browsers that run JavaScript",
-               "Give browser to have it filled, or look for the site's API or another source."),
+               "Give {browser} to have it filled. Or look for the site's API or another source."),
     "consent": ("blocked", "asks for consent to cookies instead of showing the page",
                 "Use another source, or open the page in a browser."),
     "login": ("blocked", "asks for a login instead of showing the page",
@@ -238,7 +238,7 @@ MESSAGES = {
     "missing": ("http", "says that the page does not exist, with a status that says it does",
                 "Check the address; search for the page's title if it has moved."),
     "parked": ("http", "shows that its domain is for sale or parked: the site is gone",
-               "Use another source; archived may find an old copy."),
+               "Use another source. With {archived}, the Internet Archive may have an old copy."),
     "portal": ("network", "was not reached: the network shows its own login page",
                "Log in to the network (Wi-Fi) in a browser, then try again."),
 }  # fmt: skip

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 
-from websearch.common import SearchError, internal_error, may_fall_back
+from websearch.common import SearchError, internal_error, may_fall_back, spell
 from websearch.engines import (
     ENGINES,
     ask_engine,
@@ -106,7 +106,7 @@ def ask_together(
 
 def late_answer(question: Question, asked: str) -> Answer:
     """Return the answer of an engine that did not answer in time."""
-    hint = "Raise timeout, or ask fewer questions."
+    hint = "Raise {timeout}. Or ask fewer questions."
     error = SearchError("timeout", "There was no answer in time.", hint, retryable=True)
     return Answer(question, asked, error=error)
 
@@ -175,9 +175,9 @@ def offer_stale(answer: Answer, order: list[str], store: PageStore, reason: Sear
     if not any(take_stored(stored, engine, store, None) for engine in order):
         return False
     if not answer.question.stale:
-        hint = f"An answer of {stored.fetched_at} is stored: stale gives it."
+        hint = f"An answer of {stored.fetched_at} is stored: {{stale}} gives it."
         reason.details["hint"] = f"{reason.details['hint']} {hint}".strip()
-        answer.warnings.append(hint)
+        answer.warnings.append(spell(hint))
         return False
     answer.engine, answer.results, answer.fetched_at = (
         stored.engine,

@@ -289,7 +289,7 @@ def run_cache(params: dict[str, Any], report: ProgressCallback = None) -> Docume
 
         query, clears = params.get("query", ""), params["action"] == "clear"
         if query and not clears:
-            raise SearchError("invalid_input", "stats takes no query.", "Leave query out.")
+            raise SearchError("invalid_input", "stats takes no query.", "Leave {query} out.")
         store = PageStore()
         if clears and params.get("dry_run"):
             raise DryRun(drop_empty({"action": "clear", "query": query, "path": store.path}))

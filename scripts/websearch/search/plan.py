@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 MIN_QUESTIONS, MAX_QUESTIONS = 2, 8  # of a brief
 RESULTS_OF_A_QUESTION = 10  # in a brief: one result page of every engine, which costs one request
-STALE_HINT = "Name one engine and no focus, or leave out stale."
+STALE_HINT = "Name one {engine} and no {focus}. Or leave out {stale}."
 
 
 @dataclass(frozen=True, slots=True)

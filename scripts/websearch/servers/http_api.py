@@ -16,6 +16,7 @@ import sys
 from websearch import common, history, http_client
 from websearch.common import SearchError, quoted
 from websearch.servers.desk import answers as desk
+from websearch.servers.hints import keep_marks, spell_hints
 from websearch.servers.http_messages import (
     NO_BODY_HINT,
     HttpError,
@@ -190,6 +191,8 @@ def command_answer(
     fixed = {**operation.get("fixed", {}), "verbose": settings["verbose"]}
     with history.called_by("HTTP"):
         document: Document = run({**settings["defaults"], **params, **fixed})
+    names = {item["table_name"]: item["name"] for item in parameters_of(operation)}
+    document = spell_hints(document, names)
     if as_markdown:
         status, _, headers = document_answer(document)
         text = module.to_markdown(document) + "\n"
@@ -353,7 +356,7 @@ def run_serve(params: dict[str, Any], report: ProgressCallback = None) -> Docume
         token = read_token(params["token_file"]) if "token_file" in params else ""
         if not loopback and not token:
             message = f"host {quoted(params['host'])} can be reached from other machines."
-            hint = f"Give token_file as well, or {LOOPBACK} as host."
+            hint = f"Give {{token_file}} as well, or {LOOPBACK} as {{host}}."
             raise SearchError("invalid_input", message, hint)
         if params.get("dry_run"):
             raise common.DryRun({"listen": url_of(address), "token": bool(token)})
@@ -365,7 +368,9 @@ def run_serve(params: dict[str, Any], report: ProgressCallback = None) -> Docume
             # Clients are programs: they get whole texts unless someone asks for less.
             "defaults": {"max_chars": 0, **limits},
         }
-        return serve_until_signal(open_server(family, address, settings))
+        server = open_server(family, address, settings)
+        keep_marks()
+        return serve_until_signal(server)
 
     return common.run_operation("http_server.serve", COMMANDS["serve"], params, operation)
 

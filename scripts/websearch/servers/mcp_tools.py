@@ -32,6 +32,7 @@ from websearch.common import (
 )
 from websearch.engines import ENGINES
 from websearch.http_client import configured_key, warn_once
+from websearch.servers.hints import spell_hints
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -498,6 +499,8 @@ def tool_text(name: str, document: Document, max_chars: int = DEFAULT_MAX_CHARS)
 
     Raises whatever the command's to_markdown raises for a document of another form.
     """
+    names = {item["name"]: label for label, item in tool_parameters(name).items()}
+    document = spell_hints(document, names)
     to_markdown: Callable[[Document], str] = error_markdown
     expendable: tuple[str, ...] = ()
     details = object_field(document, "details")

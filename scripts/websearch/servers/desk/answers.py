@@ -15,6 +15,7 @@ from urllib.parse import parse_qs, urlencode
 from websearch import history
 from websearch.engines import ENGINES, FOCUSES
 from websearch.servers.desk import views
+from websearch.servers.hints import spell_hints
 from websearch.servers.http_messages import HttpError, has_token
 
 TYPE_CHECKING = False
@@ -106,8 +107,10 @@ def search(
     params: dict[str, Any] = {name: fields[name] for name in names if fields.get(name)}
     params |= {"max_chars": MAX_CHARS, "verbose": settings["verbose"]}
     if len(questions) > 1:
-        return run_brief({**params, "queries": questions}, report)
-    return run_search({**params, "query": questions[0]}, report)
+        document = run_brief({**params, "queries": questions}, report)
+    else:
+        document = run_search({**params, "query": questions[0]}, report)
+    return spell_hints(document, {name: name for name in names})
 
 
 def read_page(fields: Fields, settings: Settings) -> Iterator[str]:
@@ -137,7 +140,7 @@ def read(fields: Fields, settings: Settings, report: ProgressCallback) -> Docume
     params = {"urls": [fields["url"]], "max_chars": PAGE_CHARS, "verbose": settings["verbose"]}
     offset = fields.get("offset", "")
     params["offset"] = int(offset[:9]) if offset.isdecimal() else 0
-    return history.noting_reads(run_read)(params, report)
+    return spell_hints(history.noting_reads(run_read)(params, report), {})
 
 
 def history_page(fields: Fields, settings: Settings) -> Iterator[str]:
@@ -149,6 +152,7 @@ def history_page(fields: Fields, settings: Settings) -> Iterator[str]:
     yield views.head("/history", "History")
     if query:
         document = run_recall({"query": query, "verbose": settings["verbose"]})
+        document = spell_hints(document, {})
         yield views.history_form(query) + views.search_results(document, query)
     else:
         store = PageStore()

@@ -1,0 +1,54 @@
+"""The front door, web_search.py: its own commands, and the names of the other commands."""
+
+from __future__ import annotations
+
+import sys
+
+from websearch import command_line
+from websearch.terminal import opening, result_urls, to_terminal
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+# First word -> the command of this folder that it starts, and the words that come first there.
+OTHERS = {
+    "read": ("read_page", []),
+    "doctor": ("doctor", []),
+    "key": ("doctor", ["key"]),
+    "config": ("doctor", []),
+    "install": ("install", ["install"]),
+    "serve": ("http_server", []),
+    "mcp": ("mcp_server", []),
+    "completion": ("websearch.completion", []),
+}
+MEANT = {"help": "--help", "version": "--version"}  # a single word that is no question
+
+
+def run(script: dict[str, Any], argv: list[str] | None) -> int:
+    """Run the command line of web_search.py, or hand over to another command; return the exit code.
+
+    script: as run_command_line takes it. argv: the words after the program's name, None for
+    sys.argv's.
+    """
+    words = list(sys.argv[1:] if argv is None else argv)
+    if words and words[0] in OTHERS:
+        import importlib
+
+        module, first_words = OTHERS[words[0]]
+        return int(importlib.import_module(module).main([*first_words, *words[1:]]))
+    if words and words[0].startswith("{"):
+        words = ["--params-json", *words]
+    if len(words) == 1:
+        words = [MEANT.get(words[0], words[0])]
+    shown: Callable[[dict[str, Any], Callable[[dict[str, Any]], str]], str] = to_terminal
+    if "--urls" in words:
+        words.remove("--urls")
+        words += [] if words[:1] in (["brief"], ["recall"]) else ["--no-pages"]
+        shown = result_urls
+    elif "--open" in words[:-1]:
+        index = words.index("--open")
+        shown = opening(words[index + 1])
+        del words[index : index + 2]
+    return command_line.run_command_line({**script, "others": OTHERS, "to_terminal": shown}, words)
