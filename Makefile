@@ -97,7 +97,7 @@ pythons: ## the tests under every CPython from 3.10 on that is here
 	@set -e; for python in $(PYTHONS); do "$$python" tests/run.py; done
 
 install: ## copy the skill into ~/.claude/skills and ~/.agents/skills (DIR= another skills folder)
-	@$(PYTHON) scripts/install.py install $(if $(DIR),--dir '$(DIR)')
+	@$(PYTHON) scripts/install.py install $(if $(DIR),--dir '$(DIR)',--command)
 
 uninstall: ## remove it again (DIR= as above)
 	@$(PYTHON) scripts/install.py uninstall $(if $(DIR),--dir '$(DIR)')

@@ -8,6 +8,7 @@
 Examples:
   install.py install
   install.py install --dir project/.claude/skills
+  install.py install --command
   install.py uninstall
   install.py package
   install.py opencode --dir project
@@ -16,6 +17,8 @@ install copies what an agent needs to web-search/ in ~/.claude/skills and ~/.age
 the skills folder that --dir names. A copy is replaced as a whole or not at all. FILES.sha256 in it
 lists the skill's files; every other file there is yours and is kept. A folder that does not hold
 this skill, a link, and a clone of the repository are never touched.
+
+With --command it also puts the command web-search, which is web_search.py, into ~/.local/bin.
 
 package writes dist/web-search.skill (a zip file of what install copies), dist/web-search.mcpb (a
 bundle for Claude Desktop) and dist/server.json (the entry for the MCP registry). Each is the same

@@ -110,6 +110,12 @@ def find_pages(db: sqlite3.Connection, words: str, hosts: list[str], count: int)
     return list(dict.fromkeys(ids))[:count]
 
 
+def count_pages(db: sqlite3.Connection, words: str) -> int:
+    """Return how many pages hold all of some words, MAX_RANKED at most; raises sqlite3.Error."""
+    required, _ = query_terms(words)
+    return len(matching_pages(db, " AND ".join(required), [], MAX_RANKED)) if required else 0
+
+
 def matching_pages(db: sqlite3.Connection, match: str, hosts: list[str], count: int) -> list[int]:
     """Return the ids of the best pages for an FTS5 query; raises sqlite3.Error.
 

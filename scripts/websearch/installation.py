@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import io
 import os
+import shlex
 import sys
 import tempfile
 from pathlib import Path
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
 # Files of a clone, which git and not this program keeps.
 CLONE_MARKS = (".git", "Makefile", "tests")
 OPENCODE_FOLDERS = ("tool", "plugin")  # names that every version of opencode knows
+COMMAND_MARK = "Part of the web-search skill: install.py uninstall removes it."
 OPENCODE_MARK = b"// Part of the web-search skill"  # each of our files for opencode begins with it
 
 # ===== where it goes ==============================================================================
@@ -222,6 +224,57 @@ def uninstall_opencode(target: Path) -> list[str]:
     return lines or [f"nothing to remove in {target}"]
 
 
+# ===== the command web-search =====================================================================
+
+
+def command_path() -> Path:
+    """Return where the command stands: in ~/.local/bin, where uv and pip put theirs, too."""
+    return Path("~/.local/bin").expanduser() / (f"{NAME}.cmd" if os.name == "nt" else NAME)
+
+
+def command_text(skill: Path) -> str:
+    """Return the command that starts the front door of a copy of the skill."""
+    script = str(skill / "scripts/web_search.py")
+    if os.name == "nt":
+        return f'@rem {COMMAND_MARK}\n@uv run --quiet --script "{script}" %*\n'
+    quoted = shlex.quote(script)
+    return (
+        f"#!/bin/sh\n# {COMMAND_MARK}\n"
+        f'if command -v uv >/dev/null 2>&1; then exec uv run --quiet --script {quoted} "$@"; fi\n'
+        f'exec python3 {quoted} "$@"\n'
+    )
+
+
+def is_own_command(path: Path) -> bool:
+    """Return whether a file was put there by this program."""
+    try:
+        return COMMAND_MARK.encode() in path.read_bytes()[:200]
+    except OSError:
+        return False
+
+
+def install_command(skill: Path) -> list[str]:
+    """Write the command and return the lines that say so; raises InstallError, OSError."""
+    path = command_path()
+    if os.path.lexists(path) and not is_own_command(path):
+        raise InstallError(f"{path} belongs to somebody else. Move it away, then try again.")
+    replace_file(path, command_text(skill).encode())
+    path.chmod(EXECUTABLE)
+    lines = [f"command: {path}"]
+    if str(path.parent) not in os.environ.get("PATH", "").split(os.pathsep):
+        lines.append(f"  {path.parent} is not in PATH; add it there, or give the whole path.")
+    return lines
+
+
+def uninstall_command() -> list[str]:
+    """Remove the command if it is ours, and return the lines that say so; raises OSError."""
+    path = command_path()
+    if not is_own_command(path):
+        return []
+    path.unlink()
+    return [f"removed: {path}"]
+
+
 # ===== command line ===============================================================================
 
 
@@ -272,6 +325,11 @@ def argument_parser(description: str) -> argparse.ArgumentParser:
         command = commands.add_parser(name, help=help_text, description=help_text)
         if folder:
             command.add_argument("--dir", metavar="FOLDER", help=folder)
+        if name == "install":
+            command_help = f"also put the command {NAME} into ~/.local/bin"
+            command.add_argument(
+                "--command", dest="with_command", action="store_true", help=command_help
+            )
         if name == "opencode":
             command.add_argument("--uninstall", action="store_true", help="remove them again")
     return parser
@@ -290,8 +348,12 @@ def run_command(arguments: argparse.Namespace) -> int:
         return 0
     targets = target_folders(arguments.dir)
     if arguments.command == "uninstall":
+        for line in [] if arguments.dir else uninstall_command():
+            print(line)
         return run_for_each(uninstall, targets)
     code = run_for_each(install, targets)
+    if code == 0 and arguments.with_command:
+        print("\n".join(install_command(targets[0].absolute())))
     if code == 0:
         print(f"Start the agent anew. To check: uv run '{targets[0]}/scripts/doctor.py'")
     return code

@@ -19,6 +19,7 @@ import time
 from websearch.full_text import (
     TEXT,
     TITLE,
+    count_pages,
     empty_index,
     find_pages,
     index_page,
@@ -153,6 +154,10 @@ class PageStore(StoreFile):
             return [db.execute(f"{_PAGES} WHERE id = ?", (page_id,)).fetchone() for page_id in ids]
 
         return [page_of(row) for row in self.use(read, [])]
+
+    def count_pages(self, words: str) -> int:
+        """Return how many pages hold all of some words."""
+        return int(self.use(lambda db: count_pages(db, storable(words)), 0))
 
     # ----- requests that cost money
 

@@ -505,7 +505,7 @@ class WebDocumentTest(DocumentCase):
         self.server.body = answer
         run = call_main(brave, "tea")
         self.assertLess(len(run.stdout), 10_000)
-        self.assertIn("max_chars", run.document["truncated"]["hint"])
+        self.assertIn("--max-chars 9000", run.document["truncated"]["hint"])
         self.assertEqual(run.document["web_results"][0]["url"], result["url"])
         whole = call_main(brave, "tea", "--max-chars", "0").document
         self.assertEqual(len(whole["web_results"]), 20)
@@ -985,7 +985,7 @@ class MarkdownTest(DocumentCase):
     def test_what_was_cut_is_said(self) -> None:
         self.server.body = changed(CONTEXT, "grounding", "generic", 0, "snippets", to=["x " * 9000])
         run = call_main(brave, "context", "tea", "--format", "markdown")
-        self.assertIn("0 gives all", run.stdout.decode())
+        self.assertIn("a larger one shows more", run.stdout.decode())
 
     def test_warnings_are_shown(self) -> None:
         document = self.whole("web", query="w " * 51)

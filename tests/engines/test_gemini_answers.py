@@ -385,7 +385,7 @@ class OddShapes(CannedCase):
             self.assertIn(f"The answer is cut off ({reason}).", document["warnings"])
         code, document = self.ask(answer(reason="MAX_TOKENS"))
         self.assertEqual((code, document["details"]["kind"]), (5, "provider"))
-        self.assertIn("use thinking low", document["details"]["hint"])
+        self.assertIn("use --thinking low", document["details"]["hint"])
 
     def test_another_model_than_the_one_asked_is_reported(self) -> None:
         body = {**answer("x"), "modelVersion": "gemini-3.9-flash"}
@@ -463,10 +463,10 @@ class OddShapes(CannedCase):
     def test_markdown_is_cut_by_its_own_length(self) -> None:
         self.server.body = answer('"\n' * 4_400, {})  # twice as long as JSON
         run = call_main(gemini, "question", "--format", "markdown")
-        self.assertNotIn("max_chars", run.stdout.decode())
+        self.assertNotIn("--max-chars", run.stdout.decode())
         run = call_main(gemini, "question", "--format", "markdown", "--max-chars", "3000")
         self.assertLessEqual(len(run.stdout.decode()), 3_001)
-        self.assertIn("max_chars", run.stdout.decode())
+        self.assertIn("--max-chars", run.stdout.decode())
 
     def test_a_python_function_returns_everything(self) -> None:
         text = "Wörter and words. " * 2_000

@@ -271,7 +271,7 @@ REFUSED = {
     ("guide", "--engine", "wikipedia", "--since", "day"): "Wikipedia cannot filter by since",
     ("guide", "--engine", "wikipedia", "--country", "us"): "Give language",
     ("guide", "--engine", "wikipedia", "--safe", "off"): "cannot filter by safe 'off'",
-    ("guide", "--engine", "searxng", "--country", "ch"): "Give language, too",
+    ("guide", "--engine", "searxng", "--country", "ch"): "Give --language, too",
     ("guide", "--country", "germany"): "country must be a two-letter code.*'germany'",
     ("guide", "--language", "german!"): "language must be a code",
     ("guide", "--country", "lu"): "DuckDuckGo has no region for country 'lu'",
@@ -728,6 +728,14 @@ class OutcomeTest(KeylessCase):
                 self.assertRegex(
                     details["hint"], r"^Wait 10 min; until then use engine .*SERPER_API_KEY"
                 )
+
+    def test_a_hint_names_no_engine_that_rests_itself(self) -> None:
+        first = self.search("faultblocked", "--engine", "duckduckgo").document["details"]["hint"]
+        self.assertIn("wikipedia", first)
+        self.search("faultdenied", "--engine", "wikipedia")
+        second = self.search("again", "--engine", "duckduckgo").document["details"]["hint"]
+        self.assertNotIn("wikipedia", second)
+        self.assertIn("SERPER_API_KEY", second)
 
     def test_a_page_that_speaks_of_walls_is_not_taken_for_one(self) -> None:
         words = "anomaly.js challenge-form captcha-form /sorry/ enablejs Just a moment... sourdough"
@@ -1214,7 +1222,7 @@ class PacingRules(unittest.TestCase):
         error = caught.exception
         self.assertEqual((error.kind, error.retry_after), ("rate_limit", 30.0))
         self.assertIn("queue is 30 s long", error.message)
-        self.assertIn("timeout to 60 seconds", error.details["hint"])
+        self.assertIn("Raise {timeout} to 60 seconds", error.details["hint"])
         self.assertEqual(of, before)  # nothing was taken
 
     def test_without_an_interval_nobody_waits_for_others(self) -> None:

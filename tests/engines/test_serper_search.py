@@ -861,8 +861,8 @@ FAULTS = {
     "html": Expected("provider", 5, 3, "502"),
     "trunc": Expected("network", 5, 3, "broke"),
     "garbage": Expected("provider", 5, 1, "no JSON"),
-    "drip": Expected("timeout", 5, 1, "raise timeout"),
-    "hang": Expected("timeout", 5, 1, "raise timeout"),
+    "drip": Expected("timeout", 5, 1, "A higher --timeout"),
+    "hang": Expected("timeout", 5, 1, "A higher --timeout"),
     "reset": Expected("network", 5, 3, "broke"),
     "huge": Expected("provider", 5, 1, "longer than"),
     "bomb": Expected("provider", 5, 1, "longer than"),
@@ -1155,7 +1155,7 @@ class BatchTest(SerperCase):
         run = self.run_main("batch", path)
         self.assertEqual(run.code, 2)
         self.assertIn("21 queries do not fit 9000 characters", run.document["error"])
-        self.assertIn("max_chars 0, or output or jsonl", run.document["details"]["hint"])
+        self.assertIn("--max-chars 0, or --output or --jsonl", run.document["details"]["hint"])
         self.assertEqual(self.server.requests, [])
         for text, count in (("guide\n" * 1_001, 10), ("guide\n" * 101, 100)):
             words = ["--count", str(count), "--max-chars", "0"]
@@ -1173,7 +1173,7 @@ class BatchTest(SerperCase):
         self.assertLessEqual(max(counts) - min(counts), 1)
         self.assertEqual(run.document["truncated"]["items_dropped"], {"results": 150 - sum(counts)})
         self.assertIn("people_also_ask", run.document["truncated"]["left_out"])
-        self.assertIn("max_chars", run.document["truncated"]["hint"])
+        self.assertIn("--max-chars", run.document["truncated"]["hint"])
 
     def test_with_jsonl_the_document_of_each_query_is_fitted_alone(self) -> None:
         path = self.file("\n".join(f"guide {number}" for number in range(31)))
@@ -1186,7 +1186,7 @@ class BatchTest(SerperCase):
             extra = len(json.dumps({"input": json.loads(line)["input"]}))
             self.assertLessEqual(len(line) - extra, 1_500)
             self.assertGreater(len(line), 1_000)
-            self.assertIn("max_chars", json.loads(line)["truncated"]["hint"])
+            self.assertIn("--max-chars", json.loads(line)["truncated"]["hint"])
 
     def test_if_nothing_worked_the_first_error_is_that_of_the_document(self) -> None:
         run = self.run_main("batch", "--queries", "zzzqqq", "--queries", "{bad")

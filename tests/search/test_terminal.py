@@ -172,6 +172,16 @@ class FrontDoor(TerminalCase):
         self.assertEqual(run.code, 2)
         self.assertEqual(run.document["error"], "Standard input held nothing.")
 
+    def test_a_search_that_fails_names_what_the_store_holds(self) -> None:
+        self.run_words("read", f"{self.server.url}/site/articles/sourdough")
+        nobody = {"DUCKDUCKGO_BASE_URL": "http://127.0.0.1:9"}  # where nothing listens
+        for query, is_stored in (("the gluten network", True), ("gluten unicorn", False)):
+            run = self.run_script("web_search.py", query, "--engine", "duckduckgo", **nobody)
+            self.assertEqual((run.code, run.document["details"]["kind"]), (5, "network"))
+            hint = "1 stored page holds these words: recall shows them."
+            with self.subTest(query):
+                self.assertEqual(hint in run.document["details"]["hint"], is_stored)
+
     def test_urls_prints_addresses_alone(self) -> None:
         code, text = self.run_words("sourdough starter", "--urls", "-n", "2")
         self.assertEqual(code, 0)

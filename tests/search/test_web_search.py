@@ -110,7 +110,7 @@ class FromQuestionToPassages(WebSearchCase):
         document = self.search(max_chars=4_000)
         lengths = [len(one.get("text", "")) for one in document["results"]]
         self.assertGreater(lengths[0], lengths[-1])
-        self.assertIn("max_chars", document["truncated"]["hint"])
+        self.assertIn("--max-chars", document["truncated"]["hint"])
         self.assertTrue(document["results"][0]["truncated"])
 
     def test_without_a_limit_whole_pages_come(self) -> None:
@@ -521,7 +521,7 @@ class Engines(WebSearchCase):
             ({"page_timeout": 0}, "0.1"),
             ({"topic": "code"}, "topic"),
             ({"focus": "cooking"}, "papers, discussions"),
-            ({"focus": "code", "stale": True}, "no focus"),
+            ({"focus": "code", "stale": True}, "no --focus"),
         ]
         for params, named in table:
             with self.subTest(params):

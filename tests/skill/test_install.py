@@ -611,6 +611,35 @@ class WholeSkill(InstallCase):
         self.assertIn(b"web_search", run.stdout)
 
 
+class CommandWebSearch(InstallCase):
+    whole = True
+
+    def test_it_is_the_front_door_of_the_installed_copy_until_uninstall(self) -> None:
+        code, stdout, stderr = self.run_process(self.repository, "install", "--command")
+        self.assertEqual((code, stderr), (0, ""))
+        path = self.home / ".local/bin/web-search"
+        self.assertIn(f"command: {path}", stdout)
+        self.assertIn(f"{path.parent} is not in PATH", stdout)
+        environment = clean_environment(HOME=str(self.home), PATH="/usr/bin:/bin")
+        environment["PATH"] = f"{Path(sys.executable).parent}:{environment['PATH']}"
+        run = subprocess.run(
+            [str(path), "help"], env=environment, capture_output=True, text=True, check=True
+        )
+        self.assertIn("web_search.py recall 'tokio scheduler'", run.stdout)
+        self.assertIn("removed: ", self.run_process(self.repository, "uninstall")[1])
+        self.assertFalse(path.exists())
+
+    def test_a_file_of_somebody_else_stays(self) -> None:
+        path = self.home / ".local/bin/web-search"
+        path.parent.mkdir(parents=True)
+        path.write_text("#!/bin/sh\necho other\n", encoding="utf-8")
+        code, _, stderr = self.run_process(self.repository, "install", "--command")
+        self.assertEqual(code, 2)
+        self.assertIn(f"{path} belongs to somebody else.", stderr)
+        self.run_process(self.repository, "uninstall")
+        self.assertIn("echo other", path.read_text(encoding="utf-8"))
+
+
 class Repository(unittest.TestCase):
     def test_no_file_of_the_skill_holds_what_looks_like_a_secret(self) -> None:
         secret = r"AIza[\w-]{20,}|\bsk-[A-Za-z0-9]{20,}|BSA[\w-]{20,}|ghp_\w{20,}|-----BEGIN"

@@ -403,14 +403,23 @@ def blocked_error(
     )
 
 
+def rests(engine: str) -> bool:
+    """Return whether an engine rests after a block; one with a wrong address does not."""
+    try:
+        return bool(present_state(engine)["rest_until"] > time.time())
+    except SearchError:
+        return False
+
+
 def other_engines(engine: str) -> str:
     """Return the engines to use instead of one that blocks, with what configures them.
 
-    Those of companies that answer without a key come in a sentence of their own.
+    None of them rests. Companies that answer without a key come in a sentence of their own.
     """
-    entries = {**ENGINES}
-    entries.pop("google")  # it blocks every plain client
-    entries.pop(engine, None)
+    left_out = (engine, "google")  # which blocks every plain client
+    entries = {
+        name: entry for name, entry in ENGINES.items() if name not in left_out and not rests(name)
+    }
     similar = {"web", *entry_of(engine)["sources"]}
     names = []
     for name, entry in entries.items():
@@ -420,9 +429,11 @@ def other_engines(engine: str) -> str:
         if useful and "keyless" not in entry:
             names.append(f"{name} ({needs[0]})" if needs else name)
     free = [name for name, entry in entries.items() if "keyless" in entry]
+    others = f"engine {', '.join(names[:-1])} or {names[-1]}"
+    if not free:
+        return others
     return (
-        f"engine {', '.join(names[:-1])} or {names[-1]}. "
-        f"Engines {', '.join(free)} answer without a key; their operators see the query"
+        f"{others}. Engines {', '.join(free)} answer without a key; their operators see the query"
     )
 
 

@@ -199,7 +199,7 @@ def answer_document(params: dict[str, Any], report: ProgressCallback) -> Documen
         text = "\n".join(question.text for question in questions)
         history.note(store, "brief" if is_brief else "search", text, params, bool(good))
         if not good:
-            raise failure(answers, is_brief)
+            raise naming_recall(failure(answers, is_brief), questions[0].text, store)
         sources = within_rules(rank(answers), good[0])
         if reads_pages:
             is_stale = good[0].is_stale
@@ -212,6 +212,16 @@ def answer_document(params: dict[str, Any], report: ProgressCallback) -> Documen
         show = show_brief if is_brief else show_search
         limits = Limits(params.get("max_chars", DEFAULT_MAX_CHARS), deadline)
         return show(answers, sources, store, limits)
+
+
+def naming_recall(error: SearchError, query: str, store: PageStore) -> SearchError:
+    """Return the error of a search, whose hint names recall if it can answer: nothing is sent."""
+    is_out_of_reach = error.kind in ("blocked", "network", "timeout", "rate_limit", "quota")
+    pages = store.count_pages(query) if is_out_of_reach else 0
+    if pages:
+        some = f"{pages} stored page{'s hold' if pages > 1 else ' holds'} these words"
+        error.details["hint"] = f"{error.details['hint']} {some}: recall shows them.".strip()
+    return error
 
 
 def within_rules(sources: list[Source], answer: Answer) -> list[Source]:

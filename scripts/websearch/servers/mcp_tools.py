@@ -499,20 +499,22 @@ def tool_text(name: str, document: Document, max_chars: int = DEFAULT_MAX_CHARS)
 
     Raises whatever the command's to_markdown raises for a document of another form.
     """
-    names = {item["name"]: label for label, item in tool_parameters(name).items()}
-    document = spell_hints(document, names)
     to_markdown: Callable[[Document], str] = error_markdown
     expendable: tuple[str, ...] = ()
+    kind = object_field(document, "details").get("kind")
+    is_usable = kind != "internal"  # after such an error the tool's module may not work
+    known = tool_parameters(name) if is_usable else {}
+    document = spell_hints(document, {item["name"]: label for label, item in known.items()})
     details = object_field(document, "details")
-    is_bare = details.get("kind") == "no_results" and document.keys() <= NOTHING_BUT_ERROR
-    if details.get("kind") != "internal" and not is_bare:  # after an internal error it may not work
+    is_bare = kind == "no_results" and document.keys() <= NOTHING_BUT_ERROR
+    if is_usable and not is_bare:
         tool = TOOLS[name]
         for label, other in tool.get("instead", {}).items():
             tool = other if label in document else tool
         module = load_module(tool["module"])
         to_markdown = module.to_markdown
         expendable = module.COMMANDS[tool["command"]].get("expendable", ())
-    lacks_key = details.get("kind") == "auth" and "not set" in str(document.get("error"))
+    lacks_key = kind == "auth" and "not set" in str(document.get("error"))
     if lacks_key and CONFIGURATION_HINT not in details["hint"]:
         details["hint"] = f"{details['hint']} {CONFIGURATION_HINT}"
     fit_document(document, max_chars - 1, expendable, lambda cut: len(to_markdown(cut)))
