@@ -368,7 +368,13 @@ class Configuration(unittest.TestCase):
             names |= set(re.findall(r'"((?:WEB_SEARCH|GLSI|GEMINI|GOOGLE_CLOUD)_[A-Z_]+)"', source))
         for path in sorted((ROOT / "assets/opencode").rglob("*.ts")):
             names |= set(re.findall(r"process\.env\.([A-Z_]+)", path.read_text(encoding="utf-8")))
-        names -= {"HOME", "PATH", "COMPUTERNAME", "USERPROFILE", "TMPDIR"}  # the system's, not to be set
+        names -= {
+            "HOME",
+            "PATH",
+            "COMPUTERNAME",
+            "USERPROFILE",
+            "TMPDIR",
+        }  # the system's, not to be set
         self.assertLessEqual({"BRAVE_SEARCH_API_KEY", "ARXIV_BASE_URL", "WEB_SEARCH_BUDGET"}, names)
         rows = "\n".join(re.findall(r"(?m)^\|.*$", self.text))
         self.assertEqual({name for name in names if f"`{name}`" not in rows}, set())
