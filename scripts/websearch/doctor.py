@@ -12,6 +12,7 @@ import re
 from websearch import command_line, common, http_client, key_file
 from websearch import doctor_machine as machine
 from websearch.common import SearchError, shorten
+from websearch.defaults import user_defaults
 from websearch.doctor_machine import INSTALL_HINT, report_line
 from websearch.engines import (
     ENGINES,
@@ -107,7 +108,9 @@ def check_secrets_file() -> list[Line]:
         message = f"{path}: no NAME: value in line {', '.join(faulty[:5])}."
         hint = "Write lines such as SERPER_API_KEY: ..., or comments with #."
         lines.append(report_line(name, "warning", message, hint))
-    return lines or [report_line(name, "ok", path)]
+    defaults = ", ".join(f"{name} {value}" for name, value in quietly(user_defaults).items())
+    message = f"{path}; defaults: {defaults}" if defaults else path
+    return lines or [report_line(name, "ok", message)]
 
 
 def check_keys() -> list[Line]:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     Outcome = tuple[str, str, str]  # status (ok, warning, failed), message, hint
 
-QUESTION = Question(1, "sourdough bread", ("auto",), {}, "general", 3, max_age=0.0)
+QUESTION = Question(1, "sourdough bread", ("auto",), {}, {}, "general", 3, max_age=0.0)
 
 
 def live_engines(secrets: dict[str, str]) -> list[str]:

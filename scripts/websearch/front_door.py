@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 
 from websearch import command_line
+from websearch.defaults import user_defaults
 from websearch.terminal import opening, result_urls, to_terminal
 
 TYPE_CHECKING = False
@@ -26,6 +27,15 @@ OTHERS = {
 MEANT = {"help": "--help", "version": "--version"}  # a single word that is no question
 
 
+def default_format(words: list[str]) -> list[str]:
+    """Return the flag of the user's own default format; [] if there is none or one is given."""
+    given = ("--format", "--json", "--markdown", "--md", "--pretty", "--output", "-o", "--jsonl")
+    if any(word.partition("=")[0] in given for word in words):
+        return []
+    name = user_defaults().get("format")
+    return [f"--format={name}"] if name else []
+
+
 def run(script: dict[str, Any], argv: list[str] | None) -> int:
     """Run the command line of web_search.py, or hand over to another command; return the exit code.
 
@@ -33,6 +43,10 @@ def run(script: dict[str, Any], argv: list[str] | None) -> int:
     sys.argv's.
     """
     words = list(sys.argv[1:] if argv is None else argv)
+    first = words[0] if words else ""
+    if (first == "read" or first not in OTHERS) and not sys.stdout.isatty():
+        index = int(first in ("read", *script["commands"]))
+        words[index:index] = default_format(words)
     if words and words[0] in OTHERS:
         import importlib
 

@@ -28,7 +28,7 @@ def ranked(lists: list[list[dict[str, Any]]]) -> Any:
     return rank.rank(
         [
             answers.Answer(
-                plan.Question(number, "q", ("serper",), {}, "general", 10, 0.0),
+                plan.Question(number, "q", ("serper",), {}, {}, "general", 10, 0.0),
                 "serper",
                 engine="serper",
                 results=results,

@@ -8,6 +8,7 @@ import pty
 import subprocess
 import sys
 import unittest
+import urllib.parse
 
 from tests.support import SCRIPTS, SmallWebCase, clean_environment, run_script
 
@@ -181,6 +182,32 @@ class FrontDoor(TerminalCase):
             hint = "1 stored page holds these words: recall shows them."
             with self.subTest(query):
                 self.assertEqual(hint in run.document["details"]["hint"], is_stored)
+
+    def test_the_users_defaults_hold_until_a_call_gives_others(self) -> None:
+        secrets = os.path.join(os.path.dirname(os.path.dirname(self.store)), "secrets.yaml")
+        lines = {"COUNT": "2", "COUNTRY": "de", "ENGINE": "duckduckgo", "FORMAT": "markdown"}
+        with open(secrets, "w", encoding="utf-8") as file:
+            file.writelines(f"DEFAULT_{name}: {value}\n" for name, value in lines.items())
+        os.chmod(secrets, 0o600)
+
+        def asked(*words: str) -> tuple[str, dict[str, str]]:
+            run = self.run_script("web_search.py", *words, WEB_SEARCH_SECRETS=secrets)
+            [request] = self.server.requests
+            self.server.clear()
+            body = dict(urllib.parse.parse_qsl(request.body.decode()))
+            return run.stdout.decode(), {**dict(request.query_pairs), **body}
+
+        shown, pairs = asked("sourdough", "--no-pages")
+        self.assertEqual((pairs["kl"], shown.count("## http")), ("de-de", 2))
+        shown, pairs = asked("rye", "--no-pages", "--country", "fr", "-n", "1", "--json")
+        self.assertEqual((pairs["kl"], len(json.loads(shown)["results"])), ("fr-fr", 1))
+        _, pairs = asked("rye", "--no-pages", "--engine", "wikipedia")  # which knows no countries
+        self.assertEqual(pairs["srlimit"], "2")
+        with open(secrets, "a", encoding="utf-8") as file:
+            file.write("DEFAULT_COUNT: many\n")
+        run = self.run_script("web_search.py", "x", "--json", WEB_SEARCH_SECRETS=secrets)
+        self.assertEqual(run.code, 2)
+        self.assertIn("secrets.yaml: DEFAULT_COUNT: many.", run.document["details"]["hint"])
 
     def test_urls_prints_addresses_alone(self) -> None:
         code, text = self.run_words("sourdough starter", "--urls", "-n", "2")

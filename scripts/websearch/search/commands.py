@@ -16,6 +16,7 @@ from websearch.common import (
     quoted,
     run_operation,
 )
+from websearch.defaults import naming_defaults, with_defaults
 from websearch.engines import ENGINES, FILTER_PARAMS, FOCUSES, SPELLINGS, focus_sources
 from websearch.ledger import budgets, this_month
 from websearch.search.answers import answered
@@ -154,7 +155,9 @@ def run_search(params: dict[str, Any], report: ProgressCallback = None) -> Docum
     def operation(params: dict[str, Any]) -> Document:
         return answer_document(params, report)
 
-    return run_operation("web_search.search", COMMANDS["search"], params, operation)
+    full = with_defaults(params, ("engine", "count"))
+    document = run_operation("web_search.search", COMMANDS["search"], full, operation)
+    return naming_defaults(document, params)
 
 
 def run_brief(params: dict[str, Any], report: ProgressCallback = None) -> Document:
@@ -169,7 +172,9 @@ def run_brief(params: dict[str, Any], report: ProgressCallback = None) -> Docume
         refuse_input(params)
         return answer_document({"queries": [], **params}, report)
 
-    return run_operation("web_search.brief", COMMANDS["brief"], params, operation)
+    full = with_defaults(params, ("engine",))
+    document = run_operation("web_search.brief", COMMANDS["brief"], full, operation)
+    return naming_defaults(document, params)
 
 
 def run_brief_file(params: dict[str, Any], report: ProgressCallback = None) -> Document:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from websearch.common import DryRun, SearchError, drop_empty, quoted
+from websearch.defaults import WISHES, user_defaults
 from websearch.durations import seconds_of_duration
 from websearch.engines import (
     FILTERS,
@@ -12,6 +13,7 @@ from websearch.engines import (
     chosen_engines,
     costs_money,
     engine_order,
+    filters_of,
     focused_filters,
 )
 
@@ -31,15 +33,17 @@ class Question:
     """One question of a call, and who is to answer it.
 
     number: from 1. engines: names; "auto" stands for the first configured engine that answers.
-    filters: those of the caller. max_age: seconds in which a stored answer or page is young enough
-    (0: none is). stale: a stored answer of any age will do if no engine answers; None: the caller
-    cannot ask for one. verbose: requests are logged on stderr.
+    filters: those of the caller. wishes: filters for the engines that can do them, from the user's
+    defaults. max_age: seconds in which a stored answer or page is young enough (0: none is). stale:
+    a stored answer of any age will do if no engine answers; None: the caller cannot ask for one.
+    verbose: requests are logged on stderr.
     """
 
     number: int
     text: str
     engines: tuple[str, ...]
     filters: dict[str, Any]
+    wishes: dict[str, Any]
     focus: str
     count: int
     max_age: float
@@ -52,8 +56,10 @@ class Question:
         return {**asked, **self.filters_for(engine)}
 
     def filters_for(self, engine: str) -> dict[str, Any]:
-        """Return the filters for an engine: those of the caller, and those of the focus."""
-        return {**self.filters, **focused_filters(engine, self.focus, self.filters)}
+        """Return the filters for an engine: those of the caller, the user and the focus."""
+        can = filters_of(engine)
+        wishes = {name: value for name, value in self.wishes.items() if name in can}
+        return {**wishes, **self.filters, **focused_filters(engine, self.focus, self.filters)}
 
 
 def plan(params: dict[str, Any]) -> list[Question]:
@@ -72,6 +78,7 @@ def plan(params: dict[str, Any]) -> list[Question]:
             query,
             engines,
             {name: params[name] for name in FILTERS if name in params},
+            {name: value for name, value in user_defaults().items() if name in WISHES},
             params["focus"],
             RESULTS_OF_A_QUESTION if is_brief else params["count"],
             0.0 if params["force"] else max_age,
