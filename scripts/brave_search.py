@@ -841,7 +841,10 @@ def run_summarizer(params: Fields, report: ProgressCallback = None) -> Document:
 
     def operation(params: Fields) -> Document:
         if ("key" in params) == ("query" in params):
-            hint = "key: the summarizer_key of a web search with summary; query: a new search."
+            hint = (
+                "key: the summarizer_key of a web search with summary; query: a new search. "
+                "Without a plan that has summaries, use the command context."
+            )
             raise SearchError("invalid_input", "Give either key or query.", hint)
         deadline = deadline_of(params)
         wire = wire_params("summarizer", params)
@@ -1913,7 +1916,7 @@ def parse_arguments(
     flagged = canonical_names(command, spec, values)
     merged = {name: from_json[name] for name in from_json if name not in flagged}
     merged = as_given(spec, merged, json_names) | values
-    if not merged and command != default and usage_words(spec):
+    if not (merged or json_names) and command != default and usage_words(spec):
         needed = [item for item in spec["params"] if item.get("required")]
         wanted = " and ".join(item["name"] for item in needed) or "parameters"
         give = "".join(f"Give {item['name']}: {item['help']}. " for item in needed)
@@ -2374,7 +2377,7 @@ def send_within(request: Fields, deadline: float) -> Response:
         raise SearchError("timeout", f"{host} did not answer in time.", hint, retryable=True)
     if isinstance(outcome[0], Response):
         return outcome[0]
-    raise transport_error(outcome[0], host) from None
+    raise transport_error(outcome[0], request["url"]) from None
 
 
 def send_once(request: Fields, deadline: float, sockets: list[Any]) -> Response:
@@ -2471,28 +2474,64 @@ def tls_context() -> Any:
     return context
 
 
-def transport_error(error: Exception, host: str) -> SearchError:
-    """Return what a failed exchange means; never its own words, which may quote key and URL."""
+def proxy_for(url: str) -> str:
+    """Return the address of the proxy that urllib takes for a URL, or ""."""
+    import urllib.request
+
+    scheme, _, rest = url.partition("://")
+    proxy = urllib.request.getproxies().get(scheme, "")
+    bypassed = is_loopback(url) or urllib.request.proxy_bypass(rest.split("/")[0])
+    return "" if bypassed else proxy
+
+
+def transport_error(error: Exception, url: str) -> SearchError:
+    """Return what a failed exchange means; never its own words, which may quote key and URL.
+
+    Behind a proxy it is the proxy that was not reached, or that refuses.
+    """
     import socket
     import ssl
 
     if isinstance(error, SearchError):
         return error
+    host, proxy = url.split("/")[2], proxy_for(url)
+    name = hide_credentials(proxy).partition("//")[2].strip("/") or host
+    peer = f"The proxy {name}" if proxy else host
     reason = getattr(error, "reason", None)
     cause = reason if isinstance(reason, Exception) else error
+    tunnel = re.match(
+        r"Tunnel connection failed: (\d{3})\b", str(cause)[:100]
+    )  # http.client's words
+    hint = "Check the network and the proxy variables, then try again."
     if isinstance(cause, ssl.SSLCertVerificationError):
-        hint = "Set SSL_CERT_FILE to your system's or company's CA bundle."
-        return SearchError("network", f"The TLS certificate of {host} was not accepted.", hint)
+        message = f"The TLS certificate of {host} was not accepted ({cause.verify_message})."
+        return SearchError("network", message, certificate_hint(cause.verify_code))
+    if proxy.startswith("socks"):
+        message = f"Python cannot use the proxy {name}: it is a SOCKS proxy."
+        hint = "Set https_proxy to an address such as http://proxy.example:8080."
+        return SearchError("network", message, hint)
+    if tunnel:
+        message = f"{peer} refused the way to {host} ({tunnel[1]})."
+        hint = "Ask who runs the proxy, or name it with user:password@ in https_proxy."
+        return SearchError("network", message, hint, retryable=tunnel[1] >= "500")
     if isinstance(cause, TimeoutError):
-        message = f"{host} could not be reached in time."
+        message = f"{peer} could not be reached in time."
     elif isinstance(cause, socket.gaierror):
-        message = f"The name {host} could not be resolved."
+        message = f"The name {name} could not be resolved."
     elif isinstance(cause, ConnectionRefusedError):
-        message = f"{host} refused the connection."
+        message = f"{peer} refused the connection."
     else:
         message = f"The connection to {host} broke ({type(cause).__name__})."
-    hint = "Check the network and the proxy variables, then try again."
     return SearchError("network", message, hint, retryable=True)
+
+
+def certificate_hint(code: int) -> str:
+    """Return what to do about a certificate that was not accepted; code: OpenSSL's, of X509."""
+    if code in (9, 10):  # not yet valid, expired
+        return (
+            "Look at this machine's clock; if it is right, the site has to renew its certificate."
+        )
+    return "Set SSL_CERT_FILE to your system's or company's CA bundle."
 
 
 def status_error(response: Response, provider: str) -> SearchError:

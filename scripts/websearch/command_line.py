@@ -324,7 +324,7 @@ def parse_arguments(
     flagged = canonical_names(command, spec, values)
     merged = {name: from_json[name] for name in from_json if name not in flagged}
     merged = as_given(spec, merged, json_names) | values
-    if not merged and command != default and usage_words(spec):
+    if not (merged or json_names) and command != default and usage_words(spec):
         needed = [item for item in spec["params"] if item.get("required")]
         wanted = " and ".join(item["name"] for item in needed) or "parameters"
         give = "".join(f"Give {item['name']}: {item['help']}. " for item in needed)

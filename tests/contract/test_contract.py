@@ -22,6 +22,7 @@ from tests.support import (
     ROOT,
     SCRIPTS,
     SLACK,
+    CannedServer,
     FakeServerCase,
     Run,
     call_main,
@@ -808,6 +809,24 @@ class Addresses(FakeServerCase):
         (request, *_) = self.server.other_requests
         self.assertEqual((request.method, request.target), ("CONNECT", "api.example.com:443"))
         self.assertNotIn(CANARY, str(request.headers))
+
+    def test_a_proxy_that_fails_is_named_instead_of_the_site(self) -> None:
+        refusing = CannedServer()  # which answers 501 to CONNECT
+        self.addCleanup(refusing.close)
+        host = refusing.url.removeprefix("http://")
+        rows = (
+            (f"http://name:{CANARY}@{host}", f"{host} refused the way to api.example.com (501)"),
+            ("http://127.0.0.1:9", "The proxy 127.0.0.1:9 refused the connection"),
+            ("http://no-such-proxy.invalid:80", "no-such-proxy.invalid:80 could not be resolved"),
+            (f"socks5://name:{CANARY}@127.0.0.1:9", "127.0.0.1:9: it is a SOCKS proxy"),
+        )
+        for proxy, words in rows:
+            variables = {"https_proxy": proxy, "BRAVE_SEARCH_BASE_URL": "https://api.example.com"}
+            run = self.run_script(self.script, "python", "--timeout", "5", **variables)
+            with self.subTest(proxy):
+                self.assertEqual((run.code, run.document["details"]["kind"]), (5, "network"))
+                self.assertIn(words, run.document["error"])
+                self.assertNotIn(CANARY, run.stdout.decode() + run.stderr)
 
     def test_a_name_that_does_not_resolve_and_a_closed_port_are_network_errors(self) -> None:
         for address in ("https://no-such-host.invalid", "http://127.0.0.1:9"):

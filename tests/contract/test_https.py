@@ -9,7 +9,16 @@ import threading
 import time
 import unittest
 
-from tests.support import CANARY, ROOT, SLACK, CannedServer, EnvironmentCase, Run, run_script
+from tests.support import (
+    CANARY,
+    ROOT,
+    SLACK,
+    CannedServer,
+    EnvironmentCase,
+    Run,
+    load_script,
+    run_script,
+)
 
 CERTIFICATE = str(ROOT / "tests/fake_server/localhost.pem")
 SCRIPT = "brave_search.py"
@@ -37,9 +46,16 @@ class Https(EnvironmentCase):
         run = self.run_search(self.serve_https())
         self.assertEqual((run.code, run.document["details"]["kind"]), (5, "network"))
         self.assertIn("certificate of localhost", run.document["error"])
+        self.assertRegex(run.document["error"], r"\(self.signed certificate\)")
         self.assertIn("SSL_CERT_FILE", run.document["details"]["hint"])
         self.assertFalse(run.document["details"]["retryable"])
         self.assertNotIn(CANARY.encode(), run.stdout)
+
+    def test_one_that_has_expired_leads_to_the_clock(self) -> None:
+        hint = load_script("websearch.http_client").certificate_hint
+        self.assertIn("clock", hint(10))  # X509_V_ERR_CERT_HAS_EXPIRED
+        self.assertIn("clock", hint(9))  # X509_V_ERR_CERT_NOT_YET_VALID
+        self.assertIn("SSL_CERT_FILE", hint(18))  # X509_V_ERR_DEPTH_ZERO_SELF_SIGNED_CERT
 
     def test_a_certificate_for_another_name_is_refused(self) -> None:
         address = self.serve_https().replace("localhost", "127.1")  # the same machine

@@ -209,6 +209,12 @@ class FrontDoor(TerminalCase):
         self.assertEqual(run.code, 2)
         self.assertIn("secrets.yaml: DEFAULT_COUNT: many.", run.document["details"]["hint"])
 
+    def test_a_question_after_an_address_is_asked_of_the_page(self) -> None:
+        url = f"{self.server.url}/site/articles/sourdough"
+        run = self.run_script("read_page.py", url, "what does the gluten network do")
+        self.assertEqual(run.document["query"], "what does the gluten network do")
+        self.assertEqual(len(run.document["pages"]), 1)
+
     def test_urls_prints_addresses_alone(self) -> None:
         code, text = self.run_words("sourdough starter", "--urls", "-n", "2")
         self.assertEqual(code, 0)

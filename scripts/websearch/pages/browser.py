@@ -25,9 +25,9 @@ import threading
 import time
 
 from websearch.common import SearchError, clean_text, one_line
-from websearch.http_client import Response
+from websearch.http_client import Response, proxy_for
 from websearch.pages.browser_proxy import GuardProxy
-from websearch.pages.fetch import MAX_PAGE_BYTES, Fetched, normal_url, page_headers, proxy_for
+from websearch.pages.fetch import MAX_PAGE_BYTES, Fetched, normal_url, page_headers
 from websearch.pages.thin_pages import BROWSER_VARIABLE
 
 TYPE_CHECKING = False

@@ -324,7 +324,13 @@ def run_command(
     options: dict[str, Any],
     store: Any = None,
 ) -> Document:
-    """Read the pages of the command line: as one document, or as JSON Lines."""
+    """Read the pages of the command line: as one document, or as JSON Lines.
+
+    A last word with a blank in it, which no address has, is the question.
+    """
+    *urls, last = params.get("urls") or [""]
+    if urls and "query" not in params and " " in last.strip():
+        params = {**params, "urls": urls, "query": last}
     if "urls_from" in params or (params.get("urls") and wants_lines(options)):
         return run_list(params, options)
     return run_read(params, report, local_files=True, store=store)

@@ -14,7 +14,7 @@ from websearch.http_client import (
     exchange,
     hide_credentials,
     identified_agent,
-    is_loopback,
+    proxy_for,
     retry_after,
 )
 from websearch.pages.walls import find_wall, wall_error
@@ -224,16 +224,6 @@ def guarded_connect(host: str, port: int, excepts: bool = True) -> Callable[...,
     return connect
 
 
-def proxy_for(url: str) -> str:
-    """Return the address of the proxy that urllib takes for a URL, or ""."""
-    import urllib.request
-
-    scheme, _, rest = url.partition("://")
-    proxy = urllib.request.getproxies().get(scheme, "")
-    bypassed = is_loopback(url) or urllib.request.proxy_bypass(rest.split("/")[0])
-    return "" if bypassed else proxy
-
-
 def check_unresolved_host(host: str, port: int) -> None:
     """Refuse a host that is private as it is written; raises SearchError.
 
@@ -391,6 +381,8 @@ def check_status(fetched: Fetched) -> None:
     hint = "Check the address; search for the page's title if it has moved."
     if status in (401, 402, 403, 451):
         hint = "Use another source: the site asks for a login, or serves no programs."
+    if status == 407:
+        hint = "It is the proxy that asks for a login: put user:password@ into http_proxy."
     raise SearchError("http", message, hint, status=status, **details)
 
 

@@ -19,6 +19,7 @@ from websearch.common import (
     one_line,
     run_operation,
 )
+from websearch.http_client import proxy_for
 from websearch.pages.budget import fit_json, json_size, share_room, slice_end
 from websearch.pages.fetch import (
     Fetched,
@@ -29,7 +30,6 @@ from websearch.pages.fetch import (
     is_gone,
     normal_url,
     page_headers,
-    proxy_for,
 )
 from websearch.pages.markdown_sources import (
     fetch_llms,
