@@ -2300,6 +2300,14 @@ def send_once(request: Fields, deadline: float, sockets: list[Any]) -> Response:
                 self.sock.settimeout(max(0.0, deadline - time.monotonic()) + 1)
                 sockets.append(self.sock)
 
+            def request(
+                self, method: str, path: str, body: Any, headers: Fields, **more: Any
+            ) -> None:
+                # urllib's order is no browser's: Host first, then as the request names them.
+                order = ["Host", "Connection", "Content-Length", *request["headers"]]
+                names = dict.fromkeys([name for name in order if name in headers] + [*headers])
+                super().request(method, path, body, {name: headers[name] for name in names}, **more)
+
         return Connection
 
     class Handler(urllib.request.AbstractHTTPHandler):

@@ -319,6 +319,16 @@ class WireTest(KeylessCase):
         self.assertEqual(request.header("referer"), f"{self.server.url}/")
         self.assertEqual(request.header("accept-language"), "de-AT,de;q=0.9,en;q=0.5")
 
+    def test_duckduckgo_gets_its_headers_in_the_order_of_a_browsers_form(self) -> None:
+        self.search("guide")
+        names = [name.lower() for name, _ in self.server.requests[0].headers]
+        self.assertEqual(
+            names,
+            "host connection content-length upgrade-insecure-requests origin content-type "
+            "user-agent accept sec-fetch-site sec-fetch-mode sec-fetch-user sec-fetch-dest referer "
+            "accept-encoding accept-language".split(),
+        )
+
     def test_bangs_and_backslashes_are_quoted_so_that_no_redirect_comes(self) -> None:
         table = {
             "!w sourdough": '"!w" sourdough',

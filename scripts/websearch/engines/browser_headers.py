@@ -35,23 +35,26 @@ WALL_STATUSES = (202, 401, 402, 403, 418, 429)
 
 
 def browser_headers(params: dict[str, Any], address: str) -> dict[str, str]:
-    """Return the headers of a browser that submits the engine's own form.
+    """Return the headers of a browser that submits the engine's own form, in a browser's order.
 
-    DuckDuckGo looks at User-Agent, Referer and Sec-Fetch-*. Raises SearchError (invalid_input).
+    DuckDuckGo looks at User-Agent, Referer and Sec-Fetch-*, and by several reports at the order
+    (searxng #4824, #6596). Raises SearchError (invalid_input).
     """
     agent = os.environ.get("GLSI_USER_AGENT", "").strip() or BROWSER
     if not re.fullmatch(r"[ -~]+", agent):
         message = f"GLSI_USER_AGENT holds characters that no header has: {quoted(agent)}."
         raise SearchError("invalid_input", message, "Write it in plain ASCII on one line.")
     return {
+        "Upgrade-Insecure-Requests": "1",
         "User-Agent": agent,
         "Accept": "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8",
-        "Accept-Language": accept_language(params),
-        "Referer": f"{address}/",
-        "Sec-Fetch-Dest": "document",
-        "Sec-Fetch-Mode": "navigate",
         "Sec-Fetch-Site": "same-origin",
+        "Sec-Fetch-Mode": "navigate",
         "Sec-Fetch-User": "?1",
+        "Sec-Fetch-Dest": "document",
+        "Referer": f"{address}/",
+        "Accept-Encoding": "gzip, deflate",
+        "Accept-Language": accept_language(params),
     }
 
 

@@ -76,8 +76,12 @@ def form_request(params: dict[str, Any], form: dict[str, str]) -> EngineRequest:
     from urllib.parse import urlencode
 
     address = engine_address(NAME)
-    headers = browser_headers(params, address)
-    headers["Content-Type"] = "application/x-www-form-urlencoded"
+    headers = {
+        "Upgrade-Insecure-Requests": "1",
+        "Origin": address,
+        "Content-Type": "application/x-www-form-urlencoded",
+        **browser_headers(params, address),
+    }
     body = urlencode(form).encode()
     return EngineRequest(f"{address}/html/", headers, "POST", body, max_body=MAX_BYTES)
 
