@@ -2264,10 +2264,11 @@ def send_within(request: Fields, deadline: float) -> Response:
             outcome.append(error)
         done.set()
 
-    threading.Thread(target=work, daemon=True).start()
-    in_time = False
+    left, in_time = deadline - time.monotonic(), False
+    if left > 0:
+        threading.Thread(target=work, daemon=True).start()
     try:
-        in_time = done.wait(max(0.0, deadline - time.monotonic()))
+        in_time = left > 0 and done.wait(left)
     finally:
         for socket in [] if in_time else sockets:
             with suppress(OSError):  # it may be closed already

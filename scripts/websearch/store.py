@@ -273,7 +273,7 @@ def is_young(moment: float | None, max_age: float | None) -> bool:
     """Return whether a moment is less than max_age seconds ago; None means any age."""
     if max_age is None:
         return True
-    return moment is not None and time.time() - moment < max_age
+    return moment is not None and time.time() - moment < max_age > 0  # the clock may be set back
 
 
 def json_object(text: Any) -> dict[str, Any] | None:

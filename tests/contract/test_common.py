@@ -562,7 +562,7 @@ class Requests(EnvironmentCase):
     def test_transport_errors_never_quote_the_request(self) -> None:
         secret = "canary-0123456789"
         for error in (ValueError(f"Invalid header value {secret}"), OSError(secret)):
-            found = http_client.transport_error(error, "example.org")
+            found = http_client.transport_error(error, "https://example.org/x")
             self.assertEqual(found.kind, "network")
             self.assertNotIn(secret, str(common.error_document(found)))
 

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 NAME = "wayback"  # its entry in READ_HOSTS
 TITLE = "The Internet Archive"
 READING_SECONDS = 10.0  # to find a copy and to fetch it; the archive is slow
+MARGIN = 0.3  # seconds of the call that are left when the archive is given up, to say so
 PAUSE = 60.0  # seconds without a request after a refusal that does not say how long
 
 
@@ -38,7 +39,7 @@ def newest_copy_of(error: SearchError, url: str, deadline: float) -> Fetched | S
     """
     if is_private(url):
         return error
-    limit = min(deadline, time.monotonic() + READING_SECONDS)
+    limit = min(deadline - MARGIN, time.monotonic() + READING_SECONDS)
     address = url.partition("?")[0]
     try:
         timestamp = newest_copy(address, limit)
