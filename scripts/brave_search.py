@@ -1666,7 +1666,6 @@ def run_command_line(script: Fields, argv: list[str] | None) -> int:
     words = [os.fsencode(word).decode("utf-8", "surrogateescape") for word in arguments]
     flags = words[: words.index("--")] if "--" in words else words
     options: Fields = {}
-    report = None
     pairs = {*flags, *map("=".join, itertools.pairwise(flags))}
     if pairs & {"--format=markdown", "--format=md", "--markdown", "--md"}:
         options["format"] = "markdown"  # also for an error that is found while flags are parsed
@@ -1680,16 +1679,7 @@ def run_command_line(script: Fields, argv: list[str] | None) -> int:
             write_stdout(f"{script['name']} {VERSION}")
             return 0
         params = parse_arguments(script, command, is_command, words, options)
-        is_shown = sys.stderr.isatty() and not options.get("quiet")
-        report = report_progress if is_shown else None
-        spec = script["commands"][command]
-        batch = {"options": options} if spec.get("batch") else {}
-        limit = 0
-        if script.get("returns_everything") and not batch and options.get("format") == "markdown":
-            limit, params["max_chars"] = check_value(MAX_CHARS, params["max_chars"]), 0
-        document = script["run"][command](params, report, **batch)
-        expendable = spec.get("expendable", ())
-        fit_document(document, limit, expendable, lambda cut: len(script["to_markdown"](cut)))
+        document = run_and_fit(script, command, params, options)
     except SearchError as error:
         document = error_document(error)
     except Stopped as stopped:
@@ -1698,8 +1688,6 @@ def run_command_line(script: Fields, argv: list[str] | None) -> int:
         document = stop if stopped.args[0] else {"ok": True}
     except Exception as error:  # noqa: BLE001  a defect of ours: stdout still holds a document
         document = internal_error(error, "--verbose" in flags)
-    if report:
-        erase_progress()
     if script.get("errors_on_stderr") and not document["ok"] and not sys.stdout.isatty():
         sys.stderr.write(f"{script['name']}: {document['error']}\n")
     try:
@@ -1709,6 +1697,24 @@ def run_command_line(script: Fields, argv: list[str] | None) -> int:
     except OSError as error:  # a full disk, for example: no document can be printed
         sys.stderr.write(f"{script['name']}: stdout could not be written: {error.strerror}\n")
         return EXIT_CODES["internal"]
+
+
+def run_and_fit(script: Fields, command: str, params: Fields, options: Fields) -> Document:
+    """Return the document of a command; Markdown is measured as Markdown. Progress is shown."""
+    report = report_progress if sys.stderr.isatty() and not options.get("quiet") else None
+    spec = script["commands"][command]
+    batch = {"options": options} if spec.get("batch") else {}
+    limit = 0
+    if script.get("returns_everything") and not batch and options.get("format") == "markdown":
+        limit, params["max_chars"] = check_value(MAX_CHARS, params["max_chars"]), 0
+    try:
+        document: Document = script["run"][command](params, report, **batch)
+    finally:
+        if report:
+            erase_progress()
+    expendable = spec.get("expendable", ())
+    fit_document(document, limit, expendable, lambda cut: len(script["to_markdown"](cut)))
+    return document
 
 
 def open_closed_streams() -> None:
@@ -2400,13 +2406,8 @@ def send_once(request: Fields, deadline: float, sockets: list[Any]) -> Response:
                 self.sock.settimeout(max(0.0, deadline - time.monotonic()) + 1)
                 sockets.append(self.sock)
 
-            def request(
-                self, method: str, path: str, body: Any, headers: Fields, **more: Any
-            ) -> None:
-                # urllib's order is no browser's: Host first, then as the request names them.
-                order = ["Host", "Connection", "Content-Length", *request["headers"]]
-                names = dict.fromkeys([name for name in order if name in headers] + [*headers])
-                super().request(method, path, body, {name: headers[name] for name in names}, **more)
+            def request(self, method: str, path: str, body: Any, sent: Fields, **more: Any) -> None:
+                super().request(method, path, body, in_order(sent, request["headers"]), **more)
 
         return Connection
 
@@ -2437,6 +2438,12 @@ def send_once(request: Fields, deadline: float, sockets: list[Any]) -> Response:
     key = keys[0].removeprefix("Bearer ") if keys and len(keys[0]) >= SHORTEST_KEY else ""
     limit = request.get("max_body", MAX_BODY)
     return Response(answer.status, received, content[:limit], len(content) > limit, key)
+
+
+def in_order(headers: Fields, named: Fields) -> Fields:
+    """Return headers with Host first, then as a request names them: urllib's order is its own."""
+    order = ["Host", "Connection", "Content-Length", *named]
+    return {name: headers[name] for name in order if name in headers} | headers
 
 
 def read_body(answer: Any, encoding: str, max_body: int | None) -> bytes:

@@ -18,12 +18,12 @@ from websearch.engines import (
     ENGINES,
     GITHUB_RAW,
     READ_HOSTS,
-    ask_engine,
     costs_money,
     engine_address,
     engine_order,
     has_other_address,
 )
+from websearch.engines.asking import ask_engine
 from websearch.key_file import KEY_NAMES, KEYS
 from websearch.ledger import BUDGET_VARIABLE, budget_warnings, budgets, paid_engines, this_month
 from websearch.terminal import to_terminal

@@ -280,13 +280,8 @@ def send_once(request: Fields, deadline: float, sockets: list[Any]) -> Response:
                 self.sock.settimeout(max(0.0, deadline - time.monotonic()) + 1)
                 sockets.append(self.sock)
 
-            def request(
-                self, method: str, path: str, body: Any, headers: Fields, **more: Any
-            ) -> None:
-                # urllib's order is no browser's: Host first, then as the request names them.
-                order = ["Host", "Connection", "Content-Length", *request["headers"]]
-                names = dict.fromkeys([name for name in order if name in headers] + [*headers])
-                super().request(method, path, body, {name: headers[name] for name in names}, **more)
+            def request(self, method: str, path: str, body: Any, sent: Fields, **more: Any) -> None:
+                super().request(method, path, body, in_order(sent, request["headers"]), **more)
 
         return Connection
 
@@ -317,6 +312,12 @@ def send_once(request: Fields, deadline: float, sockets: list[Any]) -> Response:
     key = keys[0].removeprefix("Bearer ") if keys and len(keys[0]) >= SHORTEST_KEY else ""
     limit = request.get("max_body", MAX_BODY)
     return Response(answer.status, received, content[:limit], len(content) > limit, key)
+
+
+def in_order(headers: Fields, named: Fields) -> Fields:
+    """Return headers with Host first, then as a request names them: urllib's order is its own."""
+    order = ["Host", "Connection", "Content-Length", *named]
+    return {name: headers[name] for name in order if name in headers} | headers
 
 
 def read_body(answer: Any, encoding: str, max_body: int | None) -> bytes:

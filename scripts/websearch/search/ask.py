@@ -7,14 +7,12 @@ import time
 from websearch.common import SearchError, internal_error, may_fall_back, spell
 from websearch.engines import (
     ENGINES,
-    ask_engine,
     costs_money,
     engine_order,
     is_storable,
-    results_of,
     stand_ins,
-    wait_for_turn,
 )
+from websearch.engines.asking import ask_engine, results_of, wait_for_turn
 from websearch.ledger import begin_request, budgets, end_request
 from websearch.search.answers import (
     Answer,

@@ -9,13 +9,13 @@ from websearch.defaults import WISHES, user_defaults
 from websearch.durations import seconds_of_duration
 from websearch.engines import (
     FILTERS,
-    ask_engine,
     chosen_engines,
     costs_money,
     engine_order,
     filters_of,
     focused_filters,
 )
+from websearch.engines.asking import ask_engine
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
