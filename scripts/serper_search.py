@@ -1570,8 +1570,10 @@ def run_command_line(script: Fields, argv: list[str] | None) -> int:
     pairs = {*flags, *map("=".join, itertools.pairwise(flags))}
     if pairs & {"--format=markdown", "--format=md", "--markdown", "--md"}:
         options["format"] = "markdown"  # also for an error that is found while flags are parsed
-    is_command = bool(words) and words[0] in script["commands"]
-    command = words.pop(0) if is_command else next(iter(script["commands"]))
+    command, index = find_command(script["commands"], words)
+    is_command = index >= 0
+    if is_command:
+        del words[index]
     try:
         if "-h" in flags or "--help" in flags:
             write_stdout(make_parser(script, command).format_help().rstrip())
@@ -1598,6 +1600,27 @@ def run_command_line(script: Fields, argv: list[str] | None) -> int:
     except OSError as error:  # a full disk, for example: no document can be printed
         sys.stderr.write(f"{script['name']}: stdout could not be written: {error.strerror}\n")
         return EXIT_CODES["internal"]
+
+
+def find_command(commands: Fields, words: list[str]) -> tuple[str, int]:
+    """Return the command that the first word names, and its index; flags may stand before it.
+
+    If no command is named, it is the default one, with the index -1. search and web are the same
+    command where one of them exists.
+    """
+    parameters = [item for spec in commands.values() for item in spec["params"]]
+    switches = {flag for flag, meaning in SYNONYMS.items() if "=" in meaning}
+    for parameter in (*parameters, *COMMON_PARAMS, *OUTPUT_PARAMS):
+        if parameter["type"] == "bool":
+            switches |= {"--" + parameter["name"].replace("_", "-"), *parameter.get("flags", ())}
+    index = 0
+    while index < len(words) and words[index] != "--":
+        word = words[index]
+        if not word.startswith("-") or word == "-":
+            name = word if word in commands else SAME_COMMAND.get(word)
+            return (name, index) if name in commands else (next(iter(commands)), -1)
+        index += 1 if "=" in word or word in switches or word.startswith("--no-") else 2
+    return next(iter(commands)), -1
 
 
 def run_and_fit(script: Fields, command: str, params: Fields, options: Fields) -> Document:
@@ -1654,6 +1677,7 @@ SYNONYMS = {
     "--lang": "--language", "--region": "--country", "-o": "--output",
     "--json": "--format=json", "--markdown": "--format=markdown", "--md": "--format=markdown",
 }  # fmt: skip
+SAME_COMMAND = {"search": "web", "web": "search"}  # where one of them exists
 # Type of a parameter -> what stands for its value in the help.
 _METAVARS = {"int": "N", "float": "N", "since": "PERIOD", "csv": "A,B"}
 MAX_CHOICES = 24  # that the help lists
@@ -1811,7 +1835,7 @@ def parse_arguments(
     json_names: list[str] = []
     if "params_json" in options:
         from_json = read_params_json(options["params_json"])
-        similar = nearest(words[0], script["commands"], "command") if words else ""
+        similar = nearest(words[0], command_names(script), "command") if words else ""
         has_query = {"query", "q"} & {spelled_name(name) for name in from_json}
         if similar and not (is_named or has_query or " " in words[0]):
             hint = f"{similar} To search for {quoted(words[0])}, put it into the JSON."
@@ -1867,7 +1891,7 @@ def take_words(
     one_text = [item["type"] for item in positional] == ["str"] and first not in commands
     is_default = command == next(iter(commands))
     if one_text and is_default and len(words) > 1:
-        refuse_mistyped(first, [*commands, *script.get("others", ())])
+        refuse_mistyped(first, command_names(script))
     if one_text and is_default and not any(" " in word for word in words):
         words = [" ".join(words)]
     error = None
@@ -1885,11 +1909,17 @@ def take_words(
         hint = "Put the query in single quotes." if positional else "It takes flags only."
         message = f"{command} does not take {quoted(words[0])}."
         error = error or SearchError("invalid_input", message, hint)
-        similar = nearest(first, commands, "command")
+        similar = nearest(first, command_names(script), "command")
         if first in commands:
             similar = f"The command comes first: {script['name']} {first} ..."
         error.details["hint"] = f"{error.details['hint']} {similar}".strip()
         raise error
+
+
+def command_names(script: Fields) -> list[str]:
+    """Return what a first word may be: commands, and what a script starts beside them."""
+    names = [*script["commands"], *script.get("others", ())]
+    return names + [word for word, same in SAME_COMMAND.items() if same in names]
 
 
 def stdin_lines() -> list[str]:

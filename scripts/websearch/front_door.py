@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 
 from websearch import command_line
+from websearch.common import SearchError, error_document
 from websearch.defaults import user_defaults
 from websearch.terminal import opening, result_urls, to_terminal
 
@@ -24,6 +25,8 @@ OTHERS = {
     "mcp": ("mcp_server", []),
     "completion": ("websearch.completion", []),
 }
+# Words that are commands of other scripts here, not of this one, and what they find.
+ELSEWHERE = ("news", "images", "videos", "places", "maps", "shopping", "patents", "scholar")
 MEANT = {"help": "--help", "version": "--version"}  # a single word that is no question
 
 
@@ -34,6 +37,18 @@ def default_format(words: list[str]) -> list[str]:
         return []
     name = user_defaults().get("format")
     return [f"--format={name}"] if name else []
+
+
+def refuse_elsewhere(word: str, script: dict[str, Any]) -> int:
+    """Print the error for a command that another script has; return the exit code."""
+    message = f"{word!r} is no command of web_search.py."
+    hint = f"serper_search.py {word} finds them, with a key. Put a query that begins so in quotes."
+    if word == "news":
+        hint = f"Without a key: web_search.py 'QUERY' --since week. {hint}"
+    if word == "scholar":
+        hint = f"Without a key: web_search.py 'QUERY' --focus papers. {hint}"
+    document = error_document(SearchError("invalid_input", message, hint))
+    return command_line.print_document(document, {}, {**script, "to_terminal": to_terminal})
 
 
 def run(script: dict[str, Any], argv: list[str] | None) -> int:
@@ -52,6 +67,8 @@ def run(script: dict[str, Any], argv: list[str] | None) -> int:
 
         module, first_words = OTHERS[words[0]]
         return int(importlib.import_module(module).main([*first_words, *words[1:]]))
+    if first in ELSEWHERE and words[1:] and not words[1].startswith("-"):
+        return refuse_elsewhere(first, script)
     if words and words[0].startswith("{"):
         words = ["--params-json", *words]
     if len(words) == 1:

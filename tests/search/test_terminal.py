@@ -137,6 +137,35 @@ class FrontDoor(TerminalCase):
                 self.assertIn("did you mean", text)
         self.assertEqual(self.server.requests, [])
 
+    def test_commands_of_other_scripts_are_named_with_the_keyless_way(self) -> None:
+        code, text = self.run_words("news", "python")
+        hint = json.loads(text)["details"]["hint"]
+        self.assertEqual(code, 2)
+        self.assertIn("web_search.py 'QUERY' --since week", hint)
+        self.assertIn("serper_search.py news", hint)
+        self.assertEqual(self.server.requests, [])
+        self.assertEqual(self.run_words("news python", "--no-pages")[0], 0)
+
+    def test_search_and_web_are_one_command_and_may_follow_flags(self) -> None:
+        key = {"BRAVE_SEARCH_API_KEY": "k" * 20, "SERPER_API_KEY": "k" * 20}
+        query = '{"query": "rye"}'
+        for script, words in (
+            ("web_search.py", ("web", "rye")),
+            ("web_search.py", ("--params-json", query, "search")),
+            ("web_search.py", ("-n", "3", "--no-pages", "search", "rye")),
+            ("brave_search.py", ("search", "rye")),
+            ("brave_search.py", ("--params-json", query, "web")),
+            ("brave_search.py", (f"--params-json={query}", "--format", "json", "search")),
+            ("serper_search.py", ("web", "rye")),
+            ("serper_search.py", ("--verbose", "web", "--count", "4", "rye")),
+        ):
+            run = self.run_script(script, *words, "--dry-run", **key)
+            with self.subTest(script, words=words):
+                self.assertEqual(run.code, 0, run.document)
+                self.assertRegex(run.stdout.decode(), r'q(uery)?(=|": ?")rye')
+        run = self.run_script("brave_search.py", "serch", "--params-json", query, **key)
+        self.assertIn("The nearest command is search.", run.document["details"]["hint"])
+
     def test_flags_of_other_tools_mean_ours(self) -> None:
         for words in (("--limit", "2"), ("--num=2",), ("--max-results", "2"), ("-k", "2")):
             code, text = self.run_words("sourdough starter", "--no-pages", *words)

@@ -261,8 +261,9 @@ class EnginesReference(EnvironmentCase):
             document = load_script(f"{engine}_search").run_search(params)
         else:
             # As web_search.py asks: some engines need a key, which keyless_search.py does not take.
-            table = load_script("websearch.engines")
-            document = table.ask_engine(engine, {"count": 5, **params})
+            document = load_script("websearch.engines.asking").ask_engine(
+                engine, {"count": 5, **params}
+            )
         return "yes" if document["ok"] else str(document["details"]["kind"])
 
     def test_it_has_every_engine(self) -> None:

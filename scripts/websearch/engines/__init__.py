@@ -290,6 +290,7 @@ FILTER_PARAMS: list[dict[str, Any]] = [
      "help": "only these sites, for example docs.python.org,github.com"},
     {"name": "exclude_site", "type": "csv", "help": "none of these sites"},
     {"name": "safe", "type": "str", "choices": ["off", "moderate", "strict"],
+     "aliases": ["safesearch"],
      "help": "filter for adult content"},
 ]
 # fmt: on

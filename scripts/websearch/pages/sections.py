@@ -150,9 +150,12 @@ def find_section(headings: list[Heading], name: str) -> Heading:
     near = difflib.get_close_matches(wanted[:HEADING_CHARS], words, 5, 0.6)
     if near:
         return headings[words.index(near[0])]
-    listed = "; ".join(heading.text for heading in headings[:10]) or "The page has no headings"
     message = f"No heading of the page is like {quoted(name)}."
-    raise SearchError("no_results", message, f"{listed}. outline lists all headings.")
+    if not headings:
+        raise SearchError("no_results", message, "The page has no headings.")
+    listed = "; ".join(heading.text for heading in headings[:10])
+    hint = f"Its first headings: {listed}. {{outline}} lists them all."
+    raise SearchError("no_results", message, hint)
 
 
 def find_places(text: str, wanted: str) -> tuple[list[dict[str, Any]], int]:
