@@ -2193,7 +2193,11 @@ def find_command(commands: Fields, words: list[str]) -> tuple[str, int]:
     while index < len(words) and words[index] != "--":
         word = words[index]
         if not word.startswith("-") or word == "-":
-            name = word if word in commands else SAME_COMMAND.get(word)
+            plain = [other for other in words[index + 1 : index + 3] if other[:1] != "-"]
+            same = (
+                SAME_COMMAND.get(word, "") if len(plain) < 2 else ""
+            )  # web design trends: a query
+            name = word if word in commands else same
             return (name, index) if name in commands else (next(iter(commands)), -1)
         index += 1 if "=" in word or word in switches or word.startswith("--no-") else 2
     return next(iter(commands)), -1
@@ -2464,12 +2468,12 @@ def take_words(
     if "-" in words and positional and positional[0]["name"] != "input":  # which is a file's name
         words = [line for word in words for line in (stdin_lines() if word == "-" else [word])]
     first = words[0]
-    one_text = [item["type"] for item in positional] == ["str"] and first not in commands
-    is_default = command == next(iter(commands))
-    if one_text and is_default and len(words) > 1:
-        refuse_mistyped(first, command_names(script))
-    if one_text and is_default and not any(" " in word for word in words):
-        words = [" ".join(words)]
+    takes_query = [item["type"] for item in positional] == ["str"]
+    if takes_query and command == next(iter(commands)):
+        if len(words) > 1:
+            refuse_mistyped(first, command_names(script))
+        if not any(" " in word for word in words):
+            words = [" ".join(words)]
     error = None
     for parameter in positional:
         name = parameter["name"]
@@ -2486,8 +2490,6 @@ def take_words(
         message = f"{command} does not take {quoted(words[0])}."
         error = error or SearchError("invalid_input", message, hint)
         similar = nearest(first, command_names(script), "command")
-        if first in commands:
-            similar = f"The command comes first: {script['name']} {first} ..."
         error.details["hint"] = f"{error.details['hint']} {similar}".strip()
         raise error
 

@@ -252,7 +252,13 @@ class Messages(unittest.TestCase):
     def test_messages_and_hints_name_parameters_not_flags_and_no_file(self) -> None:
         """The same sentence is right on the command line, over MCP and over HTTP."""
         # Only the command line runs these modules, and only it has these options.
-        of_people = ("doctor.py", "doctor_live.py", "installation.py", "mcp_command.py")
+        of_people = (
+            "doctor.py",
+            "doctor_live.py",
+            "front_door.py",
+            "installation.py",
+            "mcp_command.py",
+        )
         of_the_command_line = ("--output", "--help", "Put -- before", "{script['name']}")
         for path in sorted(SCRIPTS.rglob("*.py")):
             for line, text in message_texts(path) if path.name not in of_people else []:

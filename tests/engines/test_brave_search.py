@@ -946,8 +946,6 @@ class ValidationTest(FakeServerCase):
         run = call_main(brave, "news", "rust", "async")
         self.assertEqual((run.code, run.document["error"]), (2, "news does not take 'async'."))
         self.assertIn("single quotes", run.document["details"]["hint"])
-        run = call_main(brave, "--count", "3", "news", "rust")
-        self.assertIn("brave_search.py news ...", run.document["details"]["hint"])
 
     def test_a_command_without_its_query_says_how_to_search_for_that_word(self) -> None:
         for command in set(COMMANDS) - {"web"}:

@@ -163,6 +163,8 @@ class FrontDoor(TerminalCase):
             with self.subTest(script, words=words):
                 self.assertEqual(run.code, 0, run.document)
                 self.assertRegex(run.stdout.decode(), r'q(uery)?(=|": ?")rye')
+        run = self.run_script("brave_search.py", "search", "engines", "now", "--dry-run", **key)
+        self.assertIn("q=search+engines+now", run.document["request"]["url"])
         run = self.run_script("brave_search.py", "serch", "--params-json", query, **key)
         self.assertIn("The nearest command is search.", run.document["details"]["hint"])
 
