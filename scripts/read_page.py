@@ -34,7 +34,7 @@ sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))  # PYTHONSAFEPAT
 from websearch import history
 from websearch.command_line import end_process, run_command_line
 from websearch.pages.bulk import COMMANDS, run_command
-from websearch.pages.read import to_markdown
+from websearch.pages.pages_document import to_markdown
 from websearch.terminal import to_terminal
 
 

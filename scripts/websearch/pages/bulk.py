@@ -29,8 +29,9 @@ from websearch.pages.fetch import (
     normal_url,
 )
 from websearch.pages.page_document import in_time, page_document, result_or_error
+from websearch.pages.pages_document import pages_document
 from websearch.pages.read import COMMANDS as READ_COMMANDS
-from websearch.pages.read import MAX_HOST_CONNECTIONS, pages_document, run_read
+from websearch.pages.read import MAX_HOST_CONNECTIONS, run_read
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -2,25 +2,16 @@
 
 from __future__ import annotations
 
-import itertools
 import time
 
 from websearch.common import (
-    DEFAULT_MAX_CHARS,
     DryRun,
     SearchError,
     deadline_of,
     drop_empty,
     error_document,
-    error_markdown,
-    fence_untrusted,
-    frame_markdown,
-    markdown_link,
-    one_line,
     run_operation,
 )
-from websearch.http_client import proxy_for
-from websearch.pages.budget import fit_json, json_size, share_room, slice_end
 from websearch.pages.fetch import (
     Fetched,
     RobotsCache,
@@ -40,23 +31,12 @@ from websearch.pages.markdown_sources import (
 )
 from websearch.pages.page_document import (
     MAX_DROPPED,
-    RAW_NOTE,
     error_of,
-    in_time,
     is_refused,
     page_document,
     result_or_error,
 )
-from websearch.pages.passages import PARAGRAPH_GAP, join_best
-from websearch.pages.ranking import limit_query, rank_windows
-from websearch.pages.sections import (
-    bookmark_headings,
-    find_headings,
-    find_places,
-    find_section,
-    lower_headings,
-    outline_of,
-)
+from websearch.pages.pages_document import pages_document, to_markdown
 from websearch.pages.sites import read_through_api
 from websearch.pages.thin_pages import wants_browser
 from websearch.site_rules import check_site
@@ -68,19 +48,13 @@ if TYPE_CHECKING:
 
     from websearch.common import Document, ProgressCallback
     from websearch.pages.browser import Browser
-    from websearch.pages.sections import Heading
 
+__all__ = ["COMMANDS", "MAX_HOST_CONNECTIONS", "run_read", "to_markdown"]
 MAX_URLS = 50  # of one call
 MAX_CONNECTIONS = 8  # at once
 MAX_HOST_CONNECTIONS = 2  # at once to one host and port
 MAX_UNREAD = 8  # pages that are fetched and not read yet; one can have 5 MB, a PDF file more
 PAGE_TIMEOUT = 3.0  # seconds for one page, redirects included
-# Characters of JSON that are kept free when max_chars is shared out: in each page for truncated,
-# next_offset and a note, and in the document for everything outside of its pages.
-PAGE_FIELDS_CHARS, DOCUMENT_FIELDS_CHARS = 70, 120
-SEARCH_SPEED = 500_000  # characters a second that are searched for passages on a slow machine
-ALWAYS_SEARCHED = 500_000  # characters of a page that are searched even at the deadline
-MAX_LATENESS = 1.0  # seconds after the deadline in which passages may be searched for
 BROWSER_NOTE = "The text is what a browser showed after it had run the scripts of the page."
 # A part of a page that was read before is taken from the store for so long, in seconds.
 REUSE_SECONDS = 3_600.0
@@ -92,10 +66,6 @@ LISTED_NOTE = (
     "The page itself could not be read; this is the source that the site's llms.txt lists."
 )
 ALTERNATE_NOTE = "The page itself has next to no text; this is the version that it names."
-PROXY_NOTE = (
-    "Fetched through a proxy, which resolves names itself: names that lead to private addresses "
-    "could not be refused."
-)
 
 
 # ===== commands and their parameters ==============================================================
@@ -554,188 +524,3 @@ def start_thread(work: Callable[..., None], *arguments: Any) -> None:
     import threading
 
     threading.Thread(target=work, args=arguments, daemon=True).start()
-
-
-# ===== the document: what fits of the pages =======================================================
-
-
-def pages_document(pages: list[Document], params: dict[str, Any], deadline: float) -> Document:
-    """Return the document of pages, their texts cut to share out max_chars.
-
-    Longer pages get what shorter ones do not use. With a query, a page gets passages.
-    """
-    good = [page for page in pages if page["ok"]]
-    texts = [page.pop("text") for page in good]
-    for page, text in zip(good, texts, strict=True):
-        page["chars"] = len(text)
-    document: Document = {"ok": True, "provider": "read_page", "pages": pages}
-    if not good:
-        document = {name: pages[0][name] for name in ("ok", "error", "details")}
-        return {**document, "pages": pages} if len(pages) > 1 else document
-    if "query" in params:
-        document["query"] = "\n".join(limit_query(params["query"])[0])
-    if any(proxy_for(page["final_url"]) for page in good):
-        document["warnings"] = [PROXY_NOTE]
-    limit = params.get("max_chars", DEFAULT_MAX_CHARS)
-    for page in good if limit else []:  # at most half of the room is for what was dropped
-        while page.get("dropped") and json_size(page["dropped"]) > limit // (2 * len(good)):
-            page["dropped"].pop()
-    reserved = PAGE_FIELDS_CHARS * len(good) + DOCUMENT_FIELDS_CHARS
-    room = max(0, limit - json_size(document) - reserved) if limit else 0
-    wanted = [json_size(text[params["offset"] :]) for text in texts]
-    if params.get("outline") or "find" in params:  # which may be longer than a short text
-        wanted = [room] * len(texts)
-    shares = share_room(wanted, room, [1.0] * len(texts))
-    for page, text, share in zip(good, texts, shares, strict=True):
-        page_room = max(1, share) if limit else 0
-        error = result_or_error(fill_page, page, text, params, page_room, deadline)
-        if error:  # the section that was asked for is not there
-            page.update(error_document(error))
-        if page["final_url"] == result_or_error(normal_url, page["url"]):
-            del page["final_url"]
-    if not any(page["ok"] for page in pages):
-        failed = {name: good[0][name] for name in ("ok", "error", "details")}
-        return {**document, **failed} if len(pages) > 1 else failed
-    return document
-
-
-def fill_page(
-    page: Document, text: str, params: dict[str, Any], room: int, deadline: float
-) -> None:
-    """Put into a page's document what fits of its text: passages, or a slice of it.
-
-    room: characters of JSON; 0 means no limit. truncated and next_offset say that there is more.
-    """
-    cut = page.pop("cut", None)
-    bookmarks = page.pop("bookmarks", [])
-    notes = [page.pop("note", "")]
-    headings: list[Heading] = []
-    if "section" in params or params.get("outline"):
-        headings = bookmark_headings(bookmarks, text) or find_headings(text)
-    if "section" in params:
-        section = find_section(headings, params["section"])
-        text = text[section.start : section.end]
-        page |= {"section": section.text, "section_offset": section.start}
-    if params.get("outline") or "find" in params:
-        page |= drop_empty({"note": notes[0], "truncated": cut or None})
-        page |= (
-            outlined(headings, room) if params.get("outline") else found(text, params["find"], room)
-        )
-        return
-    if "query" in params:
-        query = params["query"]
-        notes.append(limit_query(query)[1])
-        limit = deadline + MAX_LATENESS
-        passages = in_time(lambda: fitting_passages(text, query, room, deadline), limit)
-        if passages:
-            page["passages"] = passages
-            # Headings and the space between passages are not text that was left out.
-            if cut or sum(len(passage["text"]) for passage in passages) < len(text) * 9 // 10:
-                page["truncated"] = True
-            page |= drop_empty({"note": " ".join(filter(None, notes))})
-            return
-        why = "No time was left for the query"
-        if passages is not None:
-            why = "No passage holds a word of the query"
-        notes.append(f"{why}; this is the beginning of the page.")
-    start = params["offset"]
-    if start and start >= len(text):
-        notes.append(f"The text ends at {len(text)}, before this offset.")
-    end = slice_end(text, start, room)
-    page["text"] = text[start:end]
-    if end < len(text):
-        page |= {"truncated": True, "next_offset": end}
-    elif cut:
-        page["truncated"] = True
-        notes[0] = notes[0] or "The page is longer than what was read of it; its end is missing."
-    page |= drop_empty({"note": " ".join(filter(None, notes))})
-
-
-def outlined(headings: list[Heading], room: int) -> Document:
-    """Return the outline that headings make, cut to room characters of JSON (0: no limit)."""
-    outline = outline_of(headings)
-    shown = fitting_items(outline, room)
-    return {"outline": shown, **({"truncated": True} if len(shown) < len(outline) else {})}
-
-
-def found(text: str, wanted: str, room: int) -> Document:
-    """Return the places of a literal text within room characters of JSON (0: no limit)."""
-    places, total = find_places(text, wanted)
-    shown = fitting_items(places, room)
-    return {"places": shown, "places_in_all": total}
-
-
-def fitting_items(items: list[Document], room: int) -> list[Document]:
-    """Return the first items whose JSON takes at most room characters (0: no limit)."""
-    sizes = itertools.accumulate(json_size(item) + 1 for item in items)
-    return [item for item, size in zip(items, sizes, strict=True) if not room or size <= room]
-
-
-def fitting_passages(text: str, query: str, room: int, deadline: float) -> list[dict[str, str]]:
-    """Return the passages of a text that answer a query within room characters of JSON.
-
-    If the time that is left is too short for the whole text, its beginning is searched.
-    """
-    left = deadline - time.monotonic()
-    searched = text[: max(ALWAYS_SEARCHED, int(left * SEARCH_SPEED))]
-    windows = rank_windows(searched, query, deadline + MAX_LATENESS)
-    if not room:
-        return join_best(searched, windows, 0)
-    return fit_json(lambda limit: join_best(searched, windows, limit), room) or []
-
-
-# ===== the document for people ====================================================================
-
-
-def to_markdown(document: Document) -> str:
-    """Return a document as Markdown. What the pages say stands between fences, as untrusted."""
-    blocks = [block for page in document.get("pages", []) for block in page_markdown(page)]
-    return frame_markdown(document, *blocks)
-
-
-def page_markdown(page: Document) -> list[str]:
-    """Return the Markdown of one page: heading, title, author and date, text, how to go on."""
-    if not page["ok"]:
-        return [f"## {one_line(page['url'], 200)}", error_markdown(page)]
-    facts = [str(page[name]) for name in ("author", "published") if page.get(name)]
-    facts += [f"updated {page['updated']}"] if "updated" in page else []
-    facts += [str(page[name]) for name in ("license", "language") if page.get(name)]
-    facts += [f"archived {page['archived']}"] if "archived" in page else []
-    passages = [
-        f"{passage['heading']}\n\n{passage['text']}".strip() for passage in page.get("passages", [])
-    ]
-    title = f"# {page['title']}" if page.get("title") else ""
-    text = PARAGRAPH_GAP.join(passages) or page.get("text", "") or parts_markdown(page)
-    text = "\n\n".join(part for part in (title, " · ".join(facts), text) if part)
-    if not page.get("note", "").startswith(RAW_NOTE):
-        text = lower_headings(text, 3)  # below "## address"
-    more = f"{page['chars']} characters in all; more with offset {page.get('next_offset')}"
-    address = str(page.get("final_url") or page["url"])
-    return [
-        f"## {markdown_link(host_and_port(address)[0] or 'file', address)}",
-        page.get("note", ""),
-        fence_untrusted(text),
-        more if page.get("next_offset") else "",
-        dropped_markdown(page.get("dropped", [])),
-    ]
-
-
-def parts_markdown(page: Document) -> str:
-    """Return the outline of a page, or the places that were found, as lists; else ""."""
-    lines = [
-        f"{'  ' * (entry['level'] - 1)}- {entry['heading']} (offset {entry['offset']}, "
-        f"{entry['chars']} characters)"
-        for entry in page.get("outline", [])
-    ]
-    places = [f"At {place['offset']}:\n\n{place['text']}" for place in page.get("places", [])]
-    if "places_in_all" in page:
-        places.insert(0, f"Places: {page['places_in_all']}")
-    return "\n".join(lines) or PARAGRAPH_GAP.join(places)
-
-
-def dropped_markdown(dropped: list[Document]) -> str:
-    """Return the list of dropped elements, fenced as untrusted; "" if there are none."""
-    form = "{rule}: {element} ({chars}): {text}"
-    lines = [form.format(**element) for element in dropped]
-    listed = fence_untrusted("\n".join(lines))
-    return f"Dropped (rule: element (characters): text):\n\n{listed}" if lines else ""
