@@ -30,6 +30,7 @@ from tests.pages.attack_pages import (
 from tests.support import SLACK, CannedServer, EnvironmentCase, load_script
 
 fetch: Any = load_script("websearch.pages.fetch")
+pages_document: Any = load_script("websearch.pages.pages_document")
 read: Any = load_script("websearch.pages.read")
 LATENESS = 2.0  # seconds that a call may outlive its deadline on a machine that is not busy
 MAIN = "<html><body><main><h1>Title</h1>"
@@ -273,11 +274,11 @@ class Deadline(CannedPage):
         headers = {"Content-Type": "text/plain"}
         questions = [f"when does ferry number {number} leave" for number in range(600)]
         for query, lateness, said in (
-            ("\n".join(questions), read.MAX_LATENESS, "The query is long"),
+            ("\n".join(questions), pages_document.MAX_LATENESS, "The query is long"),
             # As if ranking began when its time is over, however quick the machine is.
             ("\n".join(questions[:12]), -3.0, "No time was left"),
         ):
-            with self.subTest(said), mock.patch.object(read, "MAX_LATENESS", lateness):
+            with self.subTest(said), mock.patch.object(pages_document, "MAX_LATENESS", lateness):
                 started = time.monotonic()
                 page = self.page(text, query=query, timeout=3, headers=headers)
                 self.assertLess(time.monotonic() - started, 3 + max(0, lateness) + SLACK)
