@@ -284,6 +284,12 @@ class Parameters(ServerCase):
         [answer] = responses(self.api.talk(request("/search?q=x").replace(b"x", b"\xff\xfe")))
         self.assertIn("is not percent-encoded UTF-8", answer.document["error"])
 
+    def test_hints_name_the_parameters_of_the_api(self) -> None:
+        shell = self.api.fetch("/read?url=" + quote(self.page("shell"))).document
+        self.assertIn("Give browser to have it filled.", shell["details"]["hint"])
+        late = self.api.fetch("/read?timeout=0.5&url=" + quote(self.page("slow/late"))).document
+        self.assertEqual("Raise timeout.", late["details"]["hint"])
+
     def test_format_markdown_is_accepted_where_json_is(self) -> None:
         self.let_searxng_find("articles/sourdough", "articles/tides")
         query = "q=why+bread+rises&engine=searxng&format=markdown"

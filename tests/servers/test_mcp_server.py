@@ -444,6 +444,14 @@ class EveryTool(SharedClient):
         result = self.client.call("read_page", urls=[gone], archived=True)
         self.assertIn("410", result["content"][0]["text"])
 
+    def test_hints_name_the_arguments_that_a_tool_has_and_no_others(self) -> None:
+        shell = self.client.call("read_page", urls=[f"{self.server.url}/site/shell"])
+        text = shell["content"][0]["text"]  # read_page over MCP starts no browser
+        self.assertIn("Look for the site's API", text)
+        self.assertNotRegex(text, "[{}]|browser")
+        gone = self.client.call("read_page", urls=[f"{self.server.url}/site/status/410"])
+        self.assertIn("With archived, the Internet Archive", gone["content"][0]["text"])
+
     def test_understands_numbers_booleans_and_lists_sent_as_text(self) -> None:
         arguments = {"query": "python", "count": "2", "extra_snippets": "true", "site": []}
         text = self.client.text("brave_web_search", **arguments, country="", since=None)

@@ -55,4 +55,5 @@ def spelled(value: Any, names: Mapping[str, str]) -> Any:
         for sentence in re.split(r"(?<=\.) ", value)
         if all(name in names for name in re.findall(mark, sentence))
     ]
-    return re.sub(mark, lambda found: names[found[1]], " ".join(sentences))
+    text = re.sub(r"^Or (\w)", lambda first: first[1].upper(), " ".join(sentences))
+    return re.sub(mark, lambda found: names[found[1]], text)
