@@ -161,13 +161,14 @@ def skill_for_the_user() -> list[Check]:
             ),
             (
                 "Claude Code: a query with quotes, $, backquotes and operators arrives unchanged",
-                skill.has_results(awkward, skill.AWKWARD_QUESTION)
-                and skill.AWKWARD_QUESTION in skill.asked(place.server),
+                skill.has_results(awkward) and skill.AWKWARD_QUESTION in skill.asked(place.server),
                 (awkward.text, skill.asked(place.server)),
             ),
             (
                 "Claude Code: web_search.py brings the text of the pages found",
-                skill.has_results(pages, skill.PAGE_QUESTION) and skill.has_page_text(pages),
+                skill.has_results(pages)
+                and skill.PAGE_QUESTION in skill.asked(place.server)
+                and skill.has_page_text(pages),
                 pages.text,
             ),
             (

@@ -223,13 +223,12 @@ def output_of(text: str) -> Output:
         return Output(None, text)
 
 
-def has_results(output: Output, question: str = QUESTION) -> bool:
-    """Whether an output is a document with results for the question, each with title and URL."""
+def has_results(output: Output) -> bool:
+    """Whether an output is a document with results, each with title and URL."""
     document = output.document
     return bool(
         isinstance(document, dict)
         and document["ok"] is True
-        and document["query"] == question
         and document["results"]
         and all(one["title"] and one["url"] for one in document["results"])
     )
