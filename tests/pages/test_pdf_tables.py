@@ -119,6 +119,15 @@ class Columns(unittest.TestCase):
         self.assertEqual(cells_of(text)[10:], [row[2:] for row in rows])
         self.assertEqual(text.count("| Age | Total |"), 2)
 
+    def test_a_table_whose_columns_were_written_one_after_the_other_is_one(self) -> None:
+        rows = [*ROWS, ["Southern point", "39", "7"], ["Inner harbour", "22", "3"]]
+        content = b"".join(
+            show((column, 700 - 14 * number), row[index])
+            for index, column in enumerate(COLUMNS)
+            for number, row in enumerate(rows)
+        )
+        self.assertEqual(cells_of(read(content)), rows)
+
     def test_text_beside_a_table_stays_text(self) -> None:
         prose = "".join(
             show((400, 700 - 14 * row), "words of another column that run on").decode()
