@@ -57,6 +57,7 @@ def run(script: dict[str, Any], argv: list[str] | None) -> int:
     script: as run_command_line takes it. argv: the words after the program's name, None for
     sys.argv's.
     """
+    command_line.open_closed_streams()
     words = list(sys.argv[1:] if argv is None else argv)
     first = words[0] if words else ""
     if (first == "read" or first not in OTHERS) and not sys.stdout.isatty():

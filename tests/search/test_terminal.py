@@ -246,6 +246,14 @@ class FrontDoor(TerminalCase):
         self.assertEqual(run.document["query"], "what does the gluten network do")
         self.assertEqual(len(run.document["pages"]), 1)
 
+    def test_closed_streams_are_no_defect(self) -> None:
+        script = str(SCRIPTS / "web_search.py")
+        for closed in ("<&-", ">&-", "2>&-", "<&- >&- 2>&-"):
+            command = f"exec {sys.executable} {script} version {closed}"
+            run = subprocess.run(["sh", "-c", command], env=clean_environment(), check=False)
+            with self.subTest(closed):
+                self.assertEqual(run.returncode, 0)
+
     def test_urls_prints_addresses_alone(self) -> None:
         code, text = self.run_words("sourdough starter", "--urls", "-n", "2")
         self.assertEqual(code, 0)
