@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from websearch.command_line import print_document
+from websearch.command_line import print_document, write_stdout
 from websearch.common import COMMON_PARAMS, OUTPUT_PARAMS, SearchError, error_document
 from websearch.front_door import OTHERS
 from websearch.search.commands import COMMANDS
@@ -57,7 +57,7 @@ def script_for(shell: str) -> str:
 def main(argv: list[str]) -> int:
     """Print the completion script for the shell that is named; return the exit code."""
     try:
-        print(script_for(" ".join(argv)))
+        write_stdout(script_for(" ".join(argv)))
     except SearchError as error:
         return print_document(error_document(error), {}, {"to_markdown": str})
     return 0
