@@ -48,9 +48,10 @@ def script_for(shell: str) -> str:
     start = "complete -c web-search -n"
     lines = [f"{start} __fish_use_subcommand -f -a '{commands}'"]
     for name in COMMANDS:
-        lines += [
-            f"{start} '__fish_seen_subcommand_from {name}' -l {flag[2:]}" for flag in flags_of(name)
-        ]
+        seen = f"__fish_seen_subcommand_from {name}"
+        if name == "search":  # the default command, which nobody names
+            seen = f"not __fish_seen_subcommand_from {commands.replace('search ', '')}"
+        lines += [f"{start} '{seen}' -l {flag[2:]}" for flag in flags_of(name)]
     return "\n".join(lines)
 
 
