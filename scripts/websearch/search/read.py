@@ -113,12 +113,14 @@ def read_pages(sources: list[Source], reader: PageReader) -> None:
 
 
 def leads_elsewhere(url: str, page: dict[str, Any]) -> bool:
-    """Return whether a page that was read stands on another host than its address says."""
-    from urllib.parse import urlsplit
+    """Return whether a page that was read stands on another host than its address says.
 
-    hosts = [urlsplit(str(address)).netloc.lower() for address in (url, page.get("final_url", url))]
-    plain = [host.removeprefix("www.") for host in hosts]
-    return bool(page.get("text")) and "archived" not in page and plain[0] != plain[1]
+    The address that it had in a damaged store may be anything.
+    """
+    host = r"(?i)https?://(?:www\.)?([^/?#]*)"
+    first, last = (re.match(host, str(text)) for text in (url, page.get("final_url")))
+    has_moved = bool(first and last and first[1].lower() != last[1].lower())
+    return has_moved and bool(page.get("text")) and "archived" not in page
 
 
 def fetch_pages(
