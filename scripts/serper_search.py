@@ -844,7 +844,7 @@ def to_markdown(document: Document) -> str:
     return frame_markdown(
         {**document, "query": make_harmless(str(heading))},
         document["url"] if page else "",
-        fence_untrusted(make_harmless(page)) if page else "",
+        fence_untrusted(make_harmless(str(page))) if page else "",
         *answer_markdown(document),
         *results,
         *extras_markdown(document),

@@ -558,6 +558,10 @@ class ResultsTest(SerperCase):
         self.assertNotIn("markdown", document)
         self.assertEqual(document["text"].splitlines()[0], document["title"])
 
+    def test_a_text_that_is_none_is_shown_as_it_is(self) -> None:
+        document = {"ok": True, "url": PAGE, "text": 7}  # of an API that has changed
+        self.assertIn("7", serper.to_markdown(document))
+
     def test_account_shows_what_is_left_and_not_what_was_spent(self) -> None:
         run = self.run_main("account")
         self.assertEqual(
