@@ -29,7 +29,13 @@ def report_line(name: str, status: str, message: str, hint: str = "", kind: str 
     failure, if no search works because of it.
     """
     line: Line = common.drop_empty(
-        {"name": name, "status": status, "message": message, "hint": hint, "kind": kind}
+        {
+            "name": name,
+            "status": status,
+            "message": message,
+            "hint": common.spell(hint),
+            "kind": kind,
+        }
     )
     return line
 

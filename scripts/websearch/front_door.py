@@ -25,7 +25,7 @@ OTHERS = {
     "mcp": ("mcp_server", []),
     "completion": ("websearch.completion", []),
 }
-# Words that are commands of other scripts here, not of this one, and what they find.
+# Words that are commands of another script here, not of this one.
 ELSEWHERE = ("news", "images", "videos", "places", "maps", "shopping", "patents", "scholar")
 MEANT = {"help": "--help", "version": "--version"}  # a single word that is no question
 
@@ -60,20 +60,19 @@ def run(script: dict[str, Any], argv: list[str] | None) -> int:
     command_line.open_closed_streams()
     words = list(sys.argv[1:] if argv is None else argv)
     first = words[0] if words else ""
-    if (first == "read" or first not in OTHERS) and not sys.stdout.isatty():
-        index = int(first in ("read", *script["commands"]))
-        words[index:index] = default_format(words)
-    if words and words[0] in OTHERS:
+    formatting = [] if sys.stdout.isatty() else default_format(words)
+    if first in OTHERS:
         import importlib
 
-        module, first_words = OTHERS[words[0]]
+        module, first_words = OTHERS[first]
+        first_words = [*first_words, *(formatting if first == "read" else [])]
         return int(importlib.import_module(module).main([*first_words, *words[1:]]))
     if first in ELSEWHERE and words[1:] and not words[1].startswith("-"):
         return refuse_elsewhere(first, script)
-    if words and words[0].startswith("{"):
+    if first.startswith("{"):
         words = ["--params-json", *words]
     if len(words) == 1:
-        words = [MEANT.get(words[0], words[0])]
+        words = [MEANT.get(first, first)]
     shown: Callable[[dict[str, Any], Callable[[dict[str, Any]], str]], str] = to_terminal
     if "--urls" in words:
         words.remove("--urls")
@@ -83,4 +82,5 @@ def run(script: dict[str, Any], argv: list[str] | None) -> int:
         index = words.index("--open")
         shown = opening(words[index + 1])
         del words[index : index + 2]
-    return command_line.run_command_line({**script, "others": OTHERS, "to_terminal": shown}, words)
+    script = {**script, "others": OTHERS, "to_terminal": shown}
+    return command_line.run_command_line(script, [*formatting, *words])

@@ -234,6 +234,12 @@ class FrontDoor(TerminalCase):
         self.assertEqual((pairs["kl"], len(json.loads(shown)["results"])), ("fr-fr", 1))
         _, pairs = asked("rye", "--no-pages", "--engine", "wikipedia")  # which knows no countries
         self.assertEqual(pairs["srlimit"], "2")
+        for words in (("help",), ("version",)):  # are no questions with a default format either
+            run = self.run_script("web_search.py", *words, WEB_SEARCH_SECRETS=secrets)
+            self.assertIn("web_search.py", run.stdout.decode())
+        self.assertEqual(self.server.requests, [])
+        shown, pairs = asked('{"query": "bread", "no_pages": true}')
+        self.assertEqual((pairs["q"], "## http" in shown), ("bread", True))
         with open(secrets, "a", encoding="utf-8") as file:
             file.write("DEFAULT_COUNT: many\n")
         run = self.run_script("web_search.py", "x", "--json", WEB_SEARCH_SECRETS=secrets)
