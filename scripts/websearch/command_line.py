@@ -68,7 +68,7 @@ def run_command_line(script: Fields, argv: list[str] | None) -> int:
     """
     open_closed_streams()
     stop_on_signals()
-    SPELLING["parameter"] = lambda name: f"--{name.replace('_', '-')}"
+    SPELLING["parameter"] = flag_of
     arguments = sys.argv[1:] if argv is None else argv
     # The bytes of an argument are UTF-8, whatever the locale made of them.
     words = [os.fsencode(word).decode("utf-8", "surrogateescape") for word in arguments]
@@ -109,6 +109,11 @@ def run_command_line(script: Fields, argv: list[str] | None) -> int:
         return EXIT_CODES["internal"]
 
 
+def flag_of(name: str) -> str:
+    """Return the flag of a parameter."""
+    return "--" + name.replace("_", "-")
+
+
 def find_command(commands: Fields, words: list[str]) -> tuple[str, int]:
     """Return the command that the first word names, and its index; flags may stand before it.
 
@@ -119,15 +124,14 @@ def find_command(commands: Fields, words: list[str]) -> tuple[str, int]:
     switches = {flag for flag, meaning in SYNONYMS.items() if "=" in meaning}
     for parameter in (*parameters, *COMMON_PARAMS, *OUTPUT_PARAMS):
         if parameter["type"] == "bool":
-            switches |= {"--" + parameter["name"].replace("_", "-"), *parameter.get("flags", ())}
+            switches |= {flag_of(parameter["name"]), *parameter.get("flags", ())}
     index = 0
     while index < len(words) and words[index] != "--":
         word = words[index]
         if not word.startswith("-") or word == "-":
             plain = [other for other in words[index + 1 : index + 3] if other[:1] != "-"]
-            same = (
-                SAME_COMMAND.get(word, "") if len(plain) < 2 else ""
-            )  # web design trends: a query
+            # Several words without quotes are a query: web design trends.
+            same = SAME_COMMAND.get(word, "") if len(plain) < 2 else ""
             name = word if word in commands else same
             return (name, index) if name in commands else (next(iter(commands)), -1)
         index += 1 if "=" in word or word in switches or word.startswith("--no-") else 2
@@ -244,7 +248,7 @@ def make_parser(script: Fields, command: str) -> Parser:
         if parameter.get("batch") and not spec.get("batch"):
             continue
         name, kind = parameter["name"], parameter["type"]
-        flags = ["--" + word.replace("_", "-") for word in (name, *parameter.get("aliases", ()))]
+        flags = [flag_of(word) for word in (name, *parameter.get("aliases", ()))]
         flags = [*parameter.get("flags", ()), *flags]
         parser.types.update(dict.fromkeys(flags, kind))
         parser.add_argument(
@@ -257,7 +261,7 @@ def make_parser(script: Fields, command: str) -> Parser:
             help=flag_help(parameter).replace("%", "%%"),
         )
         if kind == "bool" and parameter.get("wire"):  # the API's default may be on
-            negation = "--no-" + name.replace("_", "-")
+            negation = flag_of(f"no_{name}")
             parser.add_argument(negation, dest=name, action="store_const", const="false", help="")
     return parser
 

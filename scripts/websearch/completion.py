@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from websearch.command_line import print_document, write_stdout
+from websearch.command_line import flag_of, print_document, write_stdout
 from websearch.common import COMMON_PARAMS, OUTPUT_PARAMS, SearchError, error_document
 from websearch.front_door import OTHERS
 from websearch.search.commands import COMMANDS
@@ -26,7 +26,7 @@ def flags_of(command: str) -> list[str]:
     """Return the flags of a command, the common ones included."""
     params: list[dict[str, Any]] = [*COMMANDS[command]["params"], *COMMON_PARAMS, *OUTPUT_PARAMS]
     return [
-        f"--{param['name'].replace('_', '-')}"
+        flag_of(param["name"])
         for param in params
         if not param.get("batch") and not param.get("positional")
     ]

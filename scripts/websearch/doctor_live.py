@@ -9,7 +9,7 @@ import os
 import time
 
 from websearch.common import SearchError
-from websearch.engines import configured_engines, is_configured
+from websearch.engines import configured_engines
 from websearch.key_file import KEYS
 from websearch.search.ask import answer_question
 from websearch.search.plan import Question, planned_request
@@ -31,7 +31,7 @@ def live_engines(secrets: dict[str, str]) -> list[str]:
     secrets: what secrets.yaml holds. A malformed list has its own line in the report.
     """
     try:
-        engines = [name for name in configured_engines() if is_configured(name)]
+        engines = configured_engines()
     except SearchError:
         engines = []
     has_gemini = any(os.environ.get(name) or secrets.get(name) for name in KEYS["gemini"][0])

@@ -122,8 +122,7 @@ def check_proxies() -> list[Line]:
             name, shown = f"{scheme}_proxy", http_client.hide_credentials(address)
             if scheme == "all" or address.lower().startswith("socks"):
                 message = f"Python cannot use {shown}."
-                hint = "Set https_proxy to an address such as http://proxy.example:8080."
-                lines.append(report_line(name, "warning", message, hint))
+                lines.append(report_line(name, "warning", message, http_client.PROXY_HINT))
             else:
                 lines.append(report_line(name, "ok", f"requests go through {shown}"))
     if lines and proxies.get("no"):

@@ -364,6 +364,9 @@ def tls_context() -> Any:
     return context
 
 
+PROXY_HINT = "Set https_proxy to an address such as http://proxy.example:8080."
+
+
 def proxy_for(url: str) -> str:
     """Return the address of the proxy that urllib takes for a URL, or ""."""
     import urllib.request
@@ -389,17 +392,15 @@ def transport_error(error: Exception, url: str) -> SearchError:
     peer = f"The proxy {name}" if proxy else host
     reason = getattr(error, "reason", None)
     cause = reason if isinstance(reason, Exception) else error
-    tunnel = re.match(
-        r"Tunnel connection failed: (\d{3})\b", str(cause)[:100]
-    )  # http.client's words
+    # http.client's words for what a proxy answers to CONNECT
+    tunnel = re.match(r"Tunnel connection failed: (\d{3})\b", str(cause)[:100])
     hint = "Check the network and the proxy variables, then try again."
     if isinstance(cause, ssl.SSLCertVerificationError):
         message = f"The TLS certificate of {host} was not accepted ({cause.verify_message})."
         return SearchError("network", message, certificate_hint(cause.verify_code))
     if proxy.startswith("socks"):
         message = f"Python cannot use the proxy {name}: it is a SOCKS proxy."
-        hint = "Set https_proxy to an address such as http://proxy.example:8080."
-        return SearchError("network", message, hint)
+        return SearchError("network", message, PROXY_HINT)
     if tunnel:
         message = f"{peer} refused the way to {host} ({tunnel[1]})."
         hint = "Ask who runs the proxy, or name it with user:password@ in https_proxy."

@@ -44,8 +44,10 @@ if TYPE_CHECKING:
 # Files of a clone, which git and not this program keeps.
 CLONE_MARKS = (".git", "Makefile", "tests")
 OPENCODE_FOLDERS = ("tool", "plugin")  # names that every version of opencode knows
-COMMAND_MARK = "Part of the web-search skill: install.py uninstall removes it."
-OPENCODE_MARK = b"// Part of the web-search skill"  # each of our files for opencode begins with it
+# Each of our files outside of the skill begins with its mark.
+COMMAND_MARK = b"@rem " if os.name == "nt" else b"#!/bin/sh\n# "
+COMMAND_MARK += b"Part of the web-search skill: install.py uninstall removes it.\n"
+OPENCODE_MARK = b"// Part of the web-search skill"
 
 # ===== where it goes ==============================================================================
 
@@ -170,10 +172,10 @@ def opencode_files(target: Path) -> dict[Path, bytes]:
     return {target / path.relative_to(source): path.read_bytes() for path in paths}
 
 
-def is_opencode_file(path: Path) -> bool:
-    """Return whether a file was put there by this program."""
+def begins_with(path: Path, mark: bytes) -> bool:
+    """Return whether a file was put there by this program, which begins it with a mark."""
     try:
-        return path.read_bytes().startswith(OPENCODE_MARK)
+        return path.read_bytes().startswith(mark)
     except OSError:  # a folder, or a link to nothing
         return False
 
@@ -188,7 +190,7 @@ def install_opencode(target: Path) -> list[str]:
         if path.parent.is_symlink():
             message = f"{path.parent} is a link; opencode finds no packages through it."
             raise InstallError(f"{message} Make it a folder.")
-        if path.exists() and not is_opencode_file(path):
+        if path.exists() and not begins_with(path, OPENCODE_MARK):
             raise InstallError(
                 f"{path} belongs to somebody else. Rename it (opencode loads every file of "
                 f"{path.parent.relative_to(target)}/), then try again."
@@ -212,7 +214,7 @@ def uninstall_opencode(target: Path) -> list[str]:
     lines = []
     files = opencode_files(target)
     for path in files:
-        if is_opencode_file(path):
+        if begins_with(path, OPENCODE_MARK):
             path.unlink()
             lines.append(f"removed: {path}")
         elif os.path.lexists(path):
@@ -232,33 +234,25 @@ def command_path() -> Path:
     return Path("~/.local/bin").expanduser() / (f"{NAME}.cmd" if os.name == "nt" else NAME)
 
 
-def command_text(skill: Path) -> str:
+def command_text(skill: Path) -> bytes:
     """Return the command that starts the front door of a copy of the skill."""
     script = str(skill / "scripts/web_search.py")
     if os.name == "nt":
-        return f'@rem {COMMAND_MARK}\n@uv run --quiet --script "{script}" %*\n'
+        return COMMAND_MARK + f'@uv run --quiet --script "{script}" %*\n'.encode()
     quoted = shlex.quote(script)
-    return (
-        f"#!/bin/sh\n# {COMMAND_MARK}\n"
+    lines = (
         f'if command -v uv >/dev/null 2>&1; then exec uv run --quiet --script {quoted} "$@"; fi\n'
         f'exec python3 {quoted} "$@"\n'
     )
-
-
-def is_own_command(path: Path) -> bool:
-    """Return whether a file was put there by this program."""
-    try:
-        return COMMAND_MARK.encode() in path.read_bytes()[:200]
-    except OSError:
-        return False
+    return COMMAND_MARK + lines.encode()
 
 
 def install_command(skill: Path) -> list[str]:
     """Write the command and return the lines that say so; raises InstallError, OSError."""
     path = command_path()
-    if os.path.lexists(path) and not is_own_command(path):
+    if os.path.lexists(path) and not begins_with(path, COMMAND_MARK):
         raise InstallError(f"{path} belongs to somebody else. Move it away, then try again.")
-    replace_file(path, command_text(skill).encode())
+    replace_file(path, command_text(skill))
     path.chmod(EXECUTABLE)
     lines = [f"command: {path}"]
     if str(path.parent) not in os.environ.get("PATH", "").split(os.pathsep):
@@ -269,7 +263,7 @@ def install_command(skill: Path) -> list[str]:
 def uninstall_command() -> list[str]:
     """Remove the command if it is ours, and return the lines that say so; raises OSError."""
     path = command_path()
-    if not is_own_command(path):
+    if not begins_with(path, COMMAND_MARK):
         return []
     path.unlink()
     return [f"removed: {path}"]

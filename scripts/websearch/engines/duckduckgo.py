@@ -76,7 +76,7 @@ def form_request(params: dict[str, Any], form: dict[str, str]) -> EngineRequest:
     from urllib.parse import urlencode
 
     address = engine_address(NAME)
-    headers = {
+    headers = {  # the first ones of a browser's form; a name that comes again keeps its place
         "Upgrade-Insecure-Requests": "1",
         "Origin": address,
         "Content-Type": "application/x-www-form-urlencoded",
