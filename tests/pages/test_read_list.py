@@ -229,7 +229,7 @@ class Politeness(ListCase):
             seconds = time.monotonic() - started
             self.assertEqual([one["ok"] for one in documents[:5]], [True] * 5)
             errors = {(one["details"]["kind"], one["details"]["hint"]) for one in documents[5:]}
-            self.assertEqual(errors, {("timeout", "Raise page_timeout.")})
+            self.assertEqual(errors, {("timeout", "Raise --page-timeout.")})
             self.assertEqual(len(documents), 13)
             times = self.times(second)
         self.assertLess(seconds, 4 + SLACK)

@@ -14,6 +14,7 @@ import unittest
 import unittest.mock
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from tests.servers.mcp_support import LEGACY, META, MODERN, SERVER, Client, McpCase, modern_meta
 from tests.support import CANARY, SLACK, CannedServer, call_main, load_script, run_script
@@ -807,6 +808,18 @@ class Shell(McpCase):
         run = run_script("mcp_server.py", *words, env=self.environment, stdin='{"query": "python"}')
         self.assertEqual((run.code, run.stderr), (0, ""))
         self.assertIn(b"# python", run.stdout)
+
+    def test_call_leaves_out_advice_that_its_tool_cannot_follow(self) -> None:
+        site = CannedServer()
+        self.addCleanup(site.close)
+        site.body = b"<html><body><div id=root></div><script src=app.js></script></body></html>"
+        site.headers = {"Content-Type": "text/html"}
+        self.environment["WEB_SEARCH_ALLOW_PRIVATE"] = urlsplit(site.url).netloc
+        arguments = json.dumps({"urls": [site.url]})
+        run = run_script("mcp_server.py", "call", "read_page", arguments, env=self.environment)
+        self.assertIn("only JavaScript fills", run.stdout.decode())
+        self.assertIn("Look for the site's API", run.stdout.decode())
+        self.assertNotIn("browser", run.stdout.decode())
 
     def test_tools_lists_every_tool_and_help_and_version_are_there(self) -> None:
         text = self.run_words("tools").stdout.decode()

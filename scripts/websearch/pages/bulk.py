@@ -260,7 +260,7 @@ class ListReader:
                 rest = min(MAX_REST, retry_after(answer.response) or 0.0)
             self.schedule.give_back(address, rest)
             if isinstance(answer, SearchError) and answer.kind == "timeout":
-                answer.details["hint"] = "Raise page_timeout."
+                answer.details["hint"] = "Raise {page_timeout}."
             if self.params.get("archived") and is_gone(answer):
                 from websearch.pages.archive import failure_of, newest_copy_of
 

@@ -400,8 +400,8 @@ class PageReading:
             fetch_target, url, limit, self.robots, self.params, self.shared
         )
         if isinstance(answer, SearchError) and answer.kind == "timeout":
-            name = "timeout" if limit == self.deadline else "page_timeout"
-            answer.details["hint"] = f"Raise {name}, or skip this page."
+            name = "{timeout}" if limit == self.deadline else "{page_timeout}"
+            answer.details["hint"] = f"Raise {name}. Or skip this page."
         return answer
 
     def read(self, answer: Fetched | Document | SearchError) -> Document:

@@ -7,6 +7,7 @@ import sys
 
 from websearch import command_line, common
 from websearch.servers import mcp_tools
+from websearch.servers.hints import keep_marks
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -37,6 +38,7 @@ def print_tools() -> int:
 
 def print_call(words: list[str]) -> int:
     """Run one tool and print its text; return the exit code of its document's kind."""
+    keep_marks()
     try:
         name, arguments = shell_call(words)
         document, text = mcp_tools.call_tool(name, arguments)
