@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import itertools
 import json
 import os
 import re
@@ -767,16 +768,17 @@ class Addresses(FakeServerCase):
             f"https://api.example.com/?key={password}",
         )
         proxy = {"https_proxy": f"http://user:{CANARY}@127.0.0.1:9"}
-        runs = [
-            (name, {variable: address})
+        settings = {
+            name: entry["address"][0]
             for name, entry in load_script("websearch.engines").ENGINES.items()
-            for variable in entry["address"][:1]
-            for address in addresses
-        ]
+            if entry["address"]
+        }
+        # Each engine with one of the addresses, and each address with one of the engines.
+        pairs = zip(settings.items(), itertools.cycle(addresses), strict=False)
+        runs = [(name, {variable: address}) for (name, variable), address in pairs]
         runs += [
             (name, {**proxy, variable: "https://api.example.com"})
-            for name, entry in load_script("websearch.engines").ENGINES.items()
-            for variable in entry["address"][:1]
+            for name, variable in settings.items()
         ]
         keys = {"BRAVE_SEARCH_API_KEY": "k1", "SERPER_API_KEY": "k2", "GEMINI_API_KEY": "k3"}
         with tempfile.TemporaryDirectory() as folder:

@@ -1,9 +1,8 @@
 """The attacks that the patterns of the program suggest: linear time for all of them.
 
-Those that tests/pages/test_attack_guard.py tries are left out, and so are those with one beginning
-of the pattern where there is the same one with many. All others take half an hour: each run tries
-a part of them, for ATTACK_SECONDS (default: 60; 0 tries all), in an order that ATTACK_SEED gives
-(default: the day). A failure names the attack.
+Those with one beginning of the pattern are left out: there is the same one with many. All others
+take half an hour: each run tries a part of them, for ATTACK_SECONDS (default: 60; 0 tries all), in
+an order that ATTACK_SEED gives (default: the day). A failure names the attack.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ from tests.pages.attack_pages import (
 
 class Patterns(unittest.TestCase):
     def test_no_pattern_takes_more_than_linear_time(self) -> None:
-        attacks = [one for one in all_attacks() if not one.is_brief and one.shape is not after_one]
+        attacks = [one for one in all_attacks() if one.shape is not after_one]
         tried = 0
         for attack in within_seconds(attacks):
             works = [read_everywhere]

@@ -52,7 +52,7 @@ SOURCES = [
 FILLERS = (" ", "<", '"', "'", "\n")
 SAMPLES = "a1 -<\"'\n/=;:.#&x\xe9"  # characters for classes
 MAX_SEQUENCES = 200  # of the alternatives of one pattern
-MAX_BRIEF = 6  # attacks of one pattern in the short test
+MAX_BRIEF = 6  # attacks of one pattern where few are tried
 LENGTH = 1_500  # characters of an attack; it is doubled twice
 NOTICED = 0.05  # seconds; a shorter time says nothing about growth
 TOO_LONG = 1.0  # seconds for a text of 6,000 characters, which takes 0.03
@@ -62,7 +62,7 @@ ATTEMPTS = 3  # a busy machine must be slow three times in a row to fail
 
 
 class Attack(NamedTuple):
-    """A text of any length made from a pattern. is_brief: it is in the short test."""
+    """A text of any length made from a pattern. is_brief: it is one of few where few are tried."""
 
     origin: str
     shape: Callable[[str, str, str, int], str]
