@@ -281,7 +281,7 @@ class Messages(unittest.TestCase):
             for name in tools.TOOLS
         ]
         spell_hints = load_script("websearch.servers.hints").spell_hints
-        bare = r"\b(?:Give|Raise|With|Without|Leave) (?:timeout|page_timeout|browser|archived|stale|llms)\b"
+        bare = r"\b(?:Give|Raise|With|Without|Leave) (?:(?:page_)?timeout|browser|archived|stale|llms)\b"
         texts = {text for path in SCRIPTS.rglob("*.py") for _, text in message_texts(path)}
         marked = {text for text in texts if re.search(r"\{[a-z_]+\}", text)}
         self.assertGreater(len(marked), 15)
