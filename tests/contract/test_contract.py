@@ -281,7 +281,8 @@ class Messages(unittest.TestCase):
             for name in tools.TOOLS
         ]
         spell_hints = load_script("websearch.servers.hints").spell_hints
-        bare = r"\b(?:Give|Raise|With|Without|Leave) (?:(?:page_)?timeout|browser|archived|stale|llms)\b"
+        names = "timeout|page_timeout|browser|archived|stale|llms"
+        bare = rf"\b(?:Give|Raise|With|Without|Leave) (?:{names})\b"
         texts = {text for path in SCRIPTS.rglob("*.py") for _, text in message_texts(path)}
         marked = {text for text in texts if re.search(r"\{[a-z_]+\}", text)}
         self.assertGreater(len(marked), 15)
@@ -289,8 +290,9 @@ class Messages(unittest.TestCase):
             with self.subTest(text):
                 self.assertLessEqual(set(re.findall(r"\{([a-z_]+)\}", text)), known)
                 self.assertNotRegex(text, bare)
-                for names in takes:
-                    self.assertNotRegex(spell_hints({"hint": text}, names)["hint"], r"\{[a-z_]+\}")
+                for spelling in takes:
+                    hint = spell_hints({"hint": text}, spelling)["hint"]
+                    self.assertNotRegex(hint, r"\{[a-z_]+\}")
 
     def test_a_hint_is_written_as_its_reader_writes_parameters(self) -> None:
         hint = "Try later. Raise {page_timeout}. Or {since} it."

@@ -10,11 +10,9 @@ import re
 import shlex
 import subprocess
 import sys
-import time
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any
 
 from tests.fake_server.corpus import CORPUS
 from tests.fake_server.serper_results import place_ids
@@ -22,7 +20,6 @@ from tests.support import (
     CANARY,
     ROOT,
     SCRIPTS,
-    SLACK,
     CannedCase,
     EnvironmentCase,
     FakeServerCase,
@@ -33,9 +30,6 @@ from tests.support import (
     mutations,
     run_script,
 )
-
-if TYPE_CHECKING:
-    from tests.fake_server.messages import RecordedRequest
 
 serper = load_script("serper_search")
 COMMANDS = serper.COMMANDS
@@ -840,132 +834,6 @@ class LaterPageTest(CannedSerperCase):
         self.assertIn("Only 10 of 30 results", document["warnings"][0])
         self.assertIn("no credits left", document["warnings"][0])
         self.assertEqual(sent, [("search result pages", 1, 3), ("search result pages", 2, 3)])
-
-
-# ----- faults
-
-
-class Expected(NamedTuple):
-    """What a fault becomes: the kind (None: it passes), exit code, requests that were sent."""
-
-    kind: str | None
-    code: int
-    requests: int
-    said: str = ""  # in error or hint
-
-
-FAULTS = {
-    "bad": Expected("auth", 3, 1, "serper.dev"),
-    "unknown": Expected("auth", 3, 1, "SERPER_API_KEY"),
-    "empty": Expected("quota", 4, 1, "credits"),
-    "contact": Expected("provider", 5, 1, "wait a minute"),
-    "busy": Expected(None, 0, 3),
-    "flaky": Expected(None, 0, 3),
-    "slow": Expected(None, 0, 1),
-    "html": Expected("provider", 5, 3, "502"),
-    "trunc": Expected("network", 5, 3, "broke"),
-    "garbage": Expected("provider", 5, 1, "no JSON"),
-    "drip": Expected("timeout", 5, 1, "A higher --timeout"),
-    "hang": Expected("timeout", 5, 1, "A higher --timeout"),
-    "reset": Expected("network", 5, 3, "broke"),
-    "huge": Expected("provider", 5, 1, "longer than"),
-    "bomb": Expected("provider", 5, 1, "longer than"),
-    "redirect": Expected("provider", 5, 1, "redirect"),
-}
-BOUNDED = ("drip", "hang")
-TIMEOUT = 1.5  # seconds, for the faults that never end
-# Every fault is met by the default command, some by those that ask in another way.
-FAULT_CASES = [
-    *((fault, "search") for fault in FAULTS),
-    *itertools.product(("bad", "redirect"), ("account", "scrape", "batch")),
-    *itertools.product(("empty", "contact", "flaky", "hang", "garbage"), ("batch",)),
-]
-
-
-class FaultRun(NamedTuple):
-    """One fault, run as a process: what came out, the log, how long it took."""
-
-    run: Run
-    log: str
-    seconds: float
-
-
-class FaultTest(SerperCase):
-    """Every fault through a process of its own, verbose and with a log, all run once."""
-
-    runs: dict[tuple[str, str], FaultRun]
-    records: list[RecordedRequest]
-    foreign_records: list[RecordedRequest]
-
-    @classmethod
-    def setUpClass(cls) -> None:
-        super().setUpClass()
-        folder = TemporaryDirectory()
-        cls.addClassCleanup(folder.cleanup)
-        timed = [case for case in FAULT_CASES if case[0] in BOUNDED]  # alone on the machine
-        cls.runs = {}
-        with ThreadPoolExecutor(4) as pool:
-            for cases in (timed, [case for case in FAULT_CASES if case not in timed]):
-                runs = pool.map(lambda case: cls.run_fault(cls(), case, folder.name), cases)
-                cls.runs |= dict(zip(cases, runs, strict=True))
-        cls.records = cls.server.requests
-        cls.foreign_records = cls.server.other_requests
-
-    def run_fault(self, case: tuple[str, str], folder: str) -> FaultRun:
-        fault, command = case
-        log = Path(folder) / f"{fault}-{command}"
-        words = [*words_for(command), "--verbose"]
-        words += ["--timeout", str(TIMEOUT)] if fault in BOUNDED else []
-        key = f"{fault}-{command}-{CANARY}"
-        started = time.monotonic()
-        run = self.run_script(SCRIPT, *words, key=key, WEB_SEARCH_LOG=str(log))
-        seconds = time.monotonic() - started
-        return FaultRun(run, log.read_text(encoding="utf-8"), seconds)
-
-    def test_every_fault_gives_exactly_one_json_document(self) -> None:
-        for case, found in self.runs.items():
-            with self.subTest(case):
-                self.assertIsInstance(found.run.document, dict, found.run.stdout)
-                self.assertEqual(found.run.stdout.count(b"\n"), 1)
-
-    def test_every_fault_has_its_kind_and_exit_code_and_says_what_to_do(self) -> None:
-        for (fault, command), found in self.runs.items():
-            expected = FAULTS[fault]
-            with self.subTest(fault=fault, command=command):
-                details = found.run.document.get("details", {})
-                self.assertEqual(
-                    (found.run.code, details.get("kind")), (expected.code, expected.kind)
-                )
-                self.assertIs(found.run.document["ok"], expected.kind is None)
-                self.assertIn(expected.said, found.run.document.get("error", "") + str(details))
-
-    def test_the_key_is_in_no_output_no_log_and_no_address(self) -> None:
-        for case, found in self.runs.items():
-            for text in (found.run.stdout.decode(), found.run.stderr, found.log):
-                self.assertNotIn(CANARY, text, case)
-                self.assertNotIn("Traceback", text, case)
-        self.assertTrue(all(CANARY not in request.target for request in self.records))
-
-    def test_a_redirect_is_not_followed(self) -> None:
-        self.assertEqual(self.foreign_records, [])
-
-    def test_passing_faults_are_tried_again_and_permanent_ones_are_not(self) -> None:
-        for fault, command in FAULT_CASES:
-            key = f"{fault}-{command}-{CANARY}"
-            sent = [one for one in self.records if one.header("X-API-KEY") == key]
-            self.assertEqual(len(sent), FAULTS[fault].requests, key)
-
-    def test_an_answer_that_never_ends_is_given_up_at_the_deadline(self) -> None:
-        for (fault, command), found in self.runs.items():
-            if fault in BOUNDED:
-                self.assertLess(found.seconds, TIMEOUT + SLACK, (fault, command))
-
-    def test_the_log_has_one_span_for_the_operation(self) -> None:
-        for (fault, command), found in self.runs.items():
-            records = [json.loads(line) for line in found.log.splitlines()]
-            with self.subTest(fault=fault, command=command):
-                self.assertEqual([one["span"] for one in records], [f"serper.{command}"])
-                self.assertEqual("error" in records[0], FAULTS[fault].kind is not None)
 
 
 class FreeAccountTest(SerperCase):
