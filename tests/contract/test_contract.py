@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import graphlib
 import itertools
 import json
 import os
@@ -110,6 +111,21 @@ class EveryScript(unittest.TestCase):
             own = imported_names(SCRIPTS / name) - set(sys.stdlib_module_names)
             with self.subTest(name):
                 self.assertLessEqual(own, set() if name in STANDALONE else {"websearch"})
+
+    def test_no_modules_import_each_other_in_a_circle(self) -> None:
+        modules = {
+            ".".join(path.relative_to(SCRIPTS).with_suffix("").parts).removesuffix(".__init__"): path
+            for path in (SCRIPTS / "websearch").rglob("*.py")
+        }
+        imports: dict[str, set[str]] = {}
+        for name, path in modules.items():
+            imports[name] = set()
+            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+                if isinstance(node, ast.ImportFrom):
+                    names = {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
+                    imports[name] |= names & modules.keys()
+        self.assertGreater(sum(map(len, imports.values())), 400)
+        graphlib.TopologicalSorter(imports).prepare()  # raises CycleError, which names the circle
 
     def test_a_module_imports_only_what_stands_below_it_or_in_its_room(self) -> None:
         single_files = {name.removesuffix(".py") for name in STANDALONE}

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from websearch.pdf.layout import Piece
 from websearch.pdf.limits import MAX_DEPTH
+from websearch.pdf.shown_text import Piece
 from websearch.pdf.syntax import Stream, decode_text
 
 TYPE_CHECKING = False

@@ -17,7 +17,7 @@ from websearch.pdf.text_lines import Chunk, text_lines, visible_end
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from websearch.pdf.layout import Piece
+    from websearch.pdf.shown_text import Piece
     from websearch.pdf.text_lines import TextLine
 
     Column = tuple[float, float]  # from where to where it runs

@@ -9,7 +9,7 @@ import re
 
 from websearch.pdf.bidi import RIGHT_TO_LEFT
 from websearch.pdf.fonts import Font, make_font
-from websearch.pdf.layout import PageText, Piece
+from websearch.pdf.layout import PageText
 from websearch.pdf.limits import MAX_FORM_DEPTH, MAX_ITEMS, MAX_SHOWN, MAX_STATES
 from websearch.pdf.operations import Operation, operations
 from websearch.pdf.shown_text import Frame, ShownText, State, multiply
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from websearch.pdf.file import PdfFile
-    from websearch.pdf.shown_text import Matrix
+    from websearch.pdf.shown_text import Matrix, Piece
 
 IDENTITY = (1.0, 0.0, 0.0, 1.0, 0.0, 0.0)
 TEXT_OPERATOR = re.compile(rb"T[jJ]|['\"]|Do")

@@ -23,7 +23,7 @@ from websearch.pdf.tables import MAX_PIECES, find_tables
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from websearch.pdf.bidi import Glyph
+    from websearch.pdf.shown_text import Piece
 
 # Distances in font sizes.
 LINE_SHIFT = 0.5  # across: more is a new line; superscripts stay below
@@ -60,39 +60,6 @@ LIST_ITEM = re.compile(r"[\u2022\u25aa\u25cf\u25e6]\s|\(?\d{1,3}[.)]\s|\([a-z]\)
 SENTENCE_END = re.compile(r"[.!?:;\u3002][\"'\u201d\u2019)\]]*$")
 # Scripts that put no spaces between words: Thai, Chinese, Japanese and their punctuation.
 UNSPACED = re.compile("[\u0e00-\u0eff\u2e80-\u9fff\uf900-\ufaff\uff00-\uffef]")
-
-
-class Piece:
-    """The text of one shown string, and where it stands.
-
-    origin: of its first glyph. direction: a unit vector. start and end: how far along the
-    direction it runs. across: how far its baseline is to the left of the direction. glyphs: each
-    with its text, start and end, if some letters run from right to left; None otherwise.
-    """
-
-    __slots__ = ("across", "direction", "end", "glyphs", "size", "start", "text")
-
-    def __init__(
-        self,
-        text: str,
-        origin: tuple[float, float],
-        direction: tuple[float, float],
-        length: float,
-        size: float,
-    ) -> None:
-        x, y = origin
-        dx, dy = direction
-        self.text, self.direction, self.size = text, direction, size
-        self.start = x * dx + y * dy
-        self.end = self.start + length
-        self.across = y * dx - x * dy
-        self.glyphs: list[Glyph] | None = None
-
-    def spread(self) -> list[Glyph]:
-        """Return the piece's characters as glyphs of the same width."""
-        width = (self.end - self.start) / max(1, len(self.text))
-        starts = [self.start + index * width for index in range(len(self.text))]
-        return [(text, start, start + width) for text, start in zip(self.text, starts, strict=True)]
 
 
 class Line:

@@ -8,7 +8,6 @@ from __future__ import annotations
 import math
 
 from websearch.pdf.bidi import RIGHT_TO_LEFT, WORD_GAP
-from websearch.pdf.layout import Piece
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,6 +19,39 @@ if TYPE_CHECKING:
 LARGEST = 1e6  # of a coordinate; beyond, nothing is on a page
 PIECE_GAP = 0.4  # ems: what stands further apart may be two cells of a table
 SPREAD = 0.5  # font sizes of character spacing; more sets single characters apart
+
+
+class Piece:
+    """The text of one shown string, and where it stands.
+
+    origin: of its first glyph. direction: a unit vector. start and end: how far along the
+    direction it runs. across: how far its baseline is to the left of the direction. glyphs: each
+    with its text, start and end, if some letters run from right to left; None otherwise.
+    """
+
+    __slots__ = ("across", "direction", "end", "glyphs", "size", "start", "text")
+
+    def __init__(
+        self,
+        text: str,
+        origin: tuple[float, float],
+        direction: tuple[float, float],
+        length: float,
+        size: float,
+    ) -> None:
+        x, y = origin
+        dx, dy = direction
+        self.text, self.direction, self.size = text, direction, size
+        self.start = x * dx + y * dy
+        self.end = self.start + length
+        self.across = y * dx - x * dy
+        self.glyphs: list[Glyph] | None = None
+
+    def spread(self) -> list[Glyph]:
+        """Return the piece's characters as glyphs of the same width."""
+        width = (self.end - self.start) / max(1, len(self.text))
+        starts = [self.start + index * width for index in range(len(self.text))]
+        return [(text, start, start + width) for text, start in zip(self.text, starts, strict=True)]
 
 
 def multiply(first: Matrix, second: Matrix) -> Matrix:

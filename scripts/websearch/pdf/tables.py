@@ -27,8 +27,8 @@ from websearch.pdf.text_lines import Chunk, TextLine, text_lines, visible_end
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from websearch.pdf.columns import Cells
-    from websearch.pdf.layout import Piece
     from websearch.pdf.rulings import Ruling, Segment
+    from websearch.pdf.shown_text import Piece
 
 MAX_PIECES = 20_000  # of a page on which tables are looked for; a page of small print has 6,000
 MAX_HEADING_ROWS = 8  # of a table, among which headings that repeat are looked for

@@ -12,7 +12,7 @@ from websearch.pdf.bidi import WORD_GAP
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from websearch.pdf.layout import Piece
+    from websearch.pdf.shown_text import Piece
 
 # Distances in font sizes.
 SAME_LINE = 0.4  # across: more is another line
