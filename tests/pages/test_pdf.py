@@ -746,11 +746,17 @@ class Encryption(PdfCase):
             self.failure(data, "refused", "password")
 
     def test_other_security_handlers_are_a_refusal(self) -> None:
-        def prepare(builder: PdfBuilder) -> None:
-            number = builder.add(b"<</Filter/Adobe.PubSec/V 4>>")
-            builder.trailer["Encrypt"] = b"%d 0 R" % number
+        passwords = b"/O<%b>/U<%b>" % (b"00" * 32, b"00" * 32)
+        for fields in (
+            b"/Filter/Adobe.PubSec/V 4", b"/Filter/Adobe.PubSec/V 4" + passwords,
+            b"/Filter/Standard/V 6" + passwords, b"/Filter/Standard/V 4",
+        ):  # fmt: skip
 
-        self.failure(self.encrypted(prepare), "refused", "certificate")
+            def prepare(builder: PdfBuilder, fields: bytes = fields) -> None:
+                builder.trailer["Encrypt"] = b"%d 0 R" % builder.add(b"<<%b>>" % fields)
+
+            with self.subTest(fields):
+                self.failure(self.encrypted(prepare), "refused", "certificate")
 
 
 class FormsAndMarks(PdfCase):
