@@ -9,7 +9,7 @@ SKILL_LINTERS := $(TOOLS)/venv/bin/agnix
 
 .DEFAULT_GOAL := help
 # Every CPython from 3.10 on that is here, the oldest first.
-PYTHONS = $(shell for minor in 10 11 12 13 14; do for python in python3.$$minor $(HOME)/.pyenv/versions/3.$$minor.*/bin/python3; do \
+PYTHONS = $(shell for minor in 10 11 12 13 14 15; do for python in python3.$$minor $(HOME)/.pyenv/versions/3.$$minor.*/bin/python3; do \
 	if $$python -c '' >/dev/null 2>&1; then echo $$python; break; fi; done; done)
 # A step of ci: its name and its seconds stand before and after its output.
 STEP = @step() { began=$$(date +%s); echo "=== $$*" >&2; "$$@" && echo "=== $$(($$(date +%s) - began)) s: $$*" >&2; }; step

@@ -114,8 +114,7 @@ def use_of(
             if isinstance(assigned, ast.Assign) and assigned.value is call
             for node in ast.walk(tree)
             if isinstance(node, ast.Attribute) and node.attr in FUNCTIONS
-            and ast.dump(node.value).partition("ctx=")[0]
-            == ast.dump(assigned.targets[0]).partition("ctx=")[0]
+            and ast.unparse(node.value) == ast.unparse(assigned.targets[0])
         }  # fmt: skip
         function = min(functions) if functions <= {"match", "fullmatch"} and functions else ""
     flags = [value_of(word.value, namespace) for word in call.keywords if word.arg == "flags"]

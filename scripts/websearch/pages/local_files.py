@@ -20,8 +20,9 @@ def is_local(text: str) -> bool:
 
 def local_url(text: str) -> str:
     """Return the file: address of a path or file: address; raises SearchError (invalid_input)."""
+    from pathlib import Path
     from urllib.parse import urlsplit
-    from urllib.request import pathname2url, url2pathname
+    from urllib.request import url2pathname
 
     path = os.path.expanduser(text.strip())
     if path.lower().startswith("file:"):
@@ -33,7 +34,7 @@ def local_url(text: str) -> str:
             message = f"{quoted(text, 200)} does not name a file of this machine."
             raise SearchError("invalid_input", message, "Give a path such as ./paper.pdf.")
         path = url2pathname(parts.path)
-    return "file://" + pathname2url(os.path.abspath(path))
+    return Path(os.path.abspath(path)).as_uri()  # pathname2url differs between versions of Python
 
 
 def read_local_file(url: str) -> Fetched:
