@@ -16,7 +16,7 @@ find_content applies the rules in this order, because each builds on what those 
    every later step measures what is left.
 5. Labels of tabs move to their panels, before the row of tabs can go as a list.
 6. The element with the content: the one named as the text, then down as long as one child holds
-   nearly all running text; up again if too little of the page is in it (widen, join_twins).
+   nearly all running text; up again if too little of the page is in it (widen).
 7. Inside it, what leads away (link_rules): lists of links, sections on related pages; then the
    boxes beside the core, which are found by the text that is left; then short promotions.
 8. The title, dates and headings at the ends of an article, copies. Copies are last, because two
@@ -44,7 +44,6 @@ from websearch.pages.name_rules import (
 )
 from websearch.pages.page_tree import (
     CODE,
-    MIN_ARTICLE_PROSE,
     TEXT_BLOCKS,
     Page,
     ancestors,
@@ -94,7 +93,6 @@ MIN_LEAD = 40  # characters
 MIN_UNNAMED_LEAD = 120  # the same where no name says that it is one; subheadings are shorter
 _SENTENCE_END = r"[.!?\u2026\u3002][\"\u201d\u00bb\u2019)]?$"
 MAX_LEADS = 2  # paragraphs
-MAX_TWINS = 3  # parts of one text beside the content
 MAIN_SHARE = 0.3  # share of the page's text that makes a main element the right one
 CONTENT_SHARE = 0.65  # share of the main element's text that the content must have
 
@@ -341,33 +339,6 @@ def widen(page: Page, content: Node) -> Node:
     return whole if content.chars - content.link < enough else content
 
 
-def join_twins(page: Page, content: Node) -> Node:
-    """Return the element around the content and its twins: other elements of its name and class.
-
-    Layouts cut one text into several columns or parts, with pictures and advertising between them.
-    What encloses them all is taken if little else is in it.
-    """
-    names = content.attributes.get("class", "")
-    if not names:
-        return content
-    inside = {content}
-    twins: list[Node] = []
-    for node in page.nodes:
-        if node.parent in inside:
-            inside.add(node)
-        elif node.tag == content.tag and node.attributes.get("class") == names:
-            twins += [node] if node.prose >= MIN_ARTICLE_PROSE and not node.dropped else []
-    prose = content.prose + sum(twin.prose for twin in twins)
-    if not twins or len(twins) > MAX_TWINS or prose > 2 * content.prose:
-        return content
-    around = content
-    for twin in twins:
-        above = set(ancestors(twin))
-        while around not in above:
-            around = around.parent or page.root
-    return around if around.prose < 1.3 * prose else content
-
-
 def find_content(html: str) -> Content:
     """Return the content of an HTML page; never fails, whatever the page is made of."""
     page = Page(html)
@@ -386,7 +357,6 @@ def find_content(html: str) -> Content:
     content = choose_content(page)
     if not page.is_article:
         content = widen(page, content)
-    content = join_twins(page, content)
     drop_link_lists(page, content)
     drop_related(page, content)
     page.measure()
