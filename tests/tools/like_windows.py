@@ -6,6 +6,7 @@ shows: no function that only POSIX has is called, no mode is relied upon, no tex
 in the locale's encoding, and the branches for Windows work.
 """
 
+# ruff: noqa: E402  what is imported must find the change above it
 from __future__ import annotations
 
 import os
@@ -13,6 +14,7 @@ import signal
 import sys
 from typing import Any, NoReturn
 
+os.supports_dir_fd.clear()  # shutil chooses its ways by this when it is imported
 # What chooses its ways by os.name when it is imported must come first.
 import pathlib  # isort: skip
 import shutil  # noqa: F401  isort: skip
