@@ -73,7 +73,7 @@ def counted(passed: int, failed: int, skipped: int) -> str:
 
 
 def chosen_modules(long: bool, words: list[str]) -> list[Path]:
-    """Return the test modules to run: the longest first, which are those of FIRST and large ones."""
+    """Return the test modules to run, the longest first: those of FIRST and large files."""
     modules = [
         path
         for path in (ROOT / "tests").rglob("test_*.py")

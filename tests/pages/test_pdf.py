@@ -345,6 +345,17 @@ class References(PdfCase):
         for name in (b"/Catalog", b"/Root", b"/Pages 2"):
             self.assertEqual(text_of(self.table.replace(name, b"/Xxxxxxx"[: len(name)])), WORDS)
 
+    def test_without_a_trailer_the_catalog_gives_the_order_of_the_pages(self) -> None:
+        builder = PdfBuilder()
+        for word in ("first", "second"):
+            builder.add_text(word)
+        data = builder.build()
+        kids = re.search(rb"/Kids ?\[(\d+ 0 R) (\d+ 0 R)\]", data)
+        assert kids
+        turned = data.replace(kids[0], b"/Kids[%b %b]" % (kids[2], kids[1]))
+        text = text_of(turned.replace(b"/Root", b"/Xxxx").replace(b"startxref", b"startxxxx"))
+        self.assertEqual(re.findall("first|second", text), ["second", "first"])
+
     def test_a_cut_file_gives_what_is_there(self) -> None:
         builder = PdfBuilder()
         for number in range(9):
