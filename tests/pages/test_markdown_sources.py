@@ -102,6 +102,9 @@ class Twins(DocsCase):
         text = sources.absolute_links("[a](b)\n" * 100_000, f"https://x.io/{'long' * 2_000}/a")
         self.assertTrue(text.startswith("[a](https://x.io/long"))
         self.assertLess(len(text), 2 * sources.MAX_GROWTH)
+        with mock.patch.object(sources, "MAX_GROWTH", 13 * 40):  # each link grows by 13 characters
+            text = sources.absolute_links("[a](b)\n" * 100, "https://x.io/a")
+        self.assertEqual(text.count("https://"), 40)
 
     def test_a_section_of_the_page_is_not_taken_for_words_to_programs(self) -> None:
         page = {
