@@ -681,6 +681,10 @@ class Fonts(PdfCase):
         self.assertEqual(self.font(self.fields, b"\7\x08", builder), "ŽЖ")
         builder = self.program(b"FontFile3", data, composite=True)
         self.assertEqual(self.font(self.fields, b"\0\1\0\2", builder), "ŽЖ")
+        # The numbers 229 to 390 are names of expert sets, such as small capitals.
+        names = [struct.pack(">BHH", 0, first, 392) for first in (391, 229)]
+        builder = self.program(b"FontFile3", data.replace(*names))
+        self.assertTrue(self.font(self.fields, b"\7\x08", builder).endswith("Ж"))
 
     def test_a_damaged_program_costs_no_text(self) -> None:
         data = truetype_program({0x416: 5}, {1: 5})
