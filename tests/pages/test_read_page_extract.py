@@ -146,6 +146,14 @@ class Content(unittest.TestCase):
         self.assertEqual(text.count("- the option that waits"), 4)
         self.assertIn("## See also\n\nSee also: the rest.", text)
 
+    def test_documentation_keeps_a_text_beside_links_to_the_pages_around_it(self) -> None:
+        text = "<p>" + "A connection is opened, used and closed again. " * 8 + "</p>"
+        links = "<a rel=prev href=a>Opening many</a> <a rel=next href=b>Closing them</a>"
+        for beside, count in (("", 24), (text, 32)):
+            shown = self.documentation(f"{text * 3}<div>{links}{beside}</div>")
+            self.assertEqual(shown.count("A connection is opened"), count)
+            self.assertEqual("Closing them" in shown, bool(beside))
+
     def test_documentation_loses_signs_and_links_that_act_on_the_page(self) -> None:
         around = "<div><a href=/a>Previous</a> Files and folders <a href=/b>Next</a></div>"
         text = self.documentation(
