@@ -10,6 +10,7 @@ import re
 import shlex
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -834,6 +835,45 @@ class LaterPageTest(CannedSerperCase):
         self.assertIn("Only 10 of 30 results", document["warnings"][0])
         self.assertIn("no credits left", document["warnings"][0])
         self.assertEqual(sent, [("search result pages", 1, 3), ("search result pages", 2, 3)])
+
+
+# Fault -> requests that are sent; a search that meets it succeeds if it is among PASSING.
+FAULT_REQUESTS = {
+    **dict.fromkeys(("bad", "unknown", "empty", "contact", "slow", "garbage", "huge", "bomb"), 1),
+    **dict.fromkeys(("redirect", "drip", "hang"), 1),
+    **dict.fromkeys(("busy", "flaky", "html", "trunc", "reset"), 3),
+}
+PASSING = ("busy", "flaky", "slow")
+# Every fault is met by the default command, some by those that ask in another way.
+FAULT_CASES = [
+    *((fault, "search") for fault in FAULT_REQUESTS),
+    *itertools.product(("bad", "redirect"), ("account", "scrape", "batch")),
+    *itertools.product(("empty", "contact", "flaky", "hang", "garbage"), ("batch",)),
+]
+
+
+class FaultTest(SerperCase):
+    """What the matrix of faults does not count: requests that are sent, and spans in the log."""
+
+    def test_only_passing_faults_are_tried_again_and_each_call_is_one_span(self) -> None:
+        def run(case: tuple[str, str]) -> str:
+            fault, command = case
+            log = Path(folder, f"{fault}-{command}")
+            words = [*words_for(command), *(["--timeout=1.5"] if fault in ("drip", "hang") else [])]
+            key = f"{fault}-{command}-{CANARY}"
+            self.run_script(SCRIPT, *words, key=key, WEB_SEARCH_LOG=str(log))
+            return log.read_text("utf-8")
+
+        with TemporaryDirectory() as folder, ThreadPoolExecutor(4) as pool:
+            logs = list(pool.map(run, FAULT_CASES))
+        for (fault, command), log in zip(FAULT_CASES, logs, strict=True):
+            with self.subTest(fault=fault, command=command):
+                key = f"{fault}-{command}-{CANARY}"
+                sent = [one for one in self.server.requests if one.header("X-API-KEY") == key]
+                self.assertEqual(len(sent), FAULT_REQUESTS[fault])
+                (record,) = map(json.loads, log.splitlines())
+                self.assertEqual(record["span"], f"serper.{command}")
+                self.assertEqual("error" in record, fault not in PASSING)
 
 
 class FreeAccountTest(SerperCase):

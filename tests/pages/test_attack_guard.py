@@ -134,13 +134,13 @@ class Work(CannedPage):
 
     def test_end_tags_without_effect_and_nested_terms_cost_little(self) -> None:
         for name, body, limit in (
-            ("end tags", "<b><table><tr><td>" + "<i>" * 110 + "</b>" * 400_000, 4),
-            ("summaries", "<summary>" * 110 + "word " * 200_000, 2),
-            ("terms", "<dl><dt>" * 55 + "word " * 200_000, 2),
-            ("terms without an end", "<dl><dt>" * 10_000 + "word", 2),
-            ("spans", "<table>" + "<tr><td rowspan=1000000 colspan=1000000>x<td>y" * 5_000, 2),
-            ("cells", "<table>" + ("<tr>" + "<td>1" * 10) * 2_000, 2),
-            ("ids", ("<div id='" + "comments " * 55_000 + "'><h2>comments</h2><p>x") * 4, 2),
+            ("end tags", "<b><table><tr><td>" + "<i>" * 110 + "</b>" * 1_200_000, 6),
+            ("summaries", "<summary>" * 110 + "word " * 400_000, 3),
+            ("terms", "<dl><dt>" * 55 + "word " * 600_000, 3),
+            ("terms without an end", "<dl><dt>" * 100_000 + "word", 3),
+            ("spans", "<table>" + "<tr><td rowspan=1000000 colspan=1000000>x<td>y" * 90_000, 4),
+            ("cells", "<table>" + ("<tr>" + "<td>1" * 10) * 100_000, 4),
+            ("ids", ("<div id='" + "comments " * 110_000 + "'><h2>comments</h2><p>x") * 4, 2),
         ):
             with self.subTest(name):
                 self.assertLess(self.seconds(MAIN + body), limit)

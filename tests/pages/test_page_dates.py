@@ -224,11 +224,13 @@ class Hostile(unittest.TestCase):
             "<meta name=date content='" + "12 " * 90 + "'>", "2020-", "/2020/", "<h1><b><i>",
             '<script type=application/ld+json>{"@type": "WebPage"</script>',
         ):  # fmt: skip
-            short, long = (
+            sizes = (50_000, 100_000, 200_000)
+            short, middle, long = (
                 min(self.seconds(HEADING + unit * (size // len(unit))) for _ in range(2))
-                for size in (25_000, 100_000)
+                for size in sizes
             )
             with self.subTest(unit[:40]):
+                self.assertLess(middle, 4 * short + 0.05)
                 self.assertLess(long, 9 * short + 0.05)
 
 

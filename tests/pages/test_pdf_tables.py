@@ -240,16 +240,16 @@ class Hostile(unittest.TestCase):
             for width, part in ((600, 2), (300, 1))
         )
         cells = b"".join(
-            show(((at % 55) * 20, 8_000 - at // 55 * 8), f"{at}") for at in range(5_000)
+            show(((at % 55) * 20, 8_000 - at // 55 * 8), f"{at}") for at in range(19_000)
         )
-        words = b"".join(show((at * 30, 700), f"a{at}") for at in range(25_000))
+        words = b"".join(show((at * 30, 700), f"a{at}") for at in range(100_000))
         for name, before, content in (
-            ("more lines than are read", rulings(25_000), cells),
-            ("as many lines as are read", rulings(19_000), cells),
-            ("words", b"", words),
-            ("cells", b"", cells),
+            ("100,000 lines", rulings(100_000), cells),
+            ("19,000 lines", rulings(19_000), cells),
+            ("100,000 words", b"", words),
+            ("19,000 cells", b"", cells),
             ("nested tables", nested, cells),
-            ("a path without an end", b"0 0 m " + b"9 0 l 9 9 l " * 75_000, cells[:99]),
+            ("a path without an end", b"0 0 m " + b"9 0 l 9 9 l " * 300_000, cells[:99]),
         ):  # fmt: skip
             builder = PdfBuilder()
             builder.add_page(builder.add_packed(before + b"BT /F1 6 Tf\n" + content + b"ET"))
@@ -257,10 +257,10 @@ class Hostile(unittest.TestCase):
             with self.subTest(name):
                 begin = time.process_time()
                 self.assertTrue(pdf.read_pdf(data, "", time.monotonic() + 60)["text"])
-                self.assertLess(time.process_time() - begin, 4)
+                self.assertLess(time.process_time() - begin, 10)
                 tracemalloc.start()
                 with contextlib.suppress(common.SearchError):
-                    pdf.read_pdf(data, "", time.monotonic() + 1)
+                    pdf.read_pdf(data, "", time.monotonic() + 3)
                 peak = tracemalloc.get_traced_memory()[1]
                 tracemalloc.stop()
                 self.assertLess(peak, 60_000_000)
