@@ -19,7 +19,8 @@ import time
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-FIRST = ("test_faults", "test_patterns", "test_attack_guard")  # small files that take long
+# Small files that take long.
+FIRST = ("test_faults", "test_pdf_tables", "test_patterns", "test_attack_guard")
 # Seconds for one module, by --long: four times what the slowest takes alone, for a busy machine.
 MODULE_TIMEOUT = {False: 300, True: 1_200}
 

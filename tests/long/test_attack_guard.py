@@ -1,9 +1,8 @@
 """The attacks that the patterns of the program suggest: linear time for all of them.
 
-A few of each pattern are tried in every run. Those with one beginning of the pattern are left out:
-there is the same one with many. All others take half an hour: each run tries a part of them, for
-ATTACK_SECONDS (default: 60; 0 tries all), in an order that ATTACK_SEED gives (default: the day). A
-failure names the attack.
+Those with one beginning of the pattern are left out: there is the same one with many. All others
+take half an hour: each run tries a part of them, for ATTACK_SECONDS (default: 60; 0 tries all), in
+an order that ATTACK_SEED gives (default: the day). A failure names the attack.
 """
 
 from __future__ import annotations
@@ -24,11 +23,9 @@ from tests.pages.attack_pages import (
 
 class Patterns(unittest.TestCase):
     def test_no_pattern_takes_more_than_linear_time(self) -> None:
-        attacks = all_attacks()
-        brief = [one for one in attacks if one.is_brief]
-        others = [one for one in attacks if not one.is_brief and one.shape is not after_one]
+        attacks = [one for one in all_attacks() if one.shape is not after_one]
         tried = 0
-        for attack in (*brief, *within_seconds(others)):
+        for attack in within_seconds(attacks):
             works = [read_everywhere]
             if re.search("engines|html_tree", attack.origin):
                 works.append(read_by_engines)
@@ -36,7 +33,7 @@ class Patterns(unittest.TestCase):
                 with self.subTest(attack.origin, seed=SEED):
                     self.assertEqual(fault_of(attack, work), "")
             tried += 1
-        self.assertGreater(tried, len(brief))
+        self.assertGreater(tried, 0)
 
 
 if __name__ == "__main__":
