@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from typing import Any
 
-    from websearch.common import Document
     from websearch.store_file import StoreFile
 
 MAX_ENTRIES = 500  # that are shown
@@ -68,19 +67,20 @@ def note(store: StoreFile, kind: str, text: str, params: dict[str, Any], is_good
     store.use(write, None, writing=True)
 
 
-def noting_reads(run: Callable[..., Document]) -> Callable[..., Document]:
+def noting_reads(run: Callable[..., Any]) -> Callable[..., Any]:
     """Return a function that reads pages as run does, and notes in the history which ones.
 
     run gets the store, so that it can keep the pages. Calls that are refused as invalid, and files
     of this machine, are not noted.
     """
 
-    def run_and_note(params: dict[str, Any], *others: Any, **options: Any) -> Document:
+    def run_and_note(params: dict[str, Any], *others: Any, **options: Any) -> Any:
         from websearch.store import PageStore
 
         with contextlib.closing(PageStore()) as store:
             document = run(params, *others, store=store, **options)
-            urls = [page["url"] for page in document.get("pages", [])]
+            pages = document.get("pages", []) if isinstance(document, dict) else []  # JSON Lines
+            urls = [page["url"] for page in pages]
             if urls and all(url.startswith("http") for url in urls):
                 note(store, "read", "\n".join(urls), params, document["ok"])
         return document
