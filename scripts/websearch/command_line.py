@@ -296,9 +296,11 @@ def parse_arguments(
     params |= flagged
     if words:
         take_words(spec, command, command == default, words, params)
-    if not params and is_named and command != default and (usage := usage_words(spec)):
-        hint = f"To search for the word {command!r}: {script['name']} {default} '{command}'."
-        raise SearchError("invalid_input", f"{command} needs {usage}.", hint)
+    needed = next((item for item in spec["params"] if item.get("positional")), None)
+    if needed and not params and is_named and command != default:
+        hint = f"Give {needed['name']}: {needed['help']}. To search for the word: "
+        hint += f"{script['name']} {default} '{command}'."
+        raise SearchError("invalid_input", f"{command} needs {needed['name']}.", hint)
     if "output" in options:
         params.setdefault("max_chars", 0)  # a file costs no context
         check_output(options["output"])

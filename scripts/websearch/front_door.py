@@ -78,9 +78,14 @@ def run(script: dict[str, Any], argv: list[str] | None) -> int:
         words.remove("--urls")
         words += [] if words[:1] in (["brief"], ["recall"]) else ["--no-pages"]
         shown = result_urls
-    elif "--open" in words[:-1]:
+    elif "--open" in words:
         index = words.index("--open")
-        shown = opening(words[index + 1])
+        number = "".join(words[index + 1 : index + 2])
+        if not number.isdecimal():
+            error = SearchError("invalid_input", "--open takes the number of a result.")
+            return command_line.print_document(error_document(error), {}, script)
         del words[index : index + 2]
+        runs = script["run"].items()
+        script = {**script, "run": {name: opening(run, int(number)) for name, run in runs}}
     script = {**script, "others": OTHERS, "to_terminal": shown}
     return command_line.run_command_line(script, [*formatting, *words])

@@ -195,10 +195,10 @@ class Texts(unittest.TestCase):
 
     def test_rows_of_combining_marks_are_cut_to_30_and_accents_stay(self) -> None:
         marks = "\u0301\u0323" * 30_000
-        text = common.clean_text("a" + marks + "b" + "\u2060".join(marks[:100]) + "c")
+        text = common.fewer_marks("a" + marks + "b" + marks[:100] + "c")
         self.assertEqual(len(text), 3 + 2 * 30)
         for text in ("e\u0301te\u0301", "Tiê\u0323ng Việ\u0323t", "שָׁלוֹם", "…—“”" * 30):
-            self.assertEqual(common.clean_text(text), text)
+            self.assertEqual(common.fewer_marks(text), text)
 
     def test_a_strangers_markdown_and_html_is_not_live(self) -> None:
         for text, expected in (
@@ -256,6 +256,16 @@ class Texts(unittest.TestCase):
         self.assertEqual(
             common.clean_tree(data), {"a": ["b", {"c": "d"}], "n": None, "m": None, "i": 1}
         )
+
+    def test_addresses_that_are_not_of_the_web_go(self) -> None:
+        bad = ("javascript:alert(1)", "file:///etc/passwd", "//host/x", "--version", "vscode:x", "")
+        for address in bad:
+            data = {"title": address, "url": address, "imageUrl": address, "links": [address]}
+            cleaned = common.clean_tree(data)
+            expected = {"title": address, "url": "", "imageUrl": "", "links": [""]}
+            self.assertEqual(cleaned, expected, address)
+        good = {"link": "HTTPS://example.org/", "website": "http://[::1]/"}
+        self.assertEqual(common.clean_tree(good), good)
 
     def test_marks_are_stripped_and_entities_decoded_once(self) -> None:
         for marked, text in (
@@ -484,13 +494,12 @@ class Body:
 class Bodies(unittest.TestCase):
     plain = b"hello world, " * 20_000
 
-    def test_gzip_zlib_and_several_members_are_unpacked(self) -> None:
+    def test_gzip_and_several_members_are_unpacked(self) -> None:
         for encoding, data, times in (
             ("", self.plain, 1),
             ("identity", self.plain, 1),
             ("gzip", gzip.compress(self.plain), 1),
             ("X-GZIP", gzip.compress(self.plain) * 2, 2),
-            ("deflate", zlib.compress(self.plain), 1),
         ):
             with self.subTest(encoding):
                 self.assertEqual(
@@ -501,7 +510,6 @@ class Bodies(unittest.TestCase):
         for body, encoding in (
             (Body(self.plain, length=5), ""),
             (Body(gzip.compress(self.plain)[:-9]), "gzip"),
-            (Body(zlib.compress(self.plain)[:-9]), "deflate"),
         ):
             with self.subTest(encoding), self.assertRaises(EOFError):
                 http_client.read_body(body, encoding, None)
@@ -510,7 +518,7 @@ class Bodies(unittest.TestCase):
         for encoding, data in (
             ("br", b"x"),
             ("zstd", b"x"),
-            ("deflate", b"plain text"),
+            ("deflate", zlib.compress(b"x")),
             ("gzip", b"no gzip at all"),
         ):
             with self.subTest(encoding), self.assertRaises(common.SearchError) as caught:

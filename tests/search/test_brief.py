@@ -280,14 +280,14 @@ class Budgets(BriefCase):
             self.assertIn("of day 1 wrote", one["text"])
             self.assertIn("of day 60 wrote", one["text"])
 
-    def test_two_to_eight_questions(self) -> None:
-        for questions in (self.eight[:1], [*self.eight, "a ninth"]):
+    def test_one_to_eight_questions(self) -> None:
+        for questions in ([], [*self.eight, "a ninth"]):
             with self.subTest(len(questions)):
                 run = self.run_command("brief", *questions)
                 self.assertEqual((run.code, run.document["details"]["kind"]), (2, "invalid_input"))
-                self.assertIn("2 to 8", run.document["error"])
-                self.assertTrue(run.document["details"]["hint"])
+        self.assertIn("1 to 8", run.document["error"])
         self.assertEqual(self.web.asked, [])
+        self.assertEqual(len(self.brief(*self.eight[:1])["queries"]), 1)  # what xargs leaves over
 
 
 class Ways(BriefCase):
