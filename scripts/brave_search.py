@@ -2037,7 +2037,12 @@ def print_document(document: Document, options: Fields, script: Fields) -> int:
         text = script["to_terminal"](document, to_markdown) if is_plain else ""
         text = text or dump_json(document, bool(options.get("pretty")) or sys.stdout.isatty())
     if "output" in options and document["ok"]:
-        document = write_output(options["output"], text, document)
+        path, data = options["output"], (text + "\n").encode("utf-8", "replace")
+        try:
+            write_whole(os.path.realpath(file_name(path)), data)
+            document = {"ok": True, "output": path, "bytes": len(data)}
+        except OSError as error:  # what was paid for is printed
+            document = error_document(cannot_write(path, error)) | {"document": document}
         text = dump_json(document)
     write_stdout(text)
     return 0 if document["ok"] else EXIT_CODES[document["details"]["kind"]]
@@ -2082,19 +2087,6 @@ def cannot_write(path: str, error: OSError) -> SearchError:
     """Return the error of a file that cannot be written."""
     message = f"--output {path!r} could not be written: {error.strerror}."
     return SearchError("invalid_input", message, "Name a file in a folder that is writable.")
-
-
-def write_output(path: str, text: str, document: Document) -> Document:
-    """Write text to path; return the receipt to print.
-
-    If that fails, the error document carries the result: what was paid for is not lost.
-    """
-    data = (text + "\n").encode("utf-8", "replace")
-    try:
-        write_whole(os.path.realpath(file_name(path)), data)
-    except OSError as error:
-        return error_document(cannot_write(path, error)) | {"document": document}
-    return {"ok": True, "output": path, "bytes": len(data)}
 
 
 def write_whole(target: bytes, data: bytes, mode: int | None = None) -> None:

@@ -198,8 +198,16 @@ def run_brief(params: dict[str, Any], report: ProgressCallback = None) -> Docume
 
 
 def run_brief_file(params: dict[str, Any], report: ProgressCallback = None) -> Document:
-    """Run a brief for the command line, which may read the questions from a file."""
-    return run_brief(read_queries(params, INPUT_HINT), report)
+    """Run a brief for the command line, which may read the questions from a file.
+
+    One question, such as xargs leaves over, is a search.
+    """
+    params = read_queries(params, INPUT_HINT)
+    queries = params.get("queries", [])
+    if isinstance(queries, list) and len(queries) == 1:
+        others = {name: value for name, value in params.items() if name != "queries"}
+        return run_search({**others, "query": queries[0]}, report)
+    return run_brief(params, report)
 
 
 def run_batch(

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from websearch.common import Document
 
-MIN_QUESTIONS, MAX_QUESTIONS = 1, 8  # of a brief
+MIN_QUESTIONS, MAX_QUESTIONS = 2, 8  # of a brief
 RESULTS_OF_A_QUESTION = 10  # in a brief: one result page of every engine, which costs one request
 STALE_HINT = "Name one {engine} and no {focus}. Or leave out {stale}."
 
@@ -94,9 +94,9 @@ def distinct_queries(queries: list[str]) -> list[str]:
     if not MIN_QUESTIONS <= len(queries) <= MAX_QUESTIONS:
         limits = f"{MIN_QUESTIONS} to {MAX_QUESTIONS}"
         message = f"A brief takes {limits} questions in queries, not {len(queries)}."
-        hint = (
-            "Ask the others in a second brief." if queries else "Give the questions as {queries}."
-        )
+        few = "Ask a single question as query of a search."
+        many = "Ask the others in a second brief."
+        hint = few if len(queries) < MIN_QUESTIONS else many
         raise SearchError("invalid_input", message, hint)
     distinct: dict[str, str] = {}
     for query in queries:
