@@ -69,7 +69,7 @@ def run_command_line(script: Fields, argv: list[str] | None) -> int:
     among them names (parameter -> flag); one that prints JSON Lines returns its exit code. argv:
     the words after the program's name, None for sys.argv's.
     """
-    open_closed_streams()
+    has_stdout = open_closed_streams()
     stop_on_signals()
     arguments = sys.argv[1:] if argv is None else argv
     # The bytes of an argument are UTF-8, whatever the locale made of them.
@@ -79,7 +79,7 @@ def run_command_line(script: Fields, argv: list[str] | None) -> int:
     options: Fields = {"names": names}
     try:
         params = parse_arguments(script, command, is_named, words[is_named:], options)
-        if "output" not in options and getattr(sys.stdout, "name", "") == os.devnull:
+        if not (has_stdout or "output" in options):
             sys.stderr.write(f"{script['name']}: stdout is closed.\n")
             raise SystemExit(CANNOT_PRINT)
         document = run_and_fit(script, command, params, options)
@@ -139,15 +139,19 @@ def run_and_fit(script: Fields, command: str, params: Fields, options: Fields) -
     return document
 
 
-def open_closed_streams() -> None:
+def open_closed_streams() -> bool:
     """Replace stdin, stdout and stderr by the null device if the caller has closed them.
+
+    Returns whether stdout was open.
 
     The null device gets the lowest free descriptor, which is that of the closed stream: else the
     next file that is opened would be read as input, or receive what is printed.
     """
+    has_stdout = sys.stdout is not None
     sys.stdin = sys.stdin or open(os.devnull, encoding="utf-8")  # noqa: SIM115
     sys.stdout = sys.stdout or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
     sys.stderr = sys.stderr or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
+    return has_stdout
 
 
 def stop_on_signals() -> None:

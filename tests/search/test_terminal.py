@@ -256,7 +256,7 @@ class FrontDoor(TerminalCase):
             with open(opened, encoding="utf-8") as file:
                 self.assertEqual(file.read().strip(), urls[1])
             os.remove(opened)
-        for number, words in (("0", ""), ("x", "the number of a result"), ("4", "are 2 results")):
+        for number, words in (("0", ""), ("x", "a result's number"), ("4", "are 2 results")):
             more = ("--open", number, "-n", "2")
             run = self.run_script(
                 "web_search.py", "sourdough", "--no-pages", *more, BROWSER=browser
