@@ -240,11 +240,10 @@ def run_call(setting: Setting, call: Call, place: Place) -> str:
         err.seek(0)
         stdout, stderr = out.read(), err.read().decode("utf-8", "replace")
     unseen = 1 in setting.closed and not call.output
-    if unseen and script != "mcp_server.py" and code == STDOUT_IS_CLOSED:
-        return ""
-    if code:
+    is_refused = unseen and code == STDOUT_IS_CLOSED
+    if code and not is_refused:
         return f"exit code {code}: {stderr[-400:] or stdout[:400].decode('utf-8', 'replace')}"
-    if stderr:
+    if stderr and not is_refused:
         return f"on stderr: {stderr[-400:]}"
     try:
         data = (place.folder / call.output).read_bytes() if call.output else stdout
