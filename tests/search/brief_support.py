@@ -59,8 +59,12 @@ class BriefCase(EnvironmentCase):
         return document
 
     def four_topics(self) -> list[str]:
-        """Let each of QUESTIONS find a page of its own and one that all find; return the pages."""
-        shared = self.web.page("/shared", "\n\n".join(map(story, ("otter", "heron", "newt"))))
+        """Let each of QUESTIONS find a page of its own and one that all find; return the pages.
+
+        The page that all find tells of other days.
+        """
+        stories = [story(topic, first=101) for topic in ("otter", "heron", "newt")]
+        shared = self.web.page("/shared", "\n\n".join(stories))
         own = [
             self.web.page(f"/{topic}", story(f"{topic}"), site=site)
             for site, topic in enumerate(("otter", "heron", "newt", "toad"))

@@ -187,11 +187,11 @@ class Listener:
         self._server.server_close()
 
 
-def story(topic: str, sentences: int = 12) -> str:
-    """Return paragraphs on a topic, in words that no other topic's text has."""
+def story(topic: str, sentences: int = 12, first: int = 1) -> str:
+    """Return paragraphs on a topic, in words that no other topic's text has; first: its first day."""
     lines = [
         f"The {topic} keeper of day {number} wrote {topic} {number} times into the {topic} log."
-        for number in range(1, sentences + 1)
+        for number in range(first, first + sentences)
     ]
     pairs = [" ".join(lines[place : place + 2]) for place in range(0, len(lines), 2)]
     return "\n\n".join(pairs)

@@ -49,9 +49,7 @@ class Failures(BriefCase):
         self.web.page("/otter", story("otter"), delay=HANG_SECONDS)
         seconds, document = seconds_of(lambda: self.brief(*QUESTIONS, "--page-timeout", "1"))
         self.assertLess(seconds, 1 + 2 * SLACK)
-        failed = [one["url"] for one in document["sources"] if "error" in one]
-        self.assertEqual(failed, [pages[1]])
-        # The shared page says what the pages on herons and newts say: that is given once.
+        self.assertNotIn(pages[1], [one["url"] for one in document["sources"]])
         texts = " ".join(one.get("text", "") for one in document["sources"])
         for topic in ("heron", "newt", "toad"):
             self.assertEqual(texts.count(f"The {topic} keeper of day 5 "), 1, topic)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import bisect
 import itertools
 import time
 
 from websearch.common import (
     DEFAULT_MAX_CHARS,
     drop_empty,
+    dump_json,
     error_document,
     error_markdown,
     fence_untrusted,
@@ -16,11 +18,8 @@ from websearch.common import (
     one_line,
 )
 from websearch.http_client import proxy_for
-from websearch.pages.budget import fit_json, json_size, share_room, slice_end
 from websearch.pages.fetch import host_and_port, normal_url
 from websearch.pages.page_document import RAW_NOTE, in_time, result_or_error
-from websearch.pages.passages import PARAGRAPH_GAP, join_best
-from websearch.pages.ranking import limit_query, rank_windows
 from websearch.pages.sections import (
     bookmark_headings,
     find_headings,
@@ -29,6 +28,8 @@ from websearch.pages.sections import (
     lower_headings,
     outline_of,
 )
+from websearch.passages.excerpts import PARAGRAPH_GAP, limit_query, passages_within
+from websearch.passages.units import PageText
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -77,7 +78,7 @@ def pages_document(pages: list[Document], params: dict[str, Any], deadline: floa
     wanted = [json_size(text[params["offset"] :]) for text in texts]
     if params.get("outline") or "find" in params:  # which may be longer than a short text
         wanted = [room] * len(texts)
-    shares = share_room(wanted, room, [1.0] * len(texts))
+    shares = share_room(wanted, room)
     for page, text, share in zip(good, texts, shares, strict=True):
         page_room = max(1, share) if limit else 0
         error = result_or_error(fill_page, page, text, params, page_room, deadline)
@@ -170,10 +171,43 @@ def fitting_passages(text: str, query: str, room: int, deadline: float) -> list[
     """
     left = deadline - time.monotonic()
     searched = text[: max(ALWAYS_SEARCHED, int(left * SEARCH_SPEED))]
-    windows = rank_windows(searched, query, deadline + MAX_LATENESS)
-    if not room:
-        return join_best(searched, windows, 0)
-    return fit_json(lambda limit: join_best(searched, windows, limit), room) or []
+    limit = deadline + MAX_LATENESS
+    return passages_within(PageText(searched), query, room, json_size, limit)
+
+
+def json_size(value: Any) -> int:
+    """Return how many characters a value takes in JSON."""
+    return len(dump_json(value))
+
+
+def share_room(wanted: list[int], room: int) -> list[int]:
+    """Return a share of room for each wish, the same for all.
+
+    What one does not need, the others get: a share is never larger than the wish.
+    """
+    shares = [0] * len(wanted)
+    smallest_first = sorted(range(len(wanted)), key=lambda index: wanted[index])
+    for place, index in enumerate(smallest_first):
+        shares[index] = min(wanted[index], room // (len(wanted) - place))
+        room -= shares[index]
+    return shares
+
+
+def slice_end(text: str, start: int, room: int) -> int:
+    """Return where a slice of text ends that takes at most room characters of JSON (0: no limit).
+
+    It ends after a paragraph, line, sentence or word if one ends in its last third.
+    """
+    piece = text[start:]
+    if not room or json_size(piece) <= room:
+        return len(text)
+    end = bisect.bisect_right(range(min(room, len(piece))), room, key=lambda at: json_size(piece[:at]))
+    end = max(0, end - 1)
+    for pattern in ("\n\n", "\n", ". ", "。", " "):
+        place = piece.rfind(pattern, end * 2 // 3, end)
+        if place > 0:
+            return start + place + len(pattern)
+    return start + max(end, 1)
 
 
 # ===== the document for people ====================================================================

@@ -32,6 +32,7 @@ from websearch.search.show import (
     Limits,
     failure,
     fill_texts_in,
+    gather_evidence,
     show_brief,
     show_search,
 )
@@ -53,6 +54,7 @@ __all__ = [
 ]  # fmt: skip
 DEFAULT_COUNT = 5  # pages that are read
 DEFAULT_SOURCES = 8  # of a brief
+PAGES_OF_A_QUESTION = 5  # of a brief, that are read: any of them may hold the answer
 MAX_COUNT = 20  # Brave's limit; nobody reads more pages than that
 PAGE_TIMEOUT = 3.0  # seconds for one page, redirects included
 DEFAULT_TTL = "24h"
@@ -275,6 +277,7 @@ def answer_document(params: dict[str, Any], report: ProgressCallback) -> Documen
 
     is_brief, reads_pages = "queries" in params, not params.get("no_pages")
     questions = plan(params)
+    count = PAGES_OF_A_QUESTION * len(questions) if is_brief else params["count"]
     if params.get("dry_run"):
         return planned_document(questions, is_brief)
     deadline = deadline_of(params)
@@ -293,11 +296,11 @@ def answer_document(params: dict[str, Any], report: ProgressCallback) -> Documen
             max_age = None if is_stale else questions[0].max_age
             page_timeout = params["page_timeout"]
             reader = PageReader(store, deadline, max_age, page_timeout, report, is_stale)
-            sources = read(sources, params["count"], reader)
+            sources = read(sources, count, reader)
         else:
-            sources = best_sources(sources, params["count"])
+            sources = best_sources(sources, count)
         show = show_brief if is_brief else show_search
-        limits = Limits(params.get("max_chars", DEFAULT_MAX_CHARS), deadline)
+        limits = Limits(params.get("max_chars", DEFAULT_MAX_CHARS), deadline, params["count"])
         return show(answers, sources, store, limits)
 
 
@@ -368,7 +371,7 @@ def run_recall(params: dict[str, Any], report: ProgressCallback = None) -> Docum
         }
         sources = [Source(page, questions={1}, text=page["text"]) for page in pages]
         limits = Limits(params.get("max_chars", DEFAULT_MAX_CHARS), deadline)
-        fill_texts_in(document, sources, [params["query"]], limits)
+        fill_texts_in(document, gather_evidence(sources, [params["query"]], limits), limits)
         return document
 
     return run_operation("web_search.recall", COMMANDS["recall"], params, operation)

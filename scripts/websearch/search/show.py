@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass
 
-from websearch.common import SearchError, drop_empty, dump_json, shorten
+from websearch.common import SearchError, drop_empty, dump_json, one_line, shorten
 from websearch.ledger import budget_warnings
 from websearch.search.answers import (
     all_warnings,
@@ -14,13 +14,19 @@ from websearch.search.answers import (
     failure_of,
     total_billed,
 )
+from websearch.passages.excerpts import excerpt_text, excerpts_of, rank_pages
+from websearch.passages.selection import json_size
+from websearch.passages.units import PageText, without_title
 from websearch.search.dates import utc_day, year_warning
+from websearch.search.read import best_sources
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
     from websearch.common import Document
+    from websearch.passages.ranking import Scores
+    from websearch.passages.selection import Excerpt
     from websearch.search.answers import Answer
     from websearch.search.plan import Question
     from websearch.search.rank import Source
@@ -31,6 +37,7 @@ SOURCE_FIELDS = ("final_url", "date", "author", "license", "archived", "archived
 RESULT_FIELDS = ("title", "url", "snippet", *SOURCE_FIELDS)
 TITLE_CHARS = 200  # of a source; longer titles are lists of search words
 SNIPPET_CHARS = 300  # of a source whose page could not be read
+LINE_CHARS = 120  # of the snippet of a page without an answer
 # Characters of JSON: with less room for the text of each, the last result or source is left out.
 LEAST_TEXT = {"results": 100, "sources": 250}
 MIN_ROOM = 40  # characters of JSON for all texts together: less room is not used
@@ -38,24 +45,58 @@ HIGHEST_NUMBER = 20  # of a source, whose width is kept free until sources are n
 MAX_LATENESS = 1.0  # seconds after the deadline in which texts are still ranked
 NO_LIMIT = 1_000_000_000  # characters: more than all pages of a document have
 NO_PAGES_NOTE = "No page could be read: results and snippets only."
-CUT_HINTS = {
-    "results": (
-        "Texts are the passages that answer; read_page gives a whole page. A larger {max_chars} "
-        "shows more."
-    ),
-    "sources": "Texts are the passages that answer; read_page gives a whole page.",
-}
+LEFT_OUT_HINT = "A larger {max_chars} shows more."
+TEXT_FIELDS = ',"text":"","truncated":true,"chars":999999'  # what stands around a text in JSON
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
     """What a document is shown within: characters (0: any number), and a deadline for its texts.
 
-    deadline: on time.monotonic()'s clock.
+    deadline: on time.monotonic()'s clock. count: the most sources of a brief.
     """
 
     max_chars: int
     deadline: float
+    count: int = 0
+
+
+@dataclass(slots=True)
+class Evidence:
+    """Sources, the texts of their pages, and how well each unit of them answers each question.
+
+    queries: the questions. scores: of each question, for each page.
+    """
+
+    sources: list[Source]
+    queries: list[str]
+    pages: list[PageText]
+    scores: list[Scores]
+
+    def leave_out(self, index: int) -> None:
+        """Remove a source."""
+        for of_all in (self.sources, self.pages, *self.scores):
+            del of_all[index]
+
+    def excerpts(self, room: int) -> list[Excerpt]:
+        """Return what answers of each source, within room characters of JSON for all."""
+        return excerpts_of(self.pages, self.queries, self.scores, room)
+
+
+def gather_evidence(sources: list[Source], queries: list[str], limits: Limits) -> Evidence:
+    """Return sources with their pages ranked."""
+    titles = [str(source.result.get("title", "")) for source in sources]
+    pages = [
+        PageText(without_title(source.text, title), title)
+        for source, title in zip(sources, titles, strict=True)
+    ]
+    found = [
+        [index for index, source in enumerate(sources) if number in source.questions]
+        for number, _ in enumerate(queries, 1)
+    ]
+    limit = limits.deadline + MAX_LATENESS
+    scores = rank_pages(pages, queries, found, limit) if limits.max_chars else []
+    return Evidence([*sources], queries, pages, scores)
 
 
 # ===== documents ==================================================================================
@@ -82,15 +123,20 @@ def show_search(
         document |= {"from_cache": True, "fetched_at": fetched_at}
     if good[0].is_stale:
         document["stale"] = True
-    fill_texts_in(document, sources, [question.text], limits)
+    fill_texts_in(document, gather_evidence(sources, [question.text], limits), limits)
     return document
 
 
 def show_brief(
     answers: list[Answer], sources: list[Source], store: PageStore, limits: Limits
 ) -> Document:
-    """Return the document of several questions: what became of each, and numbered sources."""
+    """Return the document of several questions: what became of each, and numbered sources.
+
+    A source is shown because its text answers a question; its queries are those that it answers.
+    """
     questions = questions_of(answers)
+    evidence = gather_evidence(sources, [question.text for question in questions], limits)
+    keep_those_that_answer(evidence, limits)
     queries = query_outcomes(answers)
     fresh = {answer.number for answer in answers if not answer.from_cache}
     stored = sorted({question.number for question in questions} - fresh)
@@ -100,15 +146,49 @@ def show_brief(
         "provider": "web_search",
         "today": utc_day(time.time()),
         "queries": queries,
-        "sources": [shown_source(source, names_engines) for source in sources],
+        "sources": [shown_source(source, names_engines) for source in evidence.sources],
         **drop_empty({"from_cache": stored}),
         **notes(questions, answers, sources, store),
     }
-    texts = [question.text for question in questions]
-    fill_texts_in(document, sources, texts, limits)
+    fill_texts_in(document, evidence, limits)
     for number, source in enumerate(document["sources"], 1):
         source["number"] = number
     return document
+
+
+def keep_those_that_answer(evidence: Evidence, limits: Limits) -> None:
+    """Remove the sources of a brief whose texts answer nothing, and those above limits.count.
+
+    Each question keeps the source that answers it best, or the first one that it found; of the
+    others those stay that answer best. Without a limit of characters the first sources stay.
+    """
+    if not evidence.scores:
+        kept = best_sources(evidence.sources, limits.count)
+        for index in range(len(evidence.sources) - 1, -1, -1):
+            if evidence.sources[index] not in kept:
+                evidence.leave_out(index)
+        return
+    answering = [
+        index
+        for index, excerpt in enumerate(evidence.excerpts(limits.max_chars))
+        if excerpt.shown
+    ]
+    strengths = [
+        [max(of_page, default=0.0) for of_page in of_question] for of_question in evidence.scores
+    ]
+    best = {index: max(of_page) for index, of_page in enumerate(zip(*strengths, strict=True))}
+    first = []
+    for number, of_question in enumerate(strengths, 1):
+        found = [
+            index for index, source in enumerate(evidence.sources) if number in source.questions
+        ]
+        able = [index for index in answering if of_question[index] > 0]
+        first += [max(able, key=lambda index: of_question[index])] if able else found[:1]
+    others = sorted(answering, key=lambda index: -best[index])
+    kept_indexes = list(dict.fromkeys([*first, *others]))[: limits.count]
+    for index in range(len(evidence.sources) - 1, -1, -1):
+        if index not in kept_indexes:
+            evidence.leave_out(index)
 
 
 def failure(answers: list[Answer], is_brief: bool) -> SearchError:
@@ -207,57 +287,62 @@ def shown_source(source: Source, names_engines: bool) -> dict[str, Any]:
 # ===== texts within the budget ====================================================================
 
 
-def fill_texts_in(
-    document: Document, sources: list[Source], queries: list[str], limits: Limits
-) -> None:
-    """Put the texts of sources into a document's results or sources, within its limits.
+def fill_texts_in(document: Document, evidence: Evidence, limits: Limits) -> None:
+    """Put what answers into a document's results or sources, within its limits.
 
-    The room is shared by rank. If it is too small for a passage of each text, the attempts go
+    evidence: of these items. If the room is too small for a passage of each text, the attempts go
     first, then the last items; the only source of a question goes last. A text that was cut is
-    marked truncated; the document then says how to get the rest.
+    marked truncated, beside the length of the page.
     """
-    from websearch.pages.budget import fill_texts
-
     name = "sources" if "sources" in document else "results"
-    least = LEAST_TEXT[name]
     items: list[dict[str, Any]] = document[name]
-    shown, limit = list(sources), limits.max_chars or NO_LIMIT
-    cut: dict[str, Any] = {"hint": CUT_HINTS[name]}
-    document["truncated"] = cut  # its room is kept free
+    limit = limits.max_chars or NO_LIMIT
+    cut: dict[str, Any] = {}
+
+    def readable() -> list[int]:
+        return [index for index, page in enumerate(evidence.pages) if page.text]
 
     def room() -> int:
         """Return the characters that are left for texts."""
-        return limit - len(dump_json(document)) - with_text() * len(',"text":,"truncated":true')
+        shown = {**document, **({"truncated": {**cut, "hint": LEFT_OUT_HINT}} if cut else {})}
+        return limit - len(dump_json(shown)) - len(readable()) * len(TEXT_FIELDS)
 
-    def with_text() -> int:
-        return sum(bool(source.text) for source in shown)
-
-    if room() < least * with_text() and document.pop("attempts", None):
+    if room() < LEAST_TEXT[name] * len(readable()) and document.pop("attempts", None):
         cut["left_out"] = ["attempts"]
-    while len(items) > 1 and room() < least * with_text():
-        index = last_to_spare(shown)
-        del items[index], shown[index]
-        cut["items_dropped"] = {name: len(sources) - len(shown)}
-    read = [pair for pair in zip(items, shown, strict=True) if pair[1].text]
-    holders = [item for item, _ in read]
-    texts = [source.text for _, source in read]
-    asked = [
-        "\n".join(queries[number - 1] for number in sorted(source.questions)) for _, source in read
-    ]
-    rank_until = limits.deadline + MAX_LATENESS
+    while len(items) > 1 and room() < LEAST_TEXT[name] * len(readable()):
+        index = last_to_spare(evidence.sources)
+        del items[index]
+        evidence.leave_out(index)
+        cut["items_dropped"] = {name: cut.get("items_dropped", {name: 0})[name] + 1}
     # With less than MIN_ROOM, one item is left, and what stands beside it takes the room.
-    is_cut = bool(read) and (
-        room() < MIN_ROOM or fill_texts(holders, texts, asked, room(), rank_until)
-    )
-    for item, source in read:
-        if source.is_cut:
-            item["truncated"] = is_cut = True
-        if "text" not in item:  # no passage answers: the engine's snippet says more
-            snippet = shorten(str(source.result.get("snippet") or ""), SNIPPET_CHARS)
-            if room() > len(dump_json(snippet)):
-                item.update(drop_empty({"snippet": snippet}))
-    if not is_cut and len(cut) == 1:
-        del document["truncated"]
+    rest = room() if room() >= MIN_ROOM else 0
+    excerpts = evidence.excerpts(rest) if limits.max_chars else [None] * len(items)
+    for index in readable():
+        fill_item(items[index], evidence.sources[index], evidence.pages[index], excerpts[index])
+    for item, source in zip(items, evidence.sources, strict=True):
+        line = one_line(str(source.result.get("snippet") or ""), LINE_CHARS)
+        if source.text and "text" not in item and line:  # the engine's snippet says more
+            item["snippet"] = line
+            if len(dump_json(document)) > limit:
+                del item["snippet"]
+    if cut:
+        document["truncated"] = {**cut, "hint": LEFT_OUT_HINT}
+
+
+def fill_item(
+    item: dict[str, Any], source: Source, page: PageText, excerpt: Excerpt | None
+) -> None:
+    """Put an excerpt of a page's text into an item, or the text; None: the whole text."""
+    text = excerpt_text(excerpt) if excerpt else page.text
+    if text and json_size(page.text) - json_size(text) <= len(TEXT_FIELDS):
+        text = page.text  # what is left out takes no more room than to say so
+    if not text:
+        return
+    item["text"] = text
+    if excerpt and "queries" in item:
+        item["queries"] = [number + 1 for number in sorted(excerpt.questions)]
+    if text != page.text or source.is_cut:
+        item |= {"truncated": True, "chars": len(source.text)}
 
 
 def last_to_spare(sources: list[Source]) -> int:

@@ -47,9 +47,9 @@ def page_text(text: str) -> str:
 def consolidated_text(document: Document) -> str:
     """Return the page texts of a document as one: "## URL", text, and "---" between two pages."""
     sections = [
-        f"## {item['url']}\n\n{page_text(item['text'])}"
+        f"## {item['url']}\n\n{page_text(text)}"
         for item in document.get("results", [])
-        if item.get("text")
+        if (text := item.get("text") or item.get("snippet"))
     ]
     return "\n\n---\n\n".join(sections)
 
@@ -69,7 +69,7 @@ def search_markdown(document: Document) -> str:
     """Return the results of a search or recall as Markdown, text from the web fenced."""
     if "request" in document and "billed" in document:
         return f"{frame_markdown(document)}\n\nThis costs money: {', '.join(document['billed'])}."
-    sections = "\n\n---\n\n".join(map(result_markdown, document.get("results", [])))
+    sections = "\n\n".join(map(result_markdown, document.get("results", [])))
     facts = [
         f"Results from {document['engine']}" if "engine" in document else "",
         f"Results from {', '.join(document['engines'])}" if "engines" in document else "",
@@ -93,10 +93,16 @@ def result_markdown(item: dict[str, Any]) -> str:
     facts.append(", ".join(item.get("engines", [])))
     facts.append(f"archived {item['archived']}" if "archived" in item else "")
     facts.append(f"leads to {item['final_url']}" if "final_url" in item else "")
+    facts.append(shown_part(item))
     body = page_text(item.get("text") or item.get("snippet") or "")
     failed = f"(page not read: {item['error']})" if "error" in item else ""
     blocks = [f"## {item['url']}", " · ".join(fact for fact in facts if fact), body, failed]
     return "\n\n".join(block for block in blocks if block)
+
+
+def shown_part(item: dict[str, Any]) -> str:
+    """Return how much of a page an item shows; "" if that is all of it."""
+    return f"{len(item['text']):,} of {item['chars']:,} characters" if "chars" in item else ""
 
 
 def brief_markdown(document: Document) -> str:
@@ -124,6 +130,7 @@ def source_markdown(source: dict[str, Any]) -> str:
     facts += [spoken_questions(source["queries"]), *source.get("engines", [])]
     facts += [f"archived {source['archived']}"] if "archived" in source else []
     facts += [f"leads to {source['final_url']}"] if "final_url" in source else []
+    facts.append(shown_part(source))
     text = page_text(source.get("text") or source.get("snippet") or "")
     blocks = [
         f"[{source['number']}] {link}",

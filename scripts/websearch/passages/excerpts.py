@@ -1,0 +1,186 @@
+"""Show what was chosen of pages, as Markdown: in the page's order, with what is missing marked."""
+
+from __future__ import annotations
+
+import itertools
+import sys
+import time
+
+from websearch.passages.ranking import rank_units
+from websearch.passages.selection import GAP, PARAGRAPH_GAP, choose_units
+from websearch.passages.units import ITEM, MAX_SOURCE, PageText
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from websearch.passages.ranking import Scores
+    from websearch.passages.selection import Excerpt
+    from websearch.passages.units import Piece
+
+# The score of the weakest unit that is shown; the best one of all pages has 1. It is LEAST_SCORE of
+# the first characters and rises with what is shown, because then there is enough: by ENOUGH within
+# USUAL_ROOM characters. In a larger room, which the caller asks for, both grow more slowly.
+LEAST_SCORE, ENOUGH, USUAL_ROOM = 0.33, 0.2, 9_000
+LEAST_OF_A_PAGE = 0.2  # that was asked for alone
+PATH_CHARS = 170  # of a path of headings; the outermost ones are left out first
+# Of a query; the rest is left out. Half a million characters take 0.1 s for each question.
+MAX_QUESTIONS = 8
+MAX_QUERY_CHARS = 2_000
+
+
+def limit_query(query: str) -> tuple[list[str], str]:
+    """Return the questions of a query that are ranked, and a note if that is not all of it."""
+    lines = [line.strip() for line in query.splitlines() if line.strip()]
+    questions = "\n".join(lines[:MAX_QUESTIONS])[:MAX_QUERY_CHARS].split("\n")
+    if questions == lines or not lines:
+        return lines, ""
+    note = (
+        f"The query is long: its first {MAX_QUESTIONS} lines, up to {MAX_QUERY_CHARS:,} "
+        "characters, chose the passages."
+    )
+    return questions, note
+
+
+def rank_pages(
+    pages: list[PageText],
+    questions: list[str],
+    found: list[list[int]] | None = None,
+    deadline: float | None = None,
+) -> list[Scores]:
+    """Return the scores of the units of pages for each question.
+
+    found: the indexes of the pages that each question has found, which alone it is answered from;
+    None: all pages. deadline: of time.monotonic(). If nothing could be ranked by then, the
+    beginnings of the pages score the most, because the beginning of a page says more than none.
+    """
+    scores: list[Scores] = []
+    for number, question in enumerate(questions):
+        own = found[number] if found else range(len(pages))
+        ranked = rank_units(question, [pages[index] for index in own], deadline)
+        of_pages = dict(zip(own, ranked, strict=True))
+        scores.append([of_pages.get(index, [0.0] * len(page.units)) for index, page in enumerate(pages)])
+    is_late = deadline is not None and time.monotonic() > deadline
+    if is_late and not any(score for of_question in scores for own in of_question for score in own):
+        return [[[1 - place / MAX_SOURCE for place, _ in enumerate(page.units)] for page in pages]]
+    return scores
+
+
+def excerpts_of(
+    pages: list[PageText], questions: list[str], scores: list[Scores], room: int
+) -> list[Excerpt]:
+    """Return what answers questions of pages, within room characters of JSON for all of it.
+
+    What is weaker than a part of the best is not shown, however much room is left.
+    """
+    large = max(room, USUAL_ROOM)
+
+    def weakest(used: int) -> float:
+        return LEAST_SCORE * USUAL_ROOM / large + ENOUGH * used / large
+
+    return choose_units(pages, questions[: len(scores)], scores, room, weakest)
+
+
+def passages_within(
+    page: PageText, query: str, room: int, size: Callable[[Any], int], deadline: float | None = None
+) -> list[dict[str, str]]:
+    """Return the passages of a page that answer a query, in the page's order, within a room.
+
+    Each is {heading, text}: heading is the path of headings, "" before the first one. Several
+    questions stand on lines of their own. size: how many characters of the room passages take; room
+    0 means no limit. [] if no passage holds a term of the query.
+    """
+    questions = limit_query(query)[0]
+    scores = [rank_units(question, [page], deadline) for question in questions]
+    left = room or sys.maxsize
+    while left > 0:
+        (excerpt,) = choose_units([page], questions, scores, left, lambda _: LEAST_OF_A_PAGE)
+        passages = passages_of(excerpt)
+        over = size(passages) - room if room else 0
+        if over <= 0:
+            return passages
+        left -= over
+    return []
+
+
+def select_passages(markdown: str, query: str, max_chars: int) -> list[dict[str, str]]:
+    """Return the passages of Markdown that answer a query, as passages_within does.
+
+    max_chars is for texts and headings, with two characters between them; 0 means no limit.
+    """
+
+    def size(passages: list[dict[str, str]]) -> int:
+        return sum(len(passage["heading"]) + len(passage["text"]) + 2 for passage in passages)
+
+    return passages_within(PageText(markdown), query, max_chars, size)
+
+
+# ===== from pieces to Markdown ====================================================================
+
+
+def excerpt_text(excerpt: Excerpt) -> str:
+    """Return what is shown of a page as Markdown; the whole text if all of it is shown."""
+    page = excerpt.page
+    if len(excerpt.shown) == len(page.pieces) and not excerpt.cuts:
+        return page.text
+    return shown_text(excerpt, [page.pieces[index] for index in sorted(excerpt.shown)])
+
+
+def passages_of(excerpt: Excerpt) -> list[dict[str, str]]:
+    """Return what is shown of a page by its sections: {heading, text} of each."""
+    pieces = [excerpt.page.pieces[index] for index in sorted(excerpt.shown)]
+    in_text = [piece for piece in pieces if piece.level not in range(1, ITEM)]
+    passages = []
+    for leads, group in itertools.groupby(in_text, headings_above):
+        names = [lead.words for lead in leads if lead.index in excerpt.shown]
+        while names and len(" > ".join(names)) > PATH_CHARS:
+            names = names[1:]
+        passages.append({"heading": " > ".join(names), "text": shown_text(excerpt, [*group])})
+    return passages
+
+
+def headings_above(piece: Piece) -> list[Piece]:
+    """Return the headings that a piece stands below, the outermost first."""
+    return [lead for lead in piece.leads if lead.level < ITEM]
+
+
+def shown_text(excerpt: Excerpt, pieces: list[Piece]) -> str:
+    """Return pieces of a page, in the page's order, as Markdown with the gaps marked."""
+    page, text = excerpt.page, ""
+    before: Piece | None = None
+    for piece in pieces:
+        text += joint(page, before, piece) if before else ""
+        own = excerpt.cuts.get(piece.index) or page.of(piece)
+        is_in_no_item = all(lead.level < ITEM for lead in piece.leads)
+        if (not text or text.endswith(PARAGRAPH_GAP)) and is_in_no_item:
+            own = own.lstrip(" ")  # without the item above it, its indentation would make it code
+        text += own
+        before = piece
+    return text + (counted_gap(page, before, len(page.pieces)) if before else "")
+
+
+def joint(page: PageText, before: Piece, after: Piece) -> str:
+    """Return what stands between two pieces that are shown one after the other."""
+    between = page.text[before.end : after.start]
+    if after.index == before.index + 1:
+        return "\n\n" if between.count("\n") > 1 else between
+    counted = counted_gap(page, before, after.index)
+    if before.block == after.block:
+        return f"{counted}\n" if counted else f"\n{GAP}\n" if "\n" in between else f" {GAP} "
+    return counted + ("\n\n" if 0 < after.level < ITEM else PARAGRAPH_GAP)
+
+
+def counted_gap(page: PageText, before: Piece, end: int) -> str:
+    """Return the mark for the rows, or lines of code, that are missing right after a piece."""
+    missing = [
+        piece
+        for piece in page.pieces[before.index + 1 : end]
+        if piece.block == before.block and piece.kind in ("row", "line")
+    ]
+    count = sum(page.of(piece).count("\n") + 1 for piece in missing)
+    if not count:
+        return ""
+    several = "s" if count > 1 else ""
+    is_row = missing[0].kind == "row"
+    return f"\n| [… {count} row{several}] |" if is_row else f"\n[… {count} line{several}]"

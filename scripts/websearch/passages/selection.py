@@ -1,0 +1,202 @@
+"""Choose the units of pages that answer questions, within a room, the best first."""
+
+from __future__ import annotations
+
+import re
+from collections import deque
+from dataclasses import dataclass, field
+
+from websearch.common import dump_json
+from websearch.passages.terms import WORD, fold_text, term_weights, terms_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from websearch.passages.ranking import Scores
+    from websearch.passages.units import PageText, Piece
+
+LEAST_ROOM = 40  # characters; a smaller rest of the room is left empty
+LEAST_CUT = 40  # characters of a sentence that is cut to the rest of the room
+CUT_SCORE = 0.4  # of a sentence that is cut; weaker ones are passed over
+LEAD_SHARE = 8  # a heading takes at most this part of the room, or is left out
+LEAST_REPEATED = 40  # characters of a unit that is shown once only; labels may stand often
+MAX_BEFORE = 2  # sentences that are shown because the next one needs them
+BEFORE_SHARE = 3  # they are left out where more than this part of the room would go
+GAP = "[…]"  # stands for what is left out
+PARAGRAPH_GAP = f"\n\n{GAP}\n\n"
+ROWS_GAP = "\n| [… 99999 rows] |\n"  # the longest mark for the rows or lines that are missing
+# Sentences that begin so say something else, or nothing, without the one before.
+_LEANING = (
+    r"(?:This|That|These|Those|It|Its|They|Their|He|She|His|Her|Such|Both|However|Therefore|Thus"
+    r"|Hence|Otherwise|Instead|Then|Also|In (?:this|that|these|such|both)|The (?:default|latter"
+    r"|former|same|other)|Dies(?:e[mnrs]?)?|Er|Sie|Es|Ihre?|Seine?|Jedoch|Daher|Il|Elle|Ils|Elles"
+    r"|Ces?|Cette|Este|Esta|Esto|Ella|Ello)\b(?! is (?:a|an|the)\b)"
+)
+
+
+@dataclass(slots=True)
+class Excerpt:
+    """What is shown of a page.
+
+    shown: indexes of its pieces. cuts: texts of pieces that are not shown whole. questions: numbers
+    of the questions, from 0, that the pieces were chosen for.
+    """
+
+    page: PageText
+    shown: set[int] = field(default_factory=set)
+    cuts: dict[int, str] = field(default_factory=dict)
+    questions: set[int] = field(default_factory=set)
+
+
+def json_size(text: str) -> int:
+    """Return how many characters a text takes inside of JSON."""
+    return len(dump_json(text)) - 2
+
+
+class Selection:
+    """Fills a room with units. room: what is left of it, as size counts characters."""
+
+    def __init__(self, pages: list[PageText], room: int, size: Callable[[str], int]) -> None:
+        self.excerpts = [Excerpt(page) for page in pages]
+        self.room, self.size = room, size
+        self.longest_lead = room // LEAD_SHARE
+        self.keys: dict[str, tuple[int, int]] = {}  # what is shown, and where
+
+    def choose(self, number: int, unit: Piece, question: str) -> int | None:
+        """Show a unit of a page with what it needs; return the room it takes.
+
+        None: it does not fit. A sentence may be cut then, if there is room for a part of it.
+        """
+        excerpt = self.excerpts[number]
+        pieces = self.needed(excerpt, unit, MAX_BEFORE)
+        if self.cost(excerpt, pieces) * BEFORE_SHARE > self.room:
+            pieces = self.needed(excerpt, unit, 0)
+        cost = self.cost(excerpt, pieces)
+        if cost > self.room:
+            text = excerpt.page.of(unit)
+            rest = self.room - cost + self.size(text)
+            if unit.kind not in ("sentence", "item") or rest < LEAST_CUT:
+                return None
+            excerpt.cuts[unit.index] = telling_part(text, rest, question, self.size)
+            cost = self.room
+        excerpt.shown |= {piece.index for piece in pieces}
+        self.room -= cost
+        return cost
+
+    def is_repeated(self, number: int, unit: Piece) -> bool:
+        """Return whether another unit that is shown says the same."""
+        text = " ".join(self.excerpts[number].page.of(unit).split())
+        own = (number, unit.index)
+        return len(text) >= LEAST_REPEATED and self.keys.setdefault(text, own) != own
+
+    def needed(self, excerpt: Excerpt, unit: Piece, most_before: int) -> list[Piece]:
+        """Return the pieces to show for a unit, in the page's order, those shown excepted.
+
+        most_before: sentences before it that it may need.
+        """
+        page, units = excerpt.page, [unit]
+        while len(units) <= most_before and needs_the_one_before(page, units[0]):
+            units.insert(0, page.pieces[units[0].index - 1])
+        pieces = {piece.index: piece for one in units for piece in (*one.leads, *one.frames, one)}
+        return [
+            piece
+            for _, piece in sorted(pieces.items())
+            if piece.index not in excerpt.shown
+            and (piece.kind != "lead" or self.size(page.of(piece)) <= self.longest_lead)
+        ]
+
+    def cost(self, excerpt: Excerpt, pieces: list[Piece]) -> int:
+        """Return the room that pieces take at most, what joins them to others included."""
+        indexes = excerpt.shown | {piece.index for piece in pieces}
+        cost = 0
+        for piece in pieces:
+            if piece.kind == "tail":
+                gap = "\n"
+            elif piece.kind == "head":
+                gap = PARAGRAPH_GAP + ROWS_GAP  # of what is missing below the last row, too
+            elif piece.index - 1 in indexes or piece.index + 1 in excerpt.shown:
+                gap = "\n\n"
+            else:
+                gap = ROWS_GAP if piece.kind in ("row", "line") else PARAGRAPH_GAP
+            cost += self.size(excerpt.page.of(piece)) + self.size(gap)
+        return cost
+
+
+def needs_the_one_before(page: PageText, unit: Piece) -> bool:
+    """Return whether a sentence is not understood without the one before it."""
+    if not unit.index or unit.kind not in ("sentence", "item"):
+        return False
+    before = page.pieces[unit.index - 1]
+    is_after = before.kind == unit.kind and before.leads == unit.leads
+    return is_after and bool(re.compile(rf"\W{{0,9}}{_LEANING}").match(page.text, unit.start))
+
+
+def choose_units(
+    pages: list[PageText],
+    questions: list[str],
+    scores: list[Scores],
+    room: int,
+    weakest: Callable[[int], float],
+    size: Callable[[str], int] = json_size,
+) -> list[Excerpt]:
+    """Return the excerpts of pages that answer questions within a room; some may be empty.
+
+    scores: of each question. Questions share the room: the one that has used the least of it is
+    next, so that what one does not need the others get. weakest: returns the score of the weakest
+    unit that is shown, when an answer has so many characters. size: how a text is measured.
+    """
+    selection = Selection(pages, room, size)
+    waiting = [ranked(pages, of_question) for of_question in scores]
+    used = [0] * len(questions)
+    while selection.room >= LEAST_ROOM and any(waiting):
+        active = [number for number, queue in enumerate(waiting) if queue]
+        question = min(active, key=lambda number: used[number])
+        score, number, unit = waiting[question].popleft()
+        if score < weakest(used[question] * len(questions)):
+            waiting[question].clear()
+        elif not selection.is_repeated(number, unit):
+            cost = selection.choose(number, unit, questions[question])
+            if cost is not None:
+                used[question] += cost
+                selection.excerpts[number].questions.add(question)
+    return selection.excerpts
+
+
+def ranked(pages: list[PageText], scores: Scores) -> deque[tuple[float, int, Piece]]:
+    """Return (score, number of the page, unit) of the units that answer, the best first."""
+    found = [
+        (score, number, unit)
+        for number, (page, of_page) in enumerate(zip(pages, scores, strict=True))
+        for unit, score in zip(page.units, of_page, strict=True)
+        if score > 0
+    ]
+    return deque(sorted(found, key=lambda unit: -unit[0]))
+
+
+def telling_part(text: str, room: int, question: str, size: Callable[[str], int]) -> str:
+    """Return the part of a text that holds the most of a question's terms within a room.
+
+    It begins at the beginning of the text or at a word that holds a term.
+    """
+    weights = term_weights(question)
+    room -= len("… …")
+    start, total, most = 0, 0.0, 0.0
+    part: deque[tuple[int, float]] = deque()  # where its words begin, and their weights
+    for match in re.finditer(WORD, text):
+        terms = terms_of(fold_text(match[0]))
+        if weight := max((weights.get(term, 0.0) for term in terms), default=0.0):
+            part.append((match.start(), weight))
+            total += weight
+        while part and match.end() - part[0][0] > room:
+            total -= part.popleft()[1]
+        if total > most:
+            most, start = total, part[0][0] if match.end() > room else 0
+    last = max(0, len(text) - room)  # from here on, all fits
+    start = min(start, text.find(" ", last) + 1 or last)
+    end = min(len(text), start + room)
+    while size(text[start:end]) > room:
+        end -= size(text[start:end]) - room
+    if end < len(text):
+        end = max(text.rfind(" ", start + room * 2 // 3, end), 0) or end  # some scripts have none
+    return "… " * (start > 0) + text[start:end].strip() + "…" * (end < len(text))

@@ -1,0 +1,117 @@
+"""The terms of a question and how often texts hold them, in any language.
+
+A word gives itself and its beginnings, which do for stems in every language, and a pair with the
+word before it. Scripts without spaces between words give pairs of characters, those of Southeast
+Asia triples.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+import time
+
+from websearch.words import PHRASED, STOP_WORDS, UNSPACED
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    Counts = dict[str, float]
+
+BEGINNINGS = (4, 6)  # letters of a word that stand for its stem
+HEAD_LETTERS = 3  # of a word that are compared first, to pass over most words quickly
+BEGINNING_WEIGHT = 0.5  # of a beginning; the word itself has 1
+PAIR_LETTERS = 5  # of each of two words in a row that make a pair
+PAIR_WEIGHT = 0.3
+# Of "what", "is" and "how": they stand everywhere, but "what is" finds definitions.
+STOP_WORD_WEIGHT = 0.1
+FOLDED_TOGETHER = 100  # texts: a few milliseconds, after which the time is looked at
+
+# Marks inside of words that are not in \w: Hebrew points, vowel signs of Indian scripts, joiners.
+_MARKS = (
+    r"\u0591-\u05c7\u0900-\u0903\u093a-\u094f\u0951-\u0957\u0962\u0963\u0981-\u0983\u09bc-\u09cd"
+    r"\u0a01-\u0a03\u0a3c-\u0a4d\u0a81-\u0a83\u0abc-\u0acd\u0b01-\u0b03\u0b3c-\u0b57\u0b82"
+    r"\u0bbe-\u0bcd\u0c00-\u0c04\u0c3e-\u0c56\u0c81-\u0c83\u0cbc-\u0cd6\u0d00-\u0d03\u0d3b-\u0d4d"
+    r"\u200c\u200d"
+)
+_LONE_IDEOGRAPH = r"(?<![\u4e00-\u9fff])[\u4e00-\u9fff](?![\u4e00-\u9fff])"
+WORD = rf"[{UNSPACED}]+|[^\W_{UNSPACED}]+(?:[{_MARKS}]+[^\W_{UNSPACED}]*)*"
+
+
+def fold_text(text: str) -> str:
+    """Return text without case, accents, Arabic vowel marks and the Arabic article."""
+    text = text.casefold()
+    if text.isascii():
+        return text
+    import unicodedata
+
+    text = unicodedata.normalize("NFKD", text)
+    text = re.sub(r"[\u0300-\u036f\u0640\u064b-\u065f\u0670]", "", text)
+    text = re.sub(r"\b\u0627\u0644(?=\w{3})", "", text)
+    return unicodedata.normalize("NFC", text)
+
+
+def terms_of(text: str, heads: set[str] | None = None) -> Iterator[str]:
+    """Yield the terms of a folded text; heads: words that begin otherwise are passed over."""
+    before = ""
+    for word in re.findall(WORD, text):
+        if word[0] >= "\u0e00" and re.match(f"[{UNSPACED}]", word):
+            size = 3 if re.match(f"[{PHRASED}]", word) else 2
+            for place in range(max(1, len(word) - size + 1)):
+                yield word[place : place + size]
+            yield from re.findall(_LONE_IDEOGRAPH, word)
+            before = ""
+        elif heads is None or word[:HEAD_LETTERS] in heads:
+            yield word
+            for size in BEGINNINGS:
+                if len(word) >= size:
+                    yield f"{word[:size]}-"
+            if before:
+                yield f"{before} {word[:PAIR_LETTERS]}"
+            before = word[:PAIR_LETTERS]
+        else:
+            before = ""
+
+
+@functools.cache
+def folded_stop_words() -> frozenset[str]:
+    """Return the common words of all languages as they stand in folded texts."""
+    return frozenset(fold_text(" ".join(STOP_WORDS)).split())
+
+
+def term_weights(question: str) -> Counts:
+    """Return the terms of a question and their weights."""
+    folded = fold_text(question)
+    weights = {term: PAIR_WEIGHT if " " in term else STOP_WORD_WEIGHT for term in terms_of(folded)}
+    words = re.findall(WORD, folded)
+    for word in [word for word in words if word not in folded_stop_words()] or words:
+        for term in terms_of(word):
+            weights[term] = BEGINNING_WEIGHT if term.endswith("-") else 1.0
+    return weights
+
+
+def telling_terms(weights: Counts) -> set[str]:
+    """Return the terms of a question that are neither stop words nor pairs."""
+    return {term for term, weight in weights.items() if weight >= BEGINNING_WEIGHT}
+
+
+def count_terms(texts: list[str], wanted: set[str], deadline: float | None = None) -> list[Counts]:
+    """Return how often each wanted term stands in each text; nothing for texts past the deadline.
+
+    Texts are folded together, because folding costs more for each call than for each character.
+    """
+    heads = {term[:HEAD_LETTERS] for term in wanted}
+    counts: list[Counts] = []
+    for start in range(0, len(texts), FOLDED_TOGETHER):
+        if deadline is not None and time.monotonic() > deadline:
+            break
+        together = texts[start : start + FOLDED_TOGETHER]
+        folded = fold_text("\n".join(text.replace("\n", " ") for text in together)).split("\n")
+        for text in folded:
+            counted: Counts = {}
+            for term in terms_of(text, heads):
+                if term in wanted:
+                    counted[term] = counted.get(term, 0.0) + 1.0
+            counts.append(counted)
+    return counts + [{} for _ in texts[len(counts) :]]
