@@ -18,6 +18,7 @@ MAX_INDEXED = 1_000_000
 # Characters that are brought into their normal form at once: marks on one letter are sorted in a
 # time that grows with the square of their number.
 FOLDED_AT_ONCE = 200
+MERGED_AT_ONCE = 500  # blocks of the index, of 4 KB each: some 0.1 s
 
 # Two characters are a term where no space separates words: most Chinese and Japanese words are that
 # long.
@@ -170,11 +171,11 @@ def unindex_page(db: sqlite3.Connection, page_id: int) -> None:
         db.execute(_DELETE, (page_id, index_text(title), index_text(text)))
 
 
-def merge_index(db: sqlite3.Connection) -> None:
-    """Merge the parts of the index: only then are removed words gone and their space is free."""
-    db.execute("INSERT INTO page_index (page_index) VALUES ('optimize')")
+def merge_index(db: sqlite3.Connection) -> bool:
+    """Merge some parts of the index; return whether there may be more to merge.
 
-
-def empty_index(db: sqlite3.Connection) -> None:
-    """Remove all words from the index."""
-    db.execute("INSERT INTO page_index (page_index) VALUES ('delete-all')")
+    Only when all parts are one, the words of removed pages are gone and their space is free.
+    """
+    before = db.total_changes
+    db.execute("INSERT INTO page_index (page_index, rank) VALUES ('merge', ?)", (-MERGED_AT_ONCE,))
+    return db.total_changes - before > 1  # as SQLite's documentation of 'merge' says

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import contextlib
 import contextvars
-import json
 import time
 
 from websearch.common import dump_json, one_line
+from websearch.store import MOMENT, json_object, storable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,11 +20,13 @@ if TYPE_CHECKING:
     from typing import Any
 
     from websearch.common import Document
+    from websearch.store import PageStore
     from websearch.store_file import StoreFile
 
 MAX_ENTRIES = 500  # that are shown
-LONGEST_TEXT = 300  # characters of a question or address
+LONGEST_TEXT = 300  # characters of questions or addresses that are shown
 SHOWN_PARAMS = ("engine", "focus", "since", "site", "count")
+_OF_DAY = "date(moment, 'unixepoch', 'localtime') = ?"
 # Who asks, for the calls of a context; without it, who this process serves: "command", or the MCP
 # client that has started it.
 _CALLER = contextvars.ContextVar("caller", default="")
@@ -51,15 +53,9 @@ def note(store: StoreFile, kind: str, text: str, params: dict[str, Any], is_good
 
     params: of the call; those that open its answer again are kept. is_good: it has an answer.
     """
+    caller = _CALLER.get() or _PROCESS["caller"]
     shown = dump_json({name: params[name] for name in SHOWN_PARAMS if name in params})
-    row = (
-        time.time(),
-        _CALLER.get() or _PROCESS["caller"],
-        kind,
-        text[:LONGEST_TEXT],
-        shown,
-        int(is_good),
-    )
+    row = (time.time(), caller, kind, storable(text), shown, int(is_good))
 
     def write(db: sqlite3.Connection) -> None:
         columns = "moment, caller, kind, text, params, ok"
@@ -89,41 +85,48 @@ def noting_reads(run: Callable[..., Document]) -> Callable[..., Document]:
 
 
 def entries(store: StoreFile) -> list[dict[str, Any]]:
-    """Return the newest entries first: {id, moment, caller, kind, text, params, ok}."""
+    """Return the newest entries first: {id, moment, caller, kind, text, params, ok}.
+
+    SQLite keeps any type in any column, so a damaged file may hold another type than ours.
+    """
 
     def read(db: sqlite3.Connection) -> list[Any]:
-        # SQLite keeps any type in any column, so a damaged file may hold another type than ours.
-        columns = (
-            "id, CAST(moment AS REAL), CAST(caller AS TEXT), CAST(kind AS TEXT), "
-            "CAST(text AS TEXT), CAST(params AS TEXT), CAST(ok AS INTEGER)"
+        columns = ", ".join(
+            ["id", MOMENT.format("moment")]
+            + [f"ifnull(CAST({name} AS TEXT), '')" for name in ("caller", "kind", "text", "params")]
+            + ["ok = 1"]
         )
         query = f"SELECT {columns} FROM history ORDER BY id DESC LIMIT ?"  # noqa: S608
         return db.execute(query, (MAX_ENTRIES,)).fetchall()
 
-    names = ("id", "moment", "caller", "kind", "text", "params", "ok")
-    found = [dict(zip(names, row, strict=True)) for row in store.use(read, [])]
-    return [{**entry, "params": params_of(entry["params"])} for entry in found]
+    return [
+        {
+            **dict(zip(("id", "moment", "caller", "kind"), row, strict=False)),
+            "text": row[4][:LONGEST_TEXT],
+            "params": json_object(row[5]) or {},
+            "ok": row[6],
+        }
+        for row in store.use(read, [])
+    ]
 
 
-def params_of(text: Any) -> dict[str, Any]:
-    """Return an entry's parameters, {} if they cannot be read."""
-    try:
-        params = json.loads(text)
-    except (TypeError, ValueError, RecursionError):
-        return {}
-    return params if isinstance(params, dict) else {}
+def forget(store: PageStore, number: int | None = None, day: str = "") -> None:
+    """Remove an entry or those of a day (YYYY-MM-DD in local time) and what they have left.
 
+    That is the answers to their questions, and the pages of these answers or at their addresses.
+    With neither, the whole store is cleared.
+    """
+    if number is None and not day:
+        store.clear()
+        return
 
-def forget(store: StoreFile, number: int | None = None, day: str = "") -> None:
-    """Remove an entry, those of a day (YYYY-MM-DD in local time), or, with neither, all."""
+    def choose(db: sqlite3.Connection) -> tuple[list[str], list[str]]:
+        condition, value = ("id = ?", number) if number is not None else (_OF_DAY, day)
+        query = f"SELECT kind, CAST(text AS TEXT) FROM history WHERE {condition}"  # noqa: S608
+        lines: dict[bool, list[str]] = {True: [], False: []}
+        for kind, text in db.execute(query, (value,)):
+            lines[kind == "read"] += (text or "").split("\n")
+        db.execute(f"DELETE FROM history WHERE {condition}", (value,))  # noqa: S608
+        return lines[False], lines[True]
 
-    def write(db: sqlite3.Connection) -> None:
-        if number is not None:
-            db.execute("DELETE FROM history WHERE id = ?", (number,))
-        elif day:
-            of_day = "date(moment, 'unixepoch', 'localtime') = ?"
-            db.execute(f"DELETE FROM history WHERE {of_day}", (day,))  # noqa: S608  words of ours
-        else:
-            db.execute("DELETE FROM history")
-
-    store.use(write, None, writing=True)
+    store.forget(choose)
