@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import re
 
+from websearch.words import ENGLISH_STOP_WORDS
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import sqlite3
@@ -26,11 +28,6 @@ _UNSPACED = (
     "[\u0e01-\u0e3a\u0e40-\u0e4e\u0e80-\u0eff\u1000-\u109f\u1780-\u17d3\u2e80-\u2fdf\u3005-\u3007"
     "\u3040-\u309f\u30a1-\u30fa\u30fc-\u30ff\u3105-\u312f\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff"
     "\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff]"
-)
-# Words of nearly every English page: they would rank nothing and cost the most.
-_STOP_WORDS = frozenset(
-    "a an and are as at be by can do does for from how i in is it its of on or so that the this to "
-    "was what when where which who why will with you your".split()
 )
 
 _INSERT = "INSERT INTO page_index (rowid, title, body) VALUES (?, ?, ?)"
@@ -73,7 +70,9 @@ def query_terms(words: str) -> tuple[list[str], list[str]]:
     """
     separated = re.sub(f"({_UNSPACED}+)", r" \1 ", fold(words))
     pieces = [piece for piece in separated.split() if any(map(str.isalnum, piece))]
-    meaningful = [piece for piece in pieces if piece.strip(".,;:?!\"'()") not in _STOP_WORDS]
+    # Words of nearly every English page would rank nothing and cost the most.
+    words_alone = ((piece, piece.strip(".,;:?!\"'()")) for piece in pieces)
+    meaningful = [piece for piece, word in words_alone if word not in ENGLISH_STOP_WORDS]
     required: list[str] = []
     optional: list[str] = []
     for piece in list(dict.fromkeys(meaningful or pieces))[:MAX_TERMS]:

@@ -11,7 +11,7 @@ import contextvars
 import time
 
 from websearch.common import dump_json, one_line
-from websearch.store import MOMENT, json_object, storable
+from websearch.store import MOMENT, PageStore, json_object, storable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from typing import Any
 
     from websearch.common import Document
-    from websearch.store import PageStore
-    from websearch.store_file import StoreFile
 
 MAX_ENTRIES = 500  # that are shown
 LONGEST_TEXT = 300  # characters of questions or addresses that are shown
@@ -48,7 +46,7 @@ def serve_caller(caller: str) -> None:
     _PROCESS["caller"] = one_line(caller, 60)
 
 
-def note(store: StoreFile, kind: str, text: str, params: dict[str, Any], is_good: bool) -> None:
+def note(store: PageStore, kind: str, text: str, params: dict[str, Any], is_good: bool) -> None:
     """Add an entry. kind: search, brief or read; text: the questions or addresses, a line each.
 
     params: of the call; those that open its answer again are kept. is_good: it has an answer.
@@ -72,8 +70,6 @@ def noting_reads(run: Callable[..., Document]) -> Callable[..., Document]:
     """
 
     def run_and_note(params: dict[str, Any], *others: Any, **options: Any) -> Document:
-        from websearch.store import PageStore
-
         with contextlib.closing(PageStore()) as store:
             document = run(params, *others, store=store, **options)
             urls = [page["url"] for page in document.get("pages", [])]
@@ -84,29 +80,20 @@ def noting_reads(run: Callable[..., Document]) -> Callable[..., Document]:
     return run_and_note
 
 
-def entries(store: StoreFile) -> list[dict[str, Any]]:
+def entries(store: PageStore) -> list[dict[str, Any]]:
     """Return the newest entries first: {id, moment, caller, kind, text, params, ok}.
 
     SQLite keeps any type in any column, so a damaged file may hold another type than ours.
     """
-
-    def read(db: sqlite3.Connection) -> list[Any]:
-        columns = ", ".join(
-            ["id", MOMENT.format("moment")]
-            + [f"ifnull(CAST({name} AS TEXT), '')" for name in ("caller", "kind", "text", "params")]
-            + ["ok = 1"]
-        )
-        query = f"SELECT {columns} FROM history ORDER BY id DESC LIMIT ?"  # noqa: S608
-        return db.execute(query, (MAX_ENTRIES,)).fetchall()
-
+    names = ("id", "moment", "caller", "kind", "text", "params", "ok")
+    texts = ", ".join(f"ifnull(CAST({name} AS TEXT), '')" for name in names[2:6])
+    columns = f"id, {MOMENT.format('moment')}, {texts}, ifnull(ok = 1, 0)"
+    query = f"SELECT {columns} FROM history ORDER BY id DESC LIMIT {MAX_ENTRIES}"  # noqa: S608
+    rows = store.use(lambda db: db.execute(query).fetchall(), [])
+    found = [dict(zip(names, row, strict=True)) for row in rows]
     return [
-        {
-            **dict(zip(("id", "moment", "caller", "kind"), row, strict=False)),
-            "text": row[4][:LONGEST_TEXT],
-            "params": json_object(row[5]) or {},
-            "ok": row[6],
-        }
-        for row in store.use(read, [])
+        {**entry, "text": entry["text"][:LONGEST_TEXT], "params": json_object(entry["params"]) or {}}
+        for entry in found
     ]
 
 
@@ -120,13 +107,14 @@ def forget(store: PageStore, number: int | None = None, day: str = "") -> None:
         store.clear()
         return
 
+    condition, value = ("id = ?", number) if number is not None else (_OF_DAY, day)
+
     def choose(db: sqlite3.Connection) -> tuple[list[str], list[str]]:
-        condition, value = ("id = ?", number) if number is not None else (_OF_DAY, day)
-        query = f"SELECT kind, CAST(text AS TEXT) FROM history WHERE {condition}"  # noqa: S608
-        lines: dict[bool, list[str]] = {True: [], False: []}
+        query = f"SELECT kind, ifnull(CAST(text AS TEXT), '') FROM history WHERE {condition}"  # noqa: S608
+        queries, urls = [], []
         for kind, text in db.execute(query, (value,)):
-            lines[kind == "read"] += (text or "").split("\n")
+            (urls if kind == "read" else queries).extend(text.split("\n"))
         db.execute(f"DELETE FROM history WHERE {condition}", (value,))  # noqa: S608
-        return lines[False], lines[True]
+        return queries, urls
 
     store.forget(choose)
