@@ -92,7 +92,11 @@ def entries(store: PageStore) -> list[dict[str, Any]]:
     rows = store.use(lambda db: db.execute(query).fetchall(), [])
     found = [dict(zip(names, row, strict=True)) for row in rows]
     return [
-        {**entry, "text": entry["text"][:LONGEST_TEXT], "params": json_object(entry["params"]) or {}}
+        {
+            **entry,
+            "text": entry["text"][:LONGEST_TEXT],
+            "params": json_object(entry["params"]) or {},
+        }
         for entry in found
     ]
 
