@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from typing import Any
 
-    from websearch.common import Document
-
 MAX_ENTRIES = 500  # that are shown
 LONGEST_TEXT = 300  # characters of questions or addresses that are shown
 SHOWN_PARAMS = ("engine", "focus", "since", "site", "count")
@@ -62,17 +60,18 @@ def note(store: PageStore, kind: str, text: str, params: dict[str, Any], is_good
     store.use(write, None, writing=True)
 
 
-def noting_reads(run: Callable[..., Document]) -> Callable[..., Document]:
+def noting_reads(run: Callable[..., Any]) -> Callable[..., Any]:
     """Return a function that reads pages as run does, and notes in the history which ones.
 
     run gets the store, so that it can keep the pages. Calls that are refused as invalid, and files
     of this machine, are not noted.
     """
 
-    def run_and_note(params: dict[str, Any], *others: Any, **options: Any) -> Document:
+    def run_and_note(params: dict[str, Any], *others: Any, **options: Any) -> Any:
         with contextlib.closing(PageStore()) as store:
             document = run(params, *others, store=store, **options)
-            urls = [page["url"] for page in document.get("pages", [])]
+            pages = document.get("pages", []) if isinstance(document, dict) else []  # JSON Lines
+            urls = [page["url"] for page in pages]
             if urls and all(url.startswith("http") for url in urls):
                 note(store, "read", "\n".join(urls), params, document["ok"])
         return document
@@ -115,7 +114,8 @@ def forget(store: PageStore, number: int | None = None, day: str = "") -> None:
 
     def choose(db: sqlite3.Connection) -> tuple[list[str], list[str]]:
         query = f"SELECT kind, ifnull(CAST(text AS TEXT), '') FROM history WHERE {condition}"  # noqa: S608
-        queries, urls = [], []
+        queries: list[str] = []
+        urls: list[str] = []
         for kind, text in db.execute(query, (value,)):
             (urls if kind == "read" else queries).extend(text.split("\n"))
         db.execute(f"DELETE FROM history WHERE {condition}", (value,))  # noqa: S608

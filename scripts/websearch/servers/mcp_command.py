@@ -7,7 +7,6 @@ import sys
 
 from websearch import command_line, common
 from websearch.servers import mcp_tools
-from websearch.servers.hints import keep_marks
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -38,12 +37,11 @@ def print_tools() -> int:
 
 def print_call(words: list[str]) -> int:
     """Run one tool and print its text; return the exit code of its document's kind."""
-    keep_marks()
     try:
         name, arguments = shell_call(words)
         document, text = mcp_tools.call_tool(name, arguments)
     except common.SearchError as error:
-        document = common.error_document(error)
+        document = common.spell_hints(common.error_document(error))
         text = common.error_markdown(document)
     except KeyboardInterrupt:
         document = common.error_document(common.SearchError("interrupted", "Interrupted."))

@@ -10,7 +10,6 @@ import time
 from websearch import history
 from websearch.common import EXIT_CODES, object_field
 from websearch.servers import mcp_tools
-from websearch.servers.hints import keep_marks
 from websearch.servers.mcp_protocol import (
     BATCH_VERSION,
     INVALID_REQUEST,
@@ -280,7 +279,6 @@ def end_by_signal(number: int, frame: object) -> None:
 def serve() -> int:
     """Serve the client on standard input and output until it ends, then end the process."""
     drop_placeholders()
-    keep_marks()
     if sys.stdin.isatty():
         sys.stderr.write("Waiting for an MCP client on standard input; --help tells more.\n")
     try:

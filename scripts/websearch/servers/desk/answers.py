@@ -13,9 +13,9 @@ import time
 from urllib.parse import parse_qs, urlencode
 
 from websearch import history
+from websearch.common import spell_hints
 from websearch.engines import ENGINES, FOCUSES
 from websearch.servers.desk import views
-from websearch.servers.hints import spell_hints
 from websearch.servers.http_messages import HttpError, has_token
 
 TYPE_CHECKING = False
