@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
+import functools
+import math
 import time
 
 from websearch.common import (
@@ -17,7 +20,6 @@ from websearch.pages.fetch import (
     RobotsCache,
     SharedAnswers,
     fetch_page,
-    host_and_port,
     is_gone,
     normal_url,
     page_headers,
@@ -32,11 +34,13 @@ from websearch.pages.markdown_sources import (
 from websearch.pages.page_document import (
     MAX_DROPPED,
     error_of,
+    in_time,
     is_refused,
     page_document,
     result_or_error,
 )
 from websearch.pages.pages_document import pages_document, to_markdown
+from websearch.pages.schedule import MAX_HOST_CONNECTIONS, HostSchedule, Item
 from websearch.pages.sites import read_through_api
 from websearch.pages.thin_pages import wants_browser
 from websearch.site_rules import check_site
@@ -49,10 +53,9 @@ if TYPE_CHECKING:
     from websearch.common import Document, ProgressCallback
     from websearch.pages.browser import Browser
 
-__all__ = ["COMMANDS", "MAX_HOST_CONNECTIONS", "run_read", "to_markdown"]
+__all__ = ["COMMANDS", "run_read", "to_markdown"]
 MAX_URLS = 50  # of one call
 MAX_CONNECTIONS = 8  # at once
-MAX_HOST_CONNECTIONS = 2  # at once to one host and port
 MAX_UNREAD = 8  # pages that are fetched and not read yet; one can have 5 MB, a PDF file more
 PAGE_TIMEOUT = 3.0  # seconds for one page, redirects included
 BROWSER_NOTE = "The text is what a browser showed after it had run the scripts of the page."
@@ -125,36 +128,6 @@ COMMANDS: dict[str, dict[str, Any]] = {
 
 
 # ===== many pages at once =========================================================================
-
-
-class Schedule:
-    """Hands out the pages of a call to its connections, at most MAX_HOST_CONNECTIONS to a host."""
-
-    def __init__(self, urls: list[str]) -> None:
-        import threading
-
-        self.waiting = list(enumerate(urls))
-        self.busy: dict[tuple[str, int], int] = {}
-        self.changed = threading.Condition()
-
-    def take(self) -> tuple[int, str] | None:
-        """Return the next (index, URL) whose host has a free connection, or None at the end."""
-        with self.changed:
-            while self.waiting:
-                for position, (index, url) in enumerate(self.waiting):
-                    host = host_and_port(url)
-                    if self.busy.get(host, 0) < MAX_HOST_CONNECTIONS:
-                        self.busy[host] = self.busy.get(host, 0) + 1
-                        del self.waiting[position]
-                        return index, url
-                self.changed.wait()
-        return None
-
-    def give_back(self, url: str) -> None:
-        """Free the connection to a URL's host."""
-        with self.changed:
-            self.busy[host_and_port(url)] -= 1
-            self.changed.notify_all()
 
 
 def run_read(
@@ -307,11 +280,16 @@ def read_pages(
         else:
             normal[url] = target
     targets = list(dict.fromkeys(normal.values()))
+    schedule = HostSchedule(0.0)
+    for number, target in enumerate(targets):
+        schedule.put(Item(number, target, target))
+    schedule.close()
     read: dict[str, Document] = {}
-    for index, page in read_at_once(targets, params, deadline):
-        read[targets[index]] = page
+    connections = min(MAX_CONNECTIONS, len(targets))
+    for item, page in PageReading(schedule, params, connections, deadline).pages():
+        read[item.address] = page
         if report:
-            report(targets[index], len(read), len(targets))
+            report(item.address, len(read), len(targets))
     message = "The page was not read before the time of the call was over."
     late = SearchError("timeout", message, "Raise {timeout}.", retryable=True)
     for url, target in normal.items():
@@ -319,79 +297,86 @@ def read_pages(
     return [{"url": url, **pages[url]} for url in checked]
 
 
-def read_at_once(
-    urls: list[str], params: dict[str, Any], deadline: float
-) -> Iterator[tuple[int, Document]]:
-    """Fetch pages at once and read each; yield (index, page document) as they come.
-
-    Ends at the deadline.
-    """
-    import queue
-
-    reading = PageReading(urls, params, deadline)
-    reading.start()
-    try:
-        for _ in urls:
-            yield reading.done.get(timeout=reading.seconds_left())
-    except queue.Empty:
-        yield from [*reading.unfinished.items()]
-    finally:
-        reading.stop()
-
-
 class PageReading:
-    """The work of one call: threads that fetch pages, and one that reads them.
+    """Threads that fetch the pages of a schedule, and one that reads them.
 
-    One thread reads all pages, because reading is work for the processor and not waiting: of the
-    pages that are fetched, the smallest is next, so that a huge page delays no other. If it is
-    still reading at the deadline, it is left behind. done: (index, page document). unfinished: the
-    documents of pages, by index, that are being read in another way, too.
+    One thread reads all pages, because reading is work for the processor and not waiting. If there
+    is a deadline, the smallest of the fetched pages is next, so that a huge one delays no other. A
+    page that is still being read at its deadline is left behind.
+
+    deadline: of all pages; each page has the params' page_timeout for fetching and timeout for
+    reading, too. done: items and page documents, None at the end. unfinished: what is known of
+    pages that are being read in another way, too.
     """
 
-    def __init__(self, urls: list[str], params: dict[str, Any], deadline: float) -> None:
+    def __init__(
+        self,
+        schedule: HostSchedule,
+        params: dict[str, Any],
+        connections: int,
+        deadline: float = math.inf,
+    ) -> None:
         import queue
         import threading
 
-        self.urls = urls
+        self.schedule = schedule
         self.params = params
+        self.connections = connections
         self.deadline = deadline
-        self.schedule = Schedule(urls)
         self.robots = RobotsCache() if params.get("robots") else None
         self.shared = SharedAnswers()
-        self.fetched: queue.PriorityQueue[tuple[int, int, Any]] = queue.PriorityQueue(MAX_UNREAD)
-        self.done: queue.Queue[tuple[int, Document]] = queue.Queue()
-        self.seats = threading.Semaphore(MAX_HOST_CONNECTIONS)  # for pages that are read otherwise
+        # Sorted by a size and a number that no other has; None says that a thread has ended.
+        self.fetched: queue.PriorityQueue[tuple[float, int, Any]] = queue.PriorityQueue(MAX_UNREAD)
+        self.done: queue.Queue[tuple[Item, Document] | None] = queue.Queue(MAX_UNREAD)
+        self.waiting = threading.Semaphore(MAX_UNREAD)  # for pages that are read otherwise
+        self.seats = threading.Semaphore(MAX_HOST_CONNECTIONS)  # of which so many have their turn
         self.browsers: set[Browser] = set()  # that run
-        self.unfinished: dict[int, Document] = {}
+        self.unfinished: dict[int, tuple[Item, Document]] = {}
 
-    def start(self) -> None:
-        """Start the threads."""
-        connections = min(MAX_CONNECTIONS, len(self.urls))
-        for work in [self.fetch_pages] * connections + [self.read_what_comes]:
+    def pages(self) -> Iterator[tuple[Item, Document]]:
+        """Yield items and page documents as they come, until the deadline."""
+        import queue
+
+        for work in [self.fetch_pages] * self.connections + [self.read_what_comes]:
             start_thread(work)
+        try:
+            with contextlib.suppress(queue.Empty):
+                while page := self.done.get(timeout=self.seconds_left()):
+                    yield page
+            yield from [*self.unfinished.values()]
+        finally:
+            for browser in list(self.browsers):
+                browser.close()
 
-    def stop(self) -> None:
-        """End the browsers that still run; threads end by themselves."""
-        for browser in list(self.browsers):
-            browser.close()
+    def seconds_left(self) -> float | None:
+        """Return the seconds until the deadline, None if there is none."""
+        return None if self.deadline == math.inf else max(0.0, self.deadline - time.monotonic())
+
+    def is_over(self) -> bool:
+        """Return whether the deadline has passed."""
+        return time.monotonic() >= self.deadline
 
     def fetch_pages(self) -> None:
         """Fetch pages until there are no more, or the time is over."""
         import queue
+        import threading
 
-        while (taken := self.schedule.take()) is not None:
-            index, url = taken
-            answer = self.fetch(url)
-            self.schedule.give_back(url)
-            size = len(answer.response.body) if isinstance(answer, Fetched) else 0
-            try:
-                self.fetched.put((size, index, answer), timeout=self.seconds_left())
-            except queue.Full:
-                return
+        with contextlib.suppress(queue.Full):  # the time is over
+            while (item := self.schedule.take()) is not None:
+                answer = self.ask(item)
+                size = len(answer.response.body) if isinstance(answer, Fetched) else 0
+                if answer is not None:
+                    order = size if self.deadline < math.inf else 0
+                    fetched = (order, item.number, (item, answer))
+                    self.fetched.put(fetched, timeout=self.seconds_left())
+            end = (math.inf, threading.get_ident(), None)
+            self.fetched.put(end, timeout=self.seconds_left())
 
-    def seconds_left(self) -> float:
-        """Return the seconds until the deadline."""
-        return max(0.0, self.deadline - time.monotonic())
+    def ask(self, item: Item) -> Fetched | Document | SearchError | None:
+        """Fetch the page of an item; None if it is put back."""
+        answer = self.fetch(item.address)
+        self.schedule.give_back(item)
+        return answer
 
     def fetch(self, url: str) -> Fetched | Document | SearchError:
         """Fetch one page within its time, or return what failed."""
@@ -405,44 +390,59 @@ class PageReading:
         return answer
 
     def read(self, answer: Fetched | Document | SearchError) -> Document:
-        """Return the document of what was fetched."""
-        return page_document(answer, self.params, self.deadline)
+        """Return the document of what was fetched; an error if reading it takes too long."""
+        deadline = min(self.deadline, deadline_of(self.params))
+        work = functools.partial(page_document, answer, self.params, deadline)
+        page: Document | None = in_time(work, deadline)
+        if page is None:
+            message = "The page was fetched, but not read before its time was over."
+            late = SearchError("timeout", message, "Raise {timeout}.", retryable=True)
+            return error_document(late)
+        return page
 
     def read_what_comes(self) -> None:
-        """Read each page that was fetched; a thin one is left to a thread of its own."""
+        """Read each page that was fetched; what may be read otherwise is left to another thread."""
         import queue
 
-        for _ in self.urls:
-            try:
-                _, index, answer = self.fetched.get(timeout=self.seconds_left())
-            except queue.Empty:
-                return
-            if not self.seconds_left():
-                return
-            page = self.read(answer)
-            if self.other_ways(index, answer, page):
-                self.unfinished[index] = page
-                start_thread(self.read_otherwise, index, answer, page)
-            else:
-                self.done.put((index, page))
+        fetching = self.connections
+        with contextlib.suppress(queue.Empty, queue.Full):  # the time is over
+            while fetching and not self.is_over():
+                fetched = self.fetched.get(timeout=self.seconds_left())[2]
+                if fetched is None:
+                    fetching -= 1
+                    continue
+                item, answer = fetched
+                page = self.read(answer)
+                if self.other_ways(item.address, answer, page):
+                    self.unfinished[item.number] = item, page
+                    self.waiting.acquire(timeout=self.seconds_left())
+                    start_thread(self.read_otherwise, item, answer, page)
+                else:
+                    self.done.put((item, page), timeout=self.seconds_left())
+            for _ in range(MAX_UNREAD):  # until those threads have ended
+                self.waiting.acquire(timeout=self.seconds_left())
+            self.done.put(None, timeout=self.seconds_left())
 
     def other_ways(
-        self, index: int, answer: Fetched | Document | SearchError, page: Document
+        self, url: str, answer: Fetched | Document | SearchError, page: Document
     ) -> list[Callable[[], Document]]:
         """Return the ways to read a page better than it was read, the best first.
 
         page: its document so far. Each way returns a document, or page if it gives nothing more.
         """
-        url, ways = self.urls[index], []
+        ways: list[Callable[[], Document]] = []
         if isinstance(answer, dict) or url.startswith("file:") or self.params.get("raw"):
-            return []
-        asks_twin = page["ok"] and not self.params.get("for_search")
+            return ways
+        asks_others = not self.params.get("raw_html")
+        asks_twin = asks_others and page["ok"] and not self.params.get("for_search")
         if isinstance(answer, Fetched) and answer.twin and not answer.is_thin and asks_twin:
             ways.append(lambda: self.read_twin(answer, page))
-        if not page["ok"] and "llms" not in self.params and is_documentation(url):
+        is_listed = "llms" not in self.params and is_documentation(url)
+        if asks_others and not page["ok"] and is_listed:
             ways.append(lambda: self.read_listed(url, page))
         if isinstance(answer, Fetched) and answer.is_thin:
-            ways += [lambda: self.read_alternate(answer, page)] if answer.alternate else []
+            if asks_others and answer.alternate:
+                ways.append(lambda: self.read_alternate(answer, page))
             if wants_browser(self.params):
                 ways.append(lambda: self.filled_by_browser(answer, page))
         if self.params.get("archived") and (is_gone(answer) or self.wants_copy(page)):
@@ -450,17 +450,21 @@ class PageReading:
         return ways
 
     def read_otherwise(
-        self, index: int, answer: Fetched | Document | SearchError, page: Document
+        self, item: Item, answer: Fetched | Document | SearchError, page: Document
     ) -> None:
         """Read a page in the first other way that gives more."""
+        import queue
+
         with self.seats:
-            for read in self.other_ways(index, answer, page):
-                other = result_or_error(read) if self.seconds_left() else page
+            for read in self.other_ways(item.address, answer, page):
+                other = page if self.is_over() else result_or_error(read)
                 if not isinstance(other, SearchError) and other is not page:
                     page = other
                     break
-        self.done.put((index, page))
-        del self.unfinished[index]
+        with contextlib.suppress(queue.Full):
+            self.done.put((item, page), timeout=self.seconds_left())
+        del self.unfinished[item.number]
+        self.waiting.release()
 
     def read_twin(self, answer: Fetched, page: Document) -> Document:
         """Return a page with the text of its Markdown source, if it has one."""
