@@ -99,6 +99,8 @@ COMMANDS: dict[str, dict[str, Any]] = {
                      "in place of the page"},
             {"name": "raw", "type": "bool",
              "help": "the text of the answer as it came: HTML, JSON, CSV, source code"},
+            {"name": "force", "type": "bool", "flags": ["-f"],
+             "help": "fetch the page for a part of it again, whatever the store holds"},
             {"name": "links", "type": "bool", "help": "keep the targets of links and images"},
             {"name": "raw_html", "type": "bool",
              "help": "read the HTML page of sites that are read through their API otherwise: "
@@ -228,9 +230,10 @@ def read_with_store(
     """Return the documents of read_pages; parts of a page that was read before need no request.
 
     A page that stands in the store whole, and was fetched within REUSE_SECONDS, is taken from there
-    if a part of it is wanted. What was read is stored.
+    if a part of it is wanted and not with force. What was read is stored.
     """
     wants_part = params["offset"] or any(params.get(name) for name in PARTS)
+    wants_part = wants_part and not params.get("force")
     known = store.get_pages(list(targets), REUSE_SECONDS) if wants_part else {}
     known = {url: page for url, page in known.items() if is_reusable(page, targets[url])}
     missing = {url: target for url, target in targets.items() if url not in known}
