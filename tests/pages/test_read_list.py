@@ -370,12 +370,42 @@ class Resumed(ListCase):
         self.assertEqual(self.server.requests, [])
 
     def test_errors_that_may_pass_are_tried_again_and_others_are_not(self) -> None:
-        flaky, gone = "status/500", "status/404"
-        lines = [*self.addresses("articles/tides", flaky, gone), "bad line"]
-        self.assertEqual(len(self.resume(lines)), 4)
-        self.server.clear()
+        flaky, gone, unknown = "status/500", "status/404", "http://no-such-name.invalid/"
+        lines = [*self.addresses("articles/tides", flaky, gone), "bad line", unknown]
         self.assertEqual(len(self.resume(lines)), 5)
+        self.server.clear()
+        found = self.resume(lines)[5:]
         self.assertEqual([one.path for one in self.server.requests], [f"/site/{flaky}"])
+        self.assertEqual({one["url"] for one in found}, {self.address(flaky), unknown})
+        self.assertTrue(all(one["details"]["retryable"] for one in found))
+
+    def test_one_file_for_output_and_skip_done_is_appended_to_by_one_run_at_a_time(self) -> None:
+        lines = [f"{self.address('articles/tides')}?{number}" for number in range(20)]
+        words = ("--output", str(self.out), "--skip-done", str(self.out))
+
+        def run(count: int) -> tuple[int, Any, bytes]:
+            process = self.start(*words, stdout=subprocess.PIPE)
+            stdout, _ = process.communicate("\n".join(lines[:count]).encode(), timeout=60)
+            return process.returncode, json.loads(stdout), self.out.read_bytes()
+
+        code, receipt, data = run(10)
+        self.assertEqual((code, receipt["answered"], data.count(b"\n")), (0, 10, 10))
+        self.out.write_bytes(data + b'{"url": "http')  # half a line, of a run that was killed
+        code, receipt, data = run(20)
+        self.assertEqual((code, receipt["already_done"], receipt["answered"]), (0, 10, 10))
+        self.assertEqual(sorted(json.loads(one)["url"] for one in data.splitlines()), sorted(lines))
+        self.assertEqual(run(20)[2], data)
+        other = self.start(*words, stdout=subprocess.PIPE)
+        assert other.stdin
+        other.stdin.write(f"{self.address('articles/bridges')}\n".encode())
+        other.stdin.flush()
+        while self.out.read_bytes() == data:  # it has the file now
+            time.sleep(0.01)
+        code, receipt, data = run(20)
+        self.assertEqual((code, receipt["details"]["kind"]), (2, "invalid_input"))
+        self.assertIn(f"written by another run, process {other.pid}", receipt["error"])
+        other.communicate()
+        self.assertEqual(self.out.read_bytes(), data)
 
     def test_what_is_no_document_in_the_file_is_passed_over(self) -> None:
         line = self.address("articles/tides")
