@@ -114,6 +114,11 @@ class StoreFile:
         self._give_up(failure, writing)
         return missed
 
+    def rows(self, query: str, *values: Any) -> list[tuple[Any, ...]]:
+        """Return the rows of a query, [] if the store cannot be read."""
+        found: list[tuple[Any, ...]] = self.use(lambda db: db.execute(query, values).fetchall(), [])
+        return found
+
     def _work(self, work: Work, missed: Any, writing: bool) -> Any:
         """Return what work(connection) returns, missed if there is no file to read.
 
