@@ -153,7 +153,8 @@ def run_read(
     def operation(params: dict[str, Any]) -> Document:
         if len(params["urls"]) > MAX_URLS:
             message = f"urls holds {len(params['urls'])} addresses; up to {MAX_URLS} are allowed."
-            raise SearchError("invalid_input", message, "Split them into several calls.")
+            hint = "Split them into several calls. Or give a file with them as {urls_from}."
+            raise SearchError("invalid_input", message, hint)
         urls = list(dict.fromkeys(params["urls"]))
         if "pages" in params:
             from websearch.pages.pdf import parse_page_ranges
