@@ -70,7 +70,7 @@ HOMES = {
     "read_page": ("websearch.pages.read",),
     "doctor": ("websearch.doctor",),
     "http_server": ("websearch.servers.http_api",),
-    "mcp_server": ("websearch.servers.mcp_command",),
+    "mcp_server": ("websearch.servers.mcp_stdio",),
 }
 PAGES = ROOT / "tests/fake_server/pages"
 # Pages that are read through the APIs of their sites.

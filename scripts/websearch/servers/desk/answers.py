@@ -61,7 +61,7 @@ def answer_page(request: HttpRequest, settings: Settings) -> Answer:
         return FORMS[request.path](request, settings)
     if not has_token(request, settings["token"]):
         return sign_in_page(f"{request.path}?{request.query}", is_wrong=False)
-    fields = {**fields_of(request), "host": request.authority}
+    fields = {**fields_of(request), "host": request.header("host")}
     pieces = PAGES[request.path](fields, settings)
     body = (piece.encode("utf-8", "replace") for piece in pieces)
     return 200, body, {**HTML, "Connection": "close"}  # its length is not known
