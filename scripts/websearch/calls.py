@@ -14,6 +14,7 @@ from websearch.common import SearchError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import queue
     import threading
     from collections.abc import Callable, Iterator
     from typing import Any
@@ -38,7 +39,7 @@ def check_cancelled() -> None:
     """Raise SearchError (interrupted) if the call that the running code works for is cancelled."""
     if _IS_CANCELLED.get()():
         message = "The call was cancelled: its client has gone, or the server stops."
-        raise SearchError("interrupted", message, "Ask again.", retryable=True)
+        raise SearchError("interrupted", message, "Ask again.")
 
 
 def waits(deadline: float) -> Iterator[float]:
@@ -46,17 +47,38 @@ def waits(deadline: float) -> Iterator[float]:
 
     deadline: on time.monotonic()'s clock. At least one wait comes, of 0 seconds if it has passed.
     """
+    left = deadline - time.monotonic()
     while True:
         check_cancelled()
-        left = deadline - time.monotonic()
         yield max(0.0, min(left, LOOK_SECONDS))
-        if left <= LOOK_SECONDS:
+        left = deadline - time.monotonic()
+        if left <= 0:
             return
 
 
 def wait_for(event: threading.Event, seconds: float) -> bool:
     """Wait as threading.Event.wait does; raises as check_cancelled does."""
     return any(event.wait(pause) for pause in waits(time.monotonic() + seconds))
+
+
+def take(items: queue.Queue[Any], deadline: float) -> Any:
+    """Return a queue's next item; raises queue.Empty at the deadline, and as check_cancelled."""
+    import queue
+
+    for pause in waits(deadline):
+        with contextlib.suppress(queue.Empty):
+            return items.get(timeout=pause)
+    raise queue.Empty
+
+
+def put(item: Any, items: queue.Queue[Any], deadline: float) -> None:
+    """Put an item into a queue; raises queue.Full at the deadline, and as check_cancelled."""
+    import queue
+
+    for pause in waits(deadline):
+        with contextlib.suppress(queue.Full):
+            return items.put(item, timeout=pause)
+    raise queue.Full
 
 
 def in_context(work: Callable[..., Any]) -> Callable[..., Any]:

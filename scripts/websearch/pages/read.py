@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import time
 
+from websearch.calls import put, start_thread, take, waits
 from websearch.common import (
     DryRun,
     SearchError,
@@ -43,6 +45,7 @@ from websearch.site_rules import check_site
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import threading
     from collections.abc import Callable, Iterator
     from typing import Any
 
@@ -53,6 +56,7 @@ __all__ = ["COMMANDS", "MAX_HOST_CONNECTIONS", "run_read", "to_markdown"]
 MAX_URLS = 50  # of one call
 MAX_CONNECTIONS = 8  # at once
 MAX_HOST_CONNECTIONS = 2  # at once to one host and port
+READERS = 2  # pages that are made texts at once in a process, which has one processor to give
 MAX_UNREAD = 8  # pages that are fetched and not read yet; one can have 5 MB, a PDF file more
 PAGE_TIMEOUT = 3.0  # seconds for one page, redirects included
 BROWSER_NOTE = "The text is what a browser showed after it had run the scripts of the page."
@@ -312,11 +316,26 @@ def read_pages(
         read[targets[index]] = page
         if report:
             report(targets[index], len(read), len(targets))
-    message = "The page was not read before the time of the call was over."
-    late = SearchError("timeout", message, "Raise {timeout}.", retryable=True)
     for url, target in normal.items():
-        pages[url] = dict(read.get(target) or error_document(late))
+        pages[url] = dict(read.get(target) or error_document(late_error()))
     return [{"url": url, **pages[url]} for url in checked]
+
+
+def late_error() -> SearchError:
+    """Return the error of a page that the call had no time for."""
+    message = "The page was not read before the time of the call was over."
+    return SearchError("timeout", message, "Raise {timeout}.", retryable=True)
+
+
+@functools.cache
+def reading_seats() -> threading.Semaphore:
+    """Return the seats of the calls of this process that make texts of pages.
+
+    That is work for the processor: more at once only keep each other up, and a server's answers.
+    """
+    import threading
+
+    return threading.Semaphore(READERS)
 
 
 def read_at_once(
@@ -332,7 +351,7 @@ def read_at_once(
     reading.start()
     try:
         for _ in urls:
-            yield reading.done.get(timeout=reading.seconds_left())
+            yield take(reading.done, deadline)
     except queue.Empty:
         yield from [*reading.unfinished.items()]
     finally:
@@ -371,7 +390,8 @@ class PageReading:
             start_thread(work)
 
     def stop(self) -> None:
-        """End the browsers that still run; threads end by themselves."""
+        """End the browsers that still run, and let threads begin nothing more."""
+        self.deadline = 0.0
         for browser in list(self.browsers):
             browser.close()
 
@@ -385,8 +405,8 @@ class PageReading:
             self.schedule.give_back(url)
             size = len(answer.response.body) if isinstance(answer, Fetched) else 0
             try:
-                self.fetched.put((size, index, answer), timeout=self.seconds_left())
-            except queue.Full:
+                put((size, index, answer), self.fetched, self.deadline)
+            except (queue.Full, SearchError):
                 return
 
     def seconds_left(self) -> float:
@@ -405,8 +425,17 @@ class PageReading:
         return answer
 
     def read(self, answer: Fetched | Document | SearchError) -> Document:
-        """Return the document of what was fetched."""
-        return page_document(answer, self.params, self.deadline)
+        """Return the document of what was fetched, as soon as there is a seat.
+
+        Raises SearchError (interrupted).
+        """
+        seats = reading_seats()
+        if not any(seats.acquire(timeout=pause) for pause in waits(self.deadline)):
+            return error_document(late_error())
+        try:
+            return page_document(answer, self.params, self.deadline)
+        finally:
+            seats.release()
 
     def read_what_comes(self) -> None:
         """Read each page that was fetched; a thin one is left to a thread of its own."""
@@ -414,12 +443,12 @@ class PageReading:
 
         for _ in self.urls:
             try:
-                _, index, answer = self.fetched.get(timeout=self.seconds_left())
-            except queue.Empty:
+                _, index, answer = take(self.fetched, self.deadline)
+                if not self.seconds_left():
+                    return
+                page = self.read(answer)
+            except (queue.Empty, SearchError):  # the time is over, or the call is cancelled
                 return
-            if not self.seconds_left():
-                return
-            page = self.read(answer)
             if self.other_ways(index, answer, page):
                 self.unfinished[index] = page
                 start_thread(self.read_otherwise, index, answer, page)
@@ -517,10 +546,3 @@ class PageReading:
         if other["ok"] and len(other["text"]) >= len(page.get("text", "")):
             return {"note": BROWSER_NOTE, **other}
         return page
-
-
-def start_thread(work: Callable[..., None], *arguments: Any) -> None:
-    """Start a thread that does not keep the process alive."""
-    import threading
-
-    threading.Thread(target=work, args=arguments, daemon=True).start()

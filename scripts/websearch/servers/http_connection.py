@@ -11,6 +11,7 @@ import contextlib
 import io
 import os
 import re
+import selectors
 import socket
 import socketserver
 import sys
@@ -19,6 +20,7 @@ import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 from websearch import command_line, common, http_client
+from websearch.calls import cancelled_if
 from websearch.servers.http_messages import (
     MAX_HEAD,
     MAX_TARGET,
@@ -44,6 +46,7 @@ IDLE_TIMEOUT = 15.0  # seconds that a connection may wait for its next request
 SEND_TIMEOUT = 20.0  # seconds for a client to take a piece of an answer
 LINGER_TIMEOUT = 1.0  # seconds for a client to take the answer before a connection is closed
 STOP_TIMEOUT = 10.0  # seconds that running requests get after a signal to stop
+LAST_SECONDS = 1.0  # of these, in which requests that still run are answered with a 503
 LOOK_SECONDS = 0.1  # the server looks this often whether a signal came
 # Both patterns are linear: no two neighbouring parts match the same byte.
 TOKEN = rb"[!#$%&'*+.^_`|~\w-]+"  # RFC 9110, section 5.6.2: a method, or a header's name
@@ -143,8 +146,25 @@ class ApiHandler(BaseHTTPRequestHandler):
         except OSError:  # the client has gone, or sent nothing for IDLE_TIMEOUT
             return
         else:
-            with self.server.running_request():
+            with self.server.running_request(), cancelled_if(self.is_cancelled):
                 self.send_answer(request, self.server.answer(request))
+
+    def is_cancelled(self) -> bool:
+        """Return whether nobody waits for the answer any more, or the server will not wait for it.
+
+        What a client sends after its request is left alone; at its end there is no client.
+        """
+        if (
+            self.server.stop_deadline
+            and time.monotonic() > self.server.stop_deadline - LAST_SECONDS
+        ):
+            return True
+        try:
+            with selectors.DefaultSelector() as selector:
+                selector.register(self.connection, selectors.EVENT_READ)
+                return bool(selector.select(0)) and not self.connection.recv(1, socket.MSG_PEEK)
+        except (OSError, ValueError):  # reset, or closed: there is no descriptor any more
+            return True
 
     # ----- reading
 

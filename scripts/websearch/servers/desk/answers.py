@@ -13,6 +13,7 @@ import time
 from urllib.parse import parse_qs, urlencode
 
 from websearch import history
+from websearch.calls import in_context
 from websearch.engines import ENGINES, FOCUSES
 from websearch.servers.desk import views
 from websearch.servers.hints import spell_hints
@@ -215,11 +216,12 @@ def with_progress(
             return run(report)
 
     with ThreadPoolExecutor(1) as pool:
-        future = pool.submit(work)
+        future = pool.submit(in_context(work))
         future.add_done_callback(lambda _: lines.put(None))
         while (text := lines.get()) is not None:
             yield views.progress(text)
-    return future.result()
+    document: Document = future.result()
+    return document
 
 
 # ===== forms ======================================================================================
