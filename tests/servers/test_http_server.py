@@ -603,7 +603,7 @@ class SlowRequests(unittest.TestCase):
     """Limits of time hold for all of a head or body, however its bytes come."""
 
     def setUp(self) -> None:
-        settings = {"loopback": True, "names": set(), "token": "", "verbose": False}
+        settings = {"loopback": True, "names": set(), "token": "", "session": "", "verbose": False}
         for name in ("HEAD_TIMEOUT", "BODY_TIMEOUT", "IDLE_TIMEOUT", "LINGER_TIMEOUT"):
             limit = mock.patch.object(limits, name, 0.4)
             limit.start()

@@ -109,7 +109,8 @@ LIMITS: list[dict[str, Any]] = [
 def answer_request(request: HttpRequest, settings: dict[str, Any]) -> Answer:
     """Return the answer to a request; never raises.
 
-    settings: verbose, token, and defaults (of the parameters that a request does not name).
+    settings: those of check_caller, verbose, and defaults (of the parameters that a request does
+    not name).
     """
     try:
         return find_answer(request, settings)
@@ -123,7 +124,7 @@ def find_answer(request: HttpRequest, settings: dict[str, Any]) -> Answer:
     """Return the answer to a request; raises SearchError and HttpError."""
     if desk.wants_page(request):
         return desk.answer_page(request, settings)
-    check_token(request, settings["token"])
+    check_token(request, settings)
     operation = find_operation(request)
     params = read_query(operation, request.query)
     if "command" in operation:
@@ -280,6 +281,7 @@ def run_serve(params: dict[str, Any], report: ProgressCallback = None) -> Docume
     params: those of COMMANDS["serve"], and timeout, max_chars (defaults of the requests), dry_run,
     verbose. Raises nothing but Stopped, at a second signal; must run in the main thread.
     """
+    import secrets
 
     def operation(params: dict[str, Any]) -> Document:
         # Taken out, because they are for the requests: no error here is to be cut to max_chars.
@@ -300,6 +302,7 @@ def run_serve(params: dict[str, Any], report: ProgressCallback = None) -> Docume
             "loopback": loopback,
             "names": {name.lower() for name in [params["host"], *params.get("allow_host", [])]},
             "token": token,
+            "session": secrets.token_urlsafe(),
             "verbose": bool(params.get("verbose")),
             # Clients are programs: they get whole texts unless someone asks for less.
             "defaults": {"max_chars": 0, **limits},

@@ -32,6 +32,7 @@ BODY_PATHS = {"/mcp": MAX_MESSAGE, "/history/forget": 4_000, "/sign-in": 4_000}
 # Paths that need no token: a supervisor asks for /health without one; the others are the style of
 # the pages and the form that takes the token, and none of them tells anything.
 OPEN_PATHS = ("/health", "/desk.css", "/sign-in")
+COOKIE = "web_search_session"
 
 # HTTP status of each kind of failure.
 STATUSES = {
@@ -101,7 +102,7 @@ def check_caller(request: HttpRequest, settings: dict[str, Any]) -> None:
     A page's script reaches a server on loopback under the page's own name (DNS rebinding), which
     the Host header then shows, or sends a request across origins, which the browser labels.
     Raises HttpError (400, 401, 403). settings: loopback (whether the server listens there alone),
-    names (by which clients may call it), token ("" if none is needed).
+    names (by which clients may call it), token ("" if none is needed), session (see has_token).
     """
     if len(request.headers.get_all("host", [])) != 1:
         raise HttpError(400, "A request has one Host header.")
@@ -114,7 +115,7 @@ def check_caller(request: HttpRequest, settings: dict[str, Any]) -> None:
     if request.header("sec-fetch-site").lower() in ("cross-site", "same-site"):
         raise HttpError(403, "A request from another site is refused.", OTHER_PAGES_HINT)
     if request.longest_body():  # the body of a caller without the token is not read
-        check_token(request, settings["token"])
+        check_token(request, settings)
 
 
 def is_own_host(authority: str, settings: dict[str, Any]) -> bool:
@@ -136,28 +137,35 @@ def is_own_host(authority: str, settings: dict[str, Any]) -> bool:
     return address.is_loopback or not settings["loopback"]
 
 
-def check_token(request: HttpRequest, token: str) -> None:
+def check_token(request: HttpRequest, settings: dict[str, Any]) -> None:
     """Raise HttpError (401) unless the request carries the token, or its path needs none."""
-    if request.path not in OPEN_PATHS and not has_token(request, token):
+    if request.path not in OPEN_PATHS and not has_token(request, settings):
         hint = "Send the header Authorization: Bearer TOKEN, with the token of the server's file."
         challenge = {"WWW-Authenticate": 'Bearer realm="web-search"'}
         raise HttpError(401, "The bearer token is missing or wrong.", hint, challenge)
 
 
-def has_token(request: HttpRequest, token: str) -> bool:
-    """Return whether a request carries the token ("": none is needed); compares in constant time.
+def has_token(request: HttpRequest, settings: dict[str, Any]) -> bool:
+    """Return whether a request carries the token, or needs none.
 
-    The scheme's case does not matter (RFC 9110, section 11.1). A browser carries the token in the
-    cookie that the page for signing in sets.
+    The scheme's case does not matter (RFC 9110, section 11.1). A browser that has signed in carries
+    the session's value instead, in a cookie: cookies go to every port of a machine, so the token
+    itself must not be in one.
     """
+    scheme, _, value = request.header("authorization").partition(" ")
+    cookies = re.findall(rf"(?:^|[;,]) ?{COOKIE}=([\w-]+)", request.header("cookie"))
+    return (
+        not settings["token"]
+        or (scheme.lower() == "bearer" and is_same(value.strip(), settings["token"]))
+        or any(is_same(cookie, settings["session"]) for cookie in cookies)
+    )
+
+
+def is_same(text: str, secret: str) -> bool:
+    """Return whether a text is a secret; takes the same time wherever they differ."""
     import hmac
 
-    scheme, _, value = request.header("authorization").partition(" ")
-    cookie = re.search(r"(?:^|;)[ ]?web_search_token=([^;]*)", request.header("cookie"))
-    sent = [value.strip()] if scheme.lower() == "bearer" else []
-    sent += [cookie[1]] if cookie else []
-    known = [hmac.compare_digest(text.encode("utf-8", "replace"), token.encode()) for text in sent]
-    return not token or any(known)
+    return hmac.compare_digest(text.encode("utf-8", "replace"), secret.encode())
 
 
 # ===== answers ====================================================================================
