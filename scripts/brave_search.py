@@ -25,7 +25,6 @@ from __future__ import annotations
 import argparse
 import functools
 import html
-import itertools
 import json
 import os
 import re
@@ -1029,18 +1028,15 @@ EXIT_CODES = {
     "internal": 70, "interrupted": 130, "terminated": 143,
 }  # fmt: skip
 MAX_MESSAGE = 500  # characters of an error message or hint; what a server sends may be longer
-
-
-# How a caller writes a parameter that a hint names: command_line.py and servers/ set it.
-SPELLING: dict[str, Callable[[str], str]] = {"parameter": str}
+MARK = r"\{([a-z_]+)\}"  # a parameter that a hint names
 
 
 class SearchError(Exception):
     """A failure that becomes an error document.
 
-    kind: a key of EXIT_CODES. hint: what to do next, as spell() takes it. retryable: the same call
-    may work later. retry_after: seconds until then, if the provider names them. Other details go
-    into the document.
+    kind: a key of EXIT_CODES. hint: what to do next; parameters in it are marked: {since}.
+    retryable: the same call may work later. retry_after: seconds until then, if the provider names
+    them. Other details go into the document.
     """
 
     def __init__(self, kind: str, message: str, hint: str = "", **details: Any) -> None:
@@ -1055,9 +1051,32 @@ class DryRun(Exception):  # noqa: N818  not an error
     """Raised with the request (without its key) that a dry run keeps from being sent."""
 
 
-def spell(hint: str) -> str:
-    """Return a hint in which marked parameters, such as {since}, are as the caller writes them."""
-    return re.sub(r"\{([a-z_]+)\}", lambda mark: SPELLING["parameter"](mark[1]), hint)
+def spell_hints(document: Document, names: dict[str, str] | None = None) -> Document:
+    """Return a document whose hints and warnings name parameters as its reader writes them.
+
+    names: parameter -> what the reader calls it; a sentence that names another one is left out.
+    Without names every parameter goes by its own name.
+    """
+
+    def spelled(value: Any, is_own: bool = False) -> Any:  # whether it is the program's own text
+        if isinstance(value, dict):
+            own = ("hint", "warnings")
+            return {field: spelled(item, field in own) for field, item in value.items()}
+        if isinstance(value, list):
+            items = [spelled(item, is_own) for item in value]
+            return [item for item in items if item != "" or not is_own]
+        if not is_own or not isinstance(value, str):
+            return value
+        sentences = [
+            sentence
+            for sentence in re.split(r"(?<=\.) ", value)
+            if names is None or names.keys() >= {*re.findall(MARK, sentence)}
+        ]
+        text = re.sub(r"^Or (\w)", lambda first: first[1].upper(), " ".join(sentences))
+        return re.sub(MARK, lambda mark: names[mark[1]] if names else mark[1], text)
+
+    spelled_document: Document = spelled(document)
+    return spelled_document
 
 
 def error_document(error: SearchError) -> Document:
@@ -1065,7 +1084,7 @@ def error_document(error: SearchError) -> Document:
 
     Text of a server or page may stand in every message, so all of them are cleaned and cut here.
     """
-    hint = spell(one_line(error.details["hint"], MAX_MESSAGE))
+    hint = one_line(error.details["hint"], MAX_MESSAGE)
     details = {"kind": error.kind, "retryable": error.retryable, **error.details, "hint": hint}
     message = one_line(error.message, MAX_MESSAGE)
     return {"ok": False, "error": message, "details": drop_empty(details)}
@@ -1097,16 +1116,21 @@ _CONTROLS: dict[int, str | None] = {
     **dict.fromkeys([*range(0x09), *range(0x0B, 0x20), *range(0x7F, 0xA0)]),
     **dict.fromkeys(range(0xD800, 0xE000), "\ufffd"),
 }
-# Characters that show nothing and can hide text: Unicode's Default_Ignorable_Code_Point.
+# Characters that show nothing and can hide text: Unicode's Default_Ignorable_Code_Point. Their
+# neighbours need some: joiners those of Persian, Hindi, emoji; variation selectors emoji and CJK.
+_FOREIGN = "\u0300-\u1fff\u2190-\u3163\u3165-\ufaff\U00010000-\U0001bc9f\U0001d200-\U0003ffff"
 _IGNORABLE = (
-    "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e"
-    "\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufff8\U0001bca0-\U0001bca3\U0001d173-\U0001d17a"
-    "\U000e0000-\U000e0fff]"
+    "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u200e\u200f\u202a-\u202e"
+    "\u2060-\u206f\u3164\ufe03-\ufe0d\ufeff\uffa0\ufff0-\ufff8\U0001bca0-\U0001bca3"
+    "\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
+    f"|(?<![{_FOREIGN}\ufe0f])[\u200c\u200d]|[\u200c\u200d](?![{_FOREIGN}])"
+    "|(?<![\u2190-\u2aff\u3000-\u9fff\uf900-\ufaff\U00020000-\U0003ffff])[\ufe00-\ufe02]"
+    "|(?<![#*0-9\u00a9\u00ae\u203c-\u3299\U0001f000-\U0001faff])[\ufe0e\ufe0f]"
 )
-# Characters that are text or emoji (U+FE0E, U+FE0F); those of CJK and mathematics with variants.
-_EMOJI_BASE = "[#*0-9\u00a9\u00ae\u203c-\u3299\U0001f000-\U0001faff]"
-_VARIANT_BASE = "[\u2190-\u2aff\u3000-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]"
 MAX_MARKS = 30  # combining marks in a row; to normalize a longer row takes quadratic time
+# Names of fields that hold addresses, and what a page of the web has for one.
+_ADDRESS_FIELD = r"(?i)(?:url|uri|link|href|website|src)s?$"
+WEB_ADDRESS = r"(?i)https?://[^\s/?#]"
 
 
 def clean_text(text: str, model_answer: bool = False) -> str:
@@ -1116,25 +1140,8 @@ def clean_text(text: str, model_answer: bool = False) -> str:
     text = text.translate(_CONTROLS)
     if model_answer or text.isascii():
         return text
-    text = re.sub(_IGNORABLE, needed_character, text)
+    text = re.sub(_IGNORABLE, "", text)
     return re.sub(r"[^\w\s\x00-\u02ff]{31,}", fewer_marks, text)  # re has no class of marks
-
-
-def needed_character(match: re.Match[str]) -> str:
-    """Return a character that shows nothing by itself if its neighbours need it, else ""."""
-    text, index, character = match.string, match.start(), match[0]
-    before, after = text[max(0, index - 1) : index], text[index + 1 : index + 2]
-    if character in "\u200c\u200d":  # the joiners of Persian, Hindi and the like, and of emoji
-        foreign = before > "\u02ff" and after > "\u02ff" and not (before + after).isspace()
-        hidden = re.match(_IGNORABLE, after) or (
-            before != "\ufe0f" and re.match(_IGNORABLE, before)
-        )
-        return character if foreign and not hidden else ""
-    if character in "\ufe0e\ufe0f":
-        return character if re.match(_EMOJI_BASE, before) else ""
-    return (
-        character if character in "\ufe00\ufe01\ufe02" and re.match(_VARIANT_BASE, before) else ""
-    )
 
 
 def fewer_marks(match: re.Match[str]) -> str:
@@ -1149,15 +1156,20 @@ def fewer_marks(match: re.Match[str]) -> str:
     return "".join(characters)
 
 
-def clean_tree(value: Any, model_answer: bool = False) -> Any:
-    """Return JSON data with every text cleaned, and None for numbers that JSON cannot hold."""
+def clean_tree(value: Any, model_answer: bool = False, field: str = "") -> Any:
+    """Return JSON data with every text cleaned.
+
+    Addresses that are not of the web, such as javascript:, become "", and numbers that JSON cannot
+    hold None. field: the name under which the value stands.
+    """
     if isinstance(value, str):
-        return clean_text(value, model_answer)
+        is_live = re.search(_ADDRESS_FIELD, field) and not re.match(WEB_ADDRESS, value)
+        return "" if is_live else clean_text(value, model_answer)
     if isinstance(value, dict):
         pairs = value.items()
-        return {clean_text(name): clean_tree(item, model_answer) for name, item in pairs}
+        return {clean_text(name): clean_tree(item, model_answer, name) for name, item in pairs}
     if isinstance(value, list):
-        return [clean_tree(item, model_answer) for item in value]
+        return [clean_tree(item, model_answer, field) for item in value]
     return None if isinstance(value, float) and not abs(value) < float("inf") else value
 
 
@@ -1245,8 +1257,8 @@ OUTPUT_PARAMS: list[Fields] = [
      "help": "one document a line, each at once; there may be any number of them"},
     {"name": "ordered", "type": "bool", "batch": True,
      "help": "jsonl in the order of the input, not as the answers come"},
-    {"name": "skip_done", "type": "str", "batch": True, "metavar": "FILE",
-     "help": "jsonl without what this file, the output of an earlier run, holds already"},
+    {"name": "skip_done", "type": "list", "batch": True, "metavar": "FILE",
+     "help": "jsonl without what this file, the output of an earlier run, holds; may be repeated"},
 ]
 # fmt: on
 
@@ -1254,13 +1266,11 @@ OUTPUT_PARAMS: list[Fields] = [
 def check_params(command: str, spec: Fields, params: Fields) -> Fields:
     """Return checked parameters under their table names, defaults filled in; raises SearchError."""
     values = canonical_names(command, spec, params)
-    spelled = {spelled_name(name) for name in params}
     checked: Fields = {}
     for parameter in [*spec["params"], *COMMON_PARAMS]:
         name = parameter["name"]
         if name in values:
-            shown = next((word for word in parameter.get("aliases", ()) if word in spelled), name)
-            checked[name] = check_value({**parameter, "name": shown}, values[name])
+            checked[name] = check_value(parameter, values[name])
         elif parameter.get("required"):
             hint = f"Give {name}: {parameter['help']}."
             raise SearchError("invalid_input", f"{name} is missing.", hint)
@@ -1507,7 +1517,7 @@ def log_operation(span: str, params: Fields, document: Document) -> None:
         record["resultLen"] = len(document.get("text") or dump_json(document))
     else:
         record["error"] = document["error"]
-    line = dump_json(record) + "\n"
+    line = dump_json(clean_tree(record)) + "\n"
     if verbose:
         sys.stderr.write(line)
     try:
@@ -1519,58 +1529,58 @@ def log_operation(span: str, params: Fields, document: Document) -> None:
         sys.stderr.write(f"WEB_SEARCH_LOG could not be written: {error.strerror}\n")
 
 
-def json_length(document: Document) -> int:
-    """Return the length of a document as compact JSON."""
-    return len(dump_json(document))
-
-
 def fit_document(
     document: Document,
     max_chars: int,
     expendable: tuple[str, ...] = (),
-    measure: Callable[[Document], int] = json_length,
+    measure: Callable[[Document], int] | None = None,
 ) -> None:
     """Cut a document to max_chars characters (0: no limit); "truncated" says what was cut.
 
     expendable: fields that go first, the first of them before the others. measure: returns the
-    length of a document as it will be printed. _CUTS says what is cut in which order; of each no
-    more than necessary.
+    length of a document as it will be printed, by default as JSON. _CUTS says what is cut in which
+    order; of each no more than necessary.
     """
-    length = measure(document)
+    from bisect import bisect_right
+
+    length = (measure or json_length)(document)
     if not max_chars or length <= max_chars:
         return
     limits = dict.fromkeys(("items", "characters", "documents"), length)
     limits["fields"] = len(expendable)
 
-    def fits() -> bool:
-        return measure(cut_document(document, limits, expendable, max_chars)) <= max_chars
+    def cut(name: str, limit: int) -> Document:
+        return cut_document(document, {**limits, name: limit}, expendable, max_chars)
+
+    def cut_length(limit: int) -> int:
+        return (measure or json_length)(cut(name, limit))
 
     for name, least in _CUTS:
         most, limits[name] = limits[name], min(least, limits[name])
-        if fits():
-            low = limits[name]
-            while low < most:
-                limits[name] = (low + most + 1) // 2
-                low, most = (limits[name], most) if fits() else (low, limits[name] - 1)
-            limits[name] = low
+        if cut_length(limits[name]) <= max_chars:
+            limits[name] += bisect_right(range(limits[name] + 1, most), max_chars, key=cut_length)
             break
-    cut = cut_document(document, limits, expendable, max_chars)
+    shorter = cut(name, limits[name])
     document.clear()
-    document.update(cut)
+    document.update(shorter)
+
+
+def json_length(document: Document) -> int:
+    """Return the length of a document as compact JSON."""
+    return len(dump_json(document))
 
 
 def cut_document(
     document: Document, limits: dict[str, int], expendable: tuple[str, ...], max_chars: int
 ) -> Document:
     """Return a document within limits (see fit_document), with a note of what was cut."""
-    note: Fields = {**object_field(document, "truncated")}
-    note["hint"] = spell(
+    note: Fields = {"left_out": [], "items_dropped": {}, **object_field(document, "truncated")}
+    note["hint"] = (
         f"Cut to fit {{max_chars}} {max_chars}; a larger one shows more. Ask for fewer results, or "
         "narrow the query, to see more of each."
     )
-    dropped: dict[str, int] = {**note.pop("items_dropped", {})}
-    left_out: dict[str, None] = dict.fromkeys(note.pop("left_out", ()))
     gone = expendable[: len(expendable) - limits["fields"]]
+    left_out, dropped = dict.fromkeys(note["left_out"]), dict(note["items_dropped"])
 
     def trim(value: Any, field: str = "") -> Any:
         if isinstance(value, dict):
@@ -1636,115 +1646,99 @@ def error_advice(document: Document) -> str:
 
 # ===== shared block: command line (edit websearch/command_line.py, then run `make sync`) ==========
 
-
-# Whether stdout is being written to, and the signal that came meanwhile: it must not cut a line.
-_WRITING = {"now": False, "signal": 0}
+# Set by agents for the commands that they run, and by CI.
+AGENT_VARIABLES = ("CLAUDECODE", "CODEX_SANDBOX", "GEMINI_CLI", "OPENCODE", "CURSOR_AGENT", "CI")
+SAME_COMMAND = {"search": "web", "web": "search"}  # where one of them exists
+# Type of a parameter -> what stands for its value in the help.
+METAVARS = {"int": "N", "float": "N", "since": "PERIOD", "csv": "A,B", "bool": ""}
+MAX_CHOICES = 24  # that the help lists
+CANNOT_PRINT = 74  # exit code if stdout is closed or its disk full: EX_IOERR of sysexits.h
+# A signal that comes while a line is printed waits for its end; a second one does not.
+_PRINTING = {"now": False, "signal": 0}
 
 
 class Stopped(BaseException):
-    """Raised by SIGINT or SIGTERM, whose number is args[0]: the command ends with a document.
-
-    The number 0 says that nobody reads the JSON Lines any more, which is not an error.
-    """
+    """Raised by SIGINT or SIGTERM, whose number is args[0]; 0: nobody reads the output any more."""
 
 
 def run_command_line(script: Fields, argv: list[str] | None) -> int:
     """Run one command of a script and print its document; return the exit code.
 
     script: name (of the file), description (its docstring), commands (the COMMANDS table, the
-    first command is the default), run (command -> function; that of a "batch" also gets the output
-    options), to_markdown, errors_on_stderr to show errors there as well if stdout is no terminal,
-    to_terminal (document, to_markdown -> text; "" where JSON is printed), and returns_everything if
-    its functions cut no document by themselves. argv: the words after the program's name, None for
-    sys.argv's.
+    first command is the default), others (further words that it starts), run (command -> function),
+    to_markdown, errors_on_stderr to show errors there as well if stdout is no terminal, to_terminal
+    (document, to_markdown -> text; "" where JSON is printed), and returns_everything if its
+    functions cut no document by themselves. The function of a "batch" also gets the output options,
+    among them names (parameter -> flag); one that prints JSON Lines returns its exit code. argv:
+    the words after the program's name, None for sys.argv's.
     """
     open_closed_streams()
     stop_on_signals()
-    SPELLING["parameter"] = flag_of
     arguments = sys.argv[1:] if argv is None else argv
     # The bytes of an argument are UTF-8, whatever the locale made of them.
     words = [os.fsencode(word).decode("utf-8", "surrogateescape") for word in arguments]
-    flags = words[: words.index("--")] if "--" in words else words
-    options: Fields = {}
-    pairs = {*flags, *map("=".join, itertools.pairwise(flags))}
-    if pairs & {"--format=markdown", "--format=md", "--markdown", "--md"}:
-        options["format"] = "markdown"  # also for an error that is found while flags are parsed
-    command, index = find_command(script["commands"], words)
-    is_command = index >= 0
-    if is_command:
-        del words[index]
+    command, is_named = find_command(script["commands"], words)
+    names = flag_names(script["commands"][command])
+    options: Fields = {"names": names}
     try:
-        if "-h" in flags or "--help" in flags:
-            write_stdout(make_parser(script, command).format_help().rstrip())
-            return 0
-        if "--version" in flags:
-            write_stdout(f"{script['name']} {VERSION}")
-            return 0
-        params = parse_arguments(script, command, is_command, words, options)
+        params = parse_arguments(script, command, is_named, words[is_named:], options)
+        if "output" not in options and getattr(sys.stdout, "name", "") == os.devnull:
+            sys.stderr.write(f"{script['name']}: stdout is closed.\n")
+            raise SystemExit(CANNOT_PRINT)
         document = run_and_fit(script, command, params, options)
+        if isinstance(document, int):
+            return document
+    except SystemExit as ended:  # the help or the version is printed, for example
+        return int(ended.code or 0)
     except SearchError as error:
         document = error_document(error)
     except Stopped as stopped:
+        if not stopped.args[0]:
+            return 0
         kind = "interrupted" if stopped.args[0] == 2 else "terminated"
-        stop = error_document(SearchError(kind, f"{kind.capitalize()}."))
-        document = stop if stopped.args[0] else {"ok": True}
+        document = error_document(SearchError(kind, f"{kind.capitalize()}."))
     except Exception as error:  # noqa: BLE001  a defect of ours: stdout still holds a document
-        document = internal_error(error, "--verbose" in flags)
+        document = internal_error(error, "--verbose" in words)
     if script.get("errors_on_stderr") and not document["ok"] and not sys.stdout.isatty():
         sys.stderr.write(f"{script['name']}: {document['error']}\n")
     try:
-        return print_document(document, options, script)
+        return print_document(spell_hints(document, names), options, script)
     except Stopped as stopped:  # what there is to print is printed
         return 128 + int(stopped.args[0])
     except OSError as error:  # a full disk, for example: no document can be printed
         sys.stderr.write(f"{script['name']}: stdout could not be written: {error.strerror}\n")
-        return EXIT_CODES["internal"]
+        return CANNOT_PRINT
 
 
-def flag_of(name: str) -> str:
-    """Return the flag of a parameter."""
-    return "--" + name.replace("_", "-")
+def find_command(commands: Fields, words: list[str]) -> tuple[str, bool]:
+    """Return the command, and whether the first word names it; else it is the default one.
 
-
-def find_command(commands: Fields, words: list[str]) -> tuple[str, int]:
-    """Return the command that the first word names, and its index; flags may stand before it.
-
-    If no command is named, it is the default one, with the index -1. search and web are the same
-    command where one of them exists.
+    search and web are the same command where one of them exists.
     """
-    parameters = [item for spec in commands.values() for item in spec["params"]]
-    switches = {flag for flag, meaning in SYNONYMS.items() if "=" in meaning}
-    for parameter in (*parameters, *COMMON_PARAMS, *OUTPUT_PARAMS):
-        if parameter["type"] == "bool":
-            switches |= {flag_of(parameter["name"]), *parameter.get("flags", ())}
-    index = 0
-    while index < len(words) and words[index] != "--":
-        word = words[index]
-        if not word.startswith("-") or word == "-":
-            plain = [other for other in words[index + 1 : index + 3] if other[:1] != "-"]
-            # Several words without quotes are a query: web design trends.
-            same = SAME_COMMAND.get(word, "") if len(plain) < 2 else ""
-            name = word if word in commands else same
-            return (name, index) if name in commands else (next(iter(commands)), -1)
-        index += 1 if "=" in word or word in switches or word.startswith("--no-") else 2
-    return next(iter(commands)), -1
+    first = words[0] if words else ""
+    plain = [word for word in words[1:3] if word[:1] != "-"]
+    # Several words without quotes are a query: web design trends.
+    name = first if first in commands or len(plain) > 1 else SAME_COMMAND.get(first, "")
+    return (name, True) if name in commands else (next(iter(commands)), False)
 
 
-def run_and_fit(script: Fields, command: str, params: Fields, options: Fields) -> Document:
+def run_and_fit(script: Fields, command: str, params: Fields, options: Fields) -> Any:
     """Return the document of a command; Markdown is measured as Markdown. Progress is shown."""
-    report = report_progress if sys.stderr.isatty() and not options.get("quiet") else None
+    is_shown = sys.stderr.isatty() and not options.get("quiet") and not is_agents()
     spec = script["commands"][command]
     batch = {"options": options} if spec.get("batch") else {}
     limit = 0
     if script.get("returns_everything") and not batch and options.get("format") == "markdown":
         limit, params["max_chars"] = check_value(MAX_CHARS, params["max_chars"]), 0
     try:
-        document: Document = script["run"][command](params, report, **batch)
+        document = script["run"][command](params, report_progress if is_shown else None, **batch)
     finally:
-        if report:
-            erase_progress()
-    expendable = spec.get("expendable", ())
-    fit_document(document, limit, expendable, lambda cut: len(script["to_markdown"](cut)))
+        if is_shown:
+            sys.stderr.write(ERASE_LINE)
+            sys.stderr.flush()
+    if limit:
+        expendable = spec.get("expendable", ())
+        fit_document(document, limit, expendable, lambda cut: len(script["to_markdown"](cut)))
     return document
 
 
@@ -1764,10 +1758,10 @@ def stop_on_signals() -> None:
     import signal
 
     def stop(number: int, _: Any) -> None:
-        if _WRITING["now"] and not _WRITING["signal"]:  # a second signal ends a slow write
-            _WRITING["signal"] = number
-            return
-        raise Stopped(number)
+        if _PRINTING["now"] and not _PRINTING["signal"]:
+            _PRINTING["signal"] = number
+        else:
+            raise Stopped(number)
 
     try:
         signal.signal(signal.SIGINT, stop)
@@ -1776,30 +1770,22 @@ def stop_on_signals() -> None:
         return
 
 
+def is_agents() -> bool:
+    """Return whether an agent or CI has started this process, or the terminal is a dumb one."""
+    is_dumb = os.environ.get("TERM", "") == "dumb"
+    return is_dumb or any(os.environ.get(name) for name in AGENT_VARIABLES)
+
+
+ERASE_LINE = "\r\x1b[K"
+
+
+def report_progress(text: str, done: int, total: int) -> None:
+    """Show progress on a terminal's stderr, in one line that is written again each time."""
+    sys.stderr.write(f"{ERASE_LINE}{text} ({done} of {total})")
+    sys.stderr.flush()
+
+
 # ----- arguments
-
-# Flags of other tools -> ours, for commands that have ours and not theirs.
-SYNONYMS = {
-    **dict.fromkeys(("--limit", "--num", "--max-results", "--num-results", "-k"), "--count"),
-    "--lang": "--language", "--region": "--country", "-o": "--output",
-    "--json": "--format=json", "--markdown": "--format=markdown", "--md": "--format=markdown",
-}  # fmt: skip
-SAME_COMMAND = {"search": "web", "web": "search"}  # where one of them exists
-# Type of a parameter -> what stands for its value in the help.
-_METAVARS = {"int": "N", "float": "N", "since": "PERIOD", "csv": "A,B"}
-MAX_CHOICES = 24  # that the help lists
-
-
-class HelpFormatter(argparse.RawDescriptionHelpFormatter):
-    """Shows "-n, --count N" with one N, as argparse itself does from Python 3.13 on."""
-
-    def _format_action_invocation(self, action: argparse.Action) -> str:
-        return f"{', '.join(action.option_strings)} {action.metavar or ''}".rstrip()
-
-    def _split_lines(self, text: str, width: int) -> list[str]:
-        from textwrap import wrap
-
-        return wrap(text, width, break_on_hyphens=False)  # YYYY-MM-DD stays whole
 
 
 class Parser(argparse.ArgumentParser):
@@ -1815,6 +1801,25 @@ class Parser(argparse.ArgumentParser):
         hint = f"{self.prog} --help lists the flags."
         raise SearchError("invalid_input", f"{message[0].upper()}{message[1:]}.", hint)
 
+    def _print_message(self, message: str, _: Any = None) -> None:
+        write_stdout(message.rstrip())
+
+
+def flag_of(name: str) -> str:
+    """Return the flag of a parameter."""
+    return "--" + name.replace("_", "-")
+
+
+def parameters_of(spec: Fields) -> list[Fields]:
+    """Return all that the command line of a command takes."""
+    options = [item for item in OUTPUT_PARAMS if spec.get("batch") or not item.get("batch")]
+    return [*spec["params"], *COMMON_PARAMS, *options]
+
+
+def flag_names(spec: Fields) -> dict[str, str]:
+    """Return parameter -> flag of a command, for spell_hints."""
+    return {item["name"]: flag_of(item["name"]) for item in parameters_of(spec)}
+
 
 def make_parser(script: Fields, command: str) -> Parser:
     """Return the parser of a command's flags. Values stay text, because check_params checks them.
@@ -1826,8 +1831,7 @@ def make_parser(script: Fields, command: str) -> Parser:
         prog=f"{script['name']} {command}",
         usage=f"%(prog)s {usage_words(spec)} [options]",
         description=spec["help"],
-        formatter_class=HelpFormatter,
-        add_help=False,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
         argument_default=argparse.SUPPRESS,  # only what was given is in the namespace
     )
@@ -1835,19 +1839,17 @@ def make_parser(script: Fields, command: str) -> Parser:
         listed = [f"  {name:<13}{item['help']}" for name, item in script["commands"].items()]
         head = f"{(script['description'] or '').strip()}\n\ncommands (first: default):"
         parser.description = "\n".join([head, *listed]).replace("%", "%%")
+    parser.add_argument("--version", action="version", version=f"{script['name']} {VERSION}")
     parser.types = {}
-    for parameter in [*spec["params"], *COMMON_PARAMS, *OUTPUT_PARAMS]:
-        if parameter.get("batch") and not spec.get("batch"):
-            continue
+    for parameter in parameters_of(spec):
         name, kind = parameter["name"], parameter["type"]
         flags = [flag_of(word) for word in (name, *parameter.get("aliases", ()))]
         flags = [*parameter.get("flags", ()), *flags]
-        parser.types.update(dict.fromkeys(flags, kind))
+        parser.types |= dict.fromkeys(flags, str(kind))
         parser.add_argument(
             *flags,
             dest=name,
-            metavar=parameter.get("metavar")
-            or _METAVARS.get(kind, "TEXT" if kind != "bool" else ""),
+            metavar=parameter.get("metavar") or METAVARS.get(kind, "TEXT"),
             action="append" if kind in ("list", "csv") else "store",
             type=functools.partial(read_argument, name=name) if "file" in parameter else str,
             help=flag_help(parameter).replace("%", "%%"),
@@ -1878,8 +1880,43 @@ def flag_help(parameter: Fields) -> str:
     return text
 
 
-def parse_flags(script: Fields, command: str, words: list[str]) -> tuple[Fields, list[str]]:
-    """Return (values by the name that was given, the words that are no flags).
+def parse_arguments(
+    script: Fields, command: str, is_named: bool, words: list[str], options: Fields
+) -> Fields:
+    """Return the parameters given by flags, words and params_json; a flag wins over JSON.
+
+    is_named: whether the command's name was given. Output options go into options. Raises
+    SearchError (invalid_input).
+    """
+    default, spec = next(iter(script["commands"])), script["commands"][command]
+    flagged, words = parse_flags(script, command, words, options)
+    if not is_named and len(words) + ("params_json" in options) > 1 and " " not in words[0]:
+        same = [word for word, name in SAME_COMMAND.items() if name in script["commands"]]
+        refuse_mistyped(words[0], [*script["commands"], *script.get("others", ()), *same])
+    params: Fields = {}
+    if "params_json" in options:
+        params = canonical_names(command, spec, read_params_json(options["params_json"]))
+    params |= flagged
+    if words:
+        take_words(spec, command, command == default, words, params)
+    if not params and is_named and command != default and (usage := usage_words(spec)):
+        hint = f"To search for the word {command!r}: {script['name']} {default} '{command}'."
+        raise SearchError("invalid_input", f"{command} needs {usage}.", hint)
+    if "output" in options:
+        params.setdefault("max_chars", 0)  # a file costs no context
+        check_output(options["output"])
+    if 0 < check_value(MAX_CHARS, params.get("max_chars", 0)) < LEAST_MAX_CHARS:
+        message = f"max_chars must be 0 or {LEAST_MAX_CHARS} or more, not {params['max_chars']}."
+        raise SearchError("invalid_input", message, "Ask for fewer results with {count} instead.")
+    if script.get("returns_everything"):
+        params.setdefault("max_chars", DEFAULT_MAX_CHARS)
+    return params
+
+
+def parse_flags(
+    script: Fields, command: str, words: list[str], options: Fields
+) -> tuple[Fields, list[str]]:
+    """Return (values of the flags, the words that are no flags); output options go into options.
 
     Every value is joined to its flag first, because argparse takes -33.8,151.2 for a flag, and the
     word after a switch for its value. Raises SearchError (invalid_input).
@@ -1889,155 +1926,30 @@ def parse_flags(script: Fields, command: str, words: list[str]) -> tuple[Fields,
     joined = []
     rest = iter(words[:end])
     for word in rest:
-        flag, is_joined, text = word.partition("=")
-        if flag not in parser.types and SYNONYMS.get(flag, "").partition("=")[0] in parser.types:
-            word = f"{SYNONYMS[flag]}{is_joined}{text}"  # noqa: PLW2901
         kind = parser.types.get(word)
         value = "true" if kind == "bool" else next(rest, None) if kind else None
         joined.append(word if value is None else f"{word}={value}")
-    values, others = parser.parse_known_args(joined)
-    for word in others:
-        flag = word.partition("=")[0]
-        if flag.startswith("-") and flag != "-" and " " not in flag:
-            hint = script["commands"][command].get("cannot", {}).get(spelled_name(flag), "")
-            hint = hint or nearest(flag, parser.types, "flag")
-            hint = hint or f"{parser.prog} --help lists the flags."
-            hint += (
-                "" if flag.startswith("--") else " Put -- before a query that begins with a dash."
-            )
-            raise SearchError("invalid_input", f"{command} has no flag {quoted(flag)}.", hint)
-    named = as_given(script["commands"][command], vars(values), joined)
-    return named, [*others, *words[end + 1 :]]
-
-
-def as_given(spec: Fields, values: Fields, names: list[str]) -> Fields:
-    """Return values under the aliases that stand in names, so that an error names them like that.
-
-    names: flags, with or without =VALUE, or names of parameters.
-    """
-    given = {spelled_name(name.partition("=")[0]) for name in names}
-    for parameter in spec["params"]:
-        alias = next((name for name in parameter.get("aliases", ()) if name in given), "")
-        is_text = parameter["type"] not in ("list", "csv")
-        if alias and is_text and parameter["name"] in values:
-            values[alias] = values.pop(parameter["name"])
-    return values
-
-
-def parse_arguments(
-    script: Fields, command: str, is_named: bool, words: list[str], options: Fields
-) -> Fields:
-    """Return the parameters given by flags, words and params_json; a flag wins over JSON.
-
-    is_named: whether the command's name was given. Output options go into options. Raises
-    SearchError (invalid_input).
-    """
-    default = next(iter(script["commands"]))
-    spec = script["commands"][command]
-    values, words = parse_flags(script, command, words)
+    parsed, others = parser.parse_known_args(joined)
+    values = vars(parsed)
     for parameter in OUTPUT_PARAMS:
         if parameter["name"] in values:
             options[parameter["name"]] = check_value(parameter, values.pop(parameter["name"]))
-    from_json: Fields = {}
-    json_names: list[str] = []
-    if "params_json" in options:
-        from_json = read_params_json(options["params_json"])
-        similar = nearest(words[0], command_names(script), "command") if words else ""
-        has_query = {"query", "q"} & {spelled_name(name) for name in from_json}
-        if similar and not (is_named or has_query or " " in words[0]):
-            hint = f"{similar} To search for {quoted(words[0])}, put it into the JSON."
-            raise SearchError("invalid_input", f"{quoted(words[0])} is no command.", hint)
-        json_names = list(from_json)
-        from_json = canonical_names(command, spec, from_json)
-    if words:
-        take_words(script, command, words, values, from_json)
-    flagged = canonical_names(command, spec, values)
-    merged = {name: from_json[name] for name in from_json if name not in flagged}
-    merged = as_given(spec, merged, json_names) | values
-    if not (merged or json_names) and command != default and usage_words(spec):
-        needed = [item for item in spec["params"] if item.get("required")]
-        wanted = " and ".join(item["name"] for item in needed) or "parameters"
-        give = "".join(f"Give {item['name']}: {item['help']}. " for item in needed)
-        hint = f"{give}To search for the word {command!r}: {script['name']} {default} '{command}'."
-        raise SearchError("invalid_input", f"{command} needs {wanted}.", hint)
-    if "output" in options:
-        merged.setdefault("max_chars", 0)  # a file costs no context
-        if options["output"] == "-":
-            del options["output"]
-        else:
-            check_folder(options["output"])
-    if 0 < check_value(MAX_CHARS, merged.get("max_chars", 0)) < LEAST_MAX_CHARS:
-        message = f"max_chars must be 0 or {LEAST_MAX_CHARS} or more, not {merged['max_chars']}."
-        raise SearchError("invalid_input", message, "Ask for fewer results with {count} instead.")
-    if script.get("returns_everything"):
-        merged.setdefault("max_chars", DEFAULT_MAX_CHARS)
-    return merged
-
-
-def check_folder(path: str) -> None:
-    """Raise SearchError (invalid_input) if the folder of an output file does not exist."""
-    folder = os.path.dirname(file_name(path)) or b"."
-    if not os.path.isdir(folder):
-        message = f"--output {path!r} could not be written: its folder does not exist."
-        raise SearchError("invalid_input", message, "Name a file in a folder that exists.")
-
-
-def take_words(
-    script: Fields, command: str, words: list[str], values: Fields, from_json: Fields
-) -> None:
-    """Put the words that are no flags into values; given holds the parameters of the JSON.
-
-    A list takes every word, and the default command joins unquoted words to one query. The error
-    for a word too many names the nearest command, because the first word may be a mistyped one.
-    """
-    commands = script["commands"]
-    positional = [item for item in commands[command]["params"] if item.get("positional")]
-    if "-" in words and positional and positional[0]["name"] != "input":  # which is a file's name
-        words = [line for word in words for line in (stdin_lines() if word == "-" else [word])]
-    first = words[0]
-    takes_query = [item["type"] for item in positional] == ["str"]
-    if takes_query and command == next(iter(commands)):
-        if len(words) > 1:
-            refuse_mistyped(first, command_names(script))
-        if not any(" " in word for word in words):
-            words = [" ".join(words)]
-    error = None
-    for parameter in positional:
-        name = parameter["name"]
-        if parameter["type"] in ("list", "csv"):
-            values[name] = [*values.get(name, []), *words]
-            return
-        if words and (name in values or name in from_json):
-            error = given_twice(name, values.get(name, from_json.get(name)), words[0])
-            break
-        if words:
-            values[name] = words.pop(0)
-    if words:
-        hint = "Put the query in single quotes." if positional else "It takes flags only."
-        message = f"{command} does not take {quoted(words[0])}."
-        error = error or SearchError("invalid_input", message, hint)
-        similar = nearest(first, command_names(script), "command")
-        error.details["hint"] = f"{error.details['hint']} {similar}".strip()
-        raise error
-
-
-def command_names(script: Fields) -> list[str]:
-    """Return what a first word may be: commands, and what a script starts beside them."""
-    names = [*script["commands"], *script.get("others", ())]
-    return names + [word for word, same in SAME_COMMAND.items() if same in names]
-
-
-def stdin_lines() -> list[str]:
-    """Return the lines of standard input that hold something; raises SearchError without any."""
-    lines = [line.strip() for line in read_argument("@-", "-").splitlines()]
-    if not any(lines):
-        hint = "Give - only where something is piped in."
-        raise SearchError("invalid_input", "Standard input held nothing.", hint)
-    return [line for line in lines if line]
+    if options.get("output") == "-":
+        del options["output"]
+    for word in others:
+        flag = word.partition("=")[0]
+        if flag.startswith("-") and flag != "-" and " " not in flag:
+            hint = script["commands"][command].get("cannot", {}).get(spelled_name(flag))
+            hint = (
+                hint or nearest(flag, parser.types, "flag") or f"{parser.prog} --help lists them."
+            )
+            hint += "" if flag[:2] == "--" else " Put -- before a query that begins with a dash."
+            raise SearchError("invalid_input", f"{command} has no flag {quoted(flag)}.", hint)
+    return values, [*others, *words[end + 1 :]]
 
 
 def refuse_mistyped(word: str, names: list[str]) -> None:
-    """Raise SearchError (invalid_input) for a first word that is nearly a command's name."""
+    """Raise SearchError (invalid_input) for a word that is nearly a command's name."""
     import difflib
 
     matches = difflib.get_close_matches(word.lower()[:100], names, 1, 0.75)
@@ -2045,6 +1957,42 @@ def refuse_mistyped(word: str, names: list[str]) -> None:
         message = f"{quoted(word)} is no command; did you mean {matches[0]}?"
         hint = f"The commands are {', '.join(names)}. Put a query in quotes."
         raise SearchError("invalid_input", message, hint)
+
+
+def take_words(
+    spec: Fields, command: str, is_default: bool, words: list[str], params: Fields
+) -> None:
+    """Put the words that are no flags into params; raises SearchError (invalid_input).
+
+    A list takes every word; the default command joins unquoted words to one query.
+    """
+    positional = [item for item in spec["params"] if item.get("positional")]
+    if "-" in words and positional and positional[0]["name"] != "input":  # which is a file's name
+        words = [line for word in words for line in (stdin_lines() if word == "-" else [word])]
+    if is_default and not any(" " in word for word in words):
+        words = [" ".join(words)] if [item["type"] for item in positional] == ["str"] else words
+    for parameter in positional:
+        name = parameter["name"]
+        if parameter["type"] in ("list", "csv"):
+            params[name] = [*params.get(name, []), *words]
+            return
+        if words and name in params:
+            raise given_twice(name, params[name], words[0])
+        if words:
+            params[name], *words = words
+    if words:
+        hint = "Put the query in single quotes." if positional else "It takes flags only."
+        message = f"{command} does not take {quoted(words[0])}."
+        raise SearchError("invalid_input", message, hint)
+
+
+def stdin_lines() -> list[str]:
+    """Return the lines of standard input that hold something; raises SearchError without any."""
+    lines = [line.strip() for line in read_argument("@-", "-").splitlines() if line.strip()]
+    if not lines:
+        hint = "Give - only where something is piped in."
+        raise SearchError("invalid_input", "Standard input held nothing.", hint)
+    return lines
 
 
 def read_params_json(text: str) -> Fields:
@@ -2075,24 +2023,20 @@ def read_argument(value: str, name: str) -> str:
     if len(data) > MAX_INPUT_BYTES:
         message = f"{name}: {path!r} is over {MAX_INPUT_BYTES} bytes long."
         raise SearchError("invalid_input", message, "Split it.")
+    check_is_text(data, name, path)
     return data.decode("utf-8-sig", "replace")
+
+
+def check_is_text(data: bytes, name: str, path: str) -> None:
+    """Raise SearchError (invalid_input) if a file begins as gzip or UTF-16 does."""
+    if data.startswith(b"\x1f\x8b") or b"\0" in data:
+        message = f"{name}: {path!r} is no UTF-8 text."
+        raise SearchError("invalid_input", message, "Unpack it, or convert it to UTF-8.")
 
 
 def file_name(path: str) -> bytes:
     """Return a path, ~ expanded, in UTF-8: the locale may not know its letters."""
     return os.path.expanduser(path).encode("utf-8", "surrogateescape")
-
-
-def report_progress(text: str, done: int, total: int) -> None:
-    """Show progress on a terminal's stderr, in one line that is written again each time."""
-    sys.stderr.write(f"\r\x1b[K{text} ({done} of {total})")
-    sys.stderr.flush()
-
-
-def erase_progress() -> None:
-    """Erase the line of progress."""
-    sys.stderr.write("\r\x1b[K")
-    sys.stderr.flush()
 
 
 # ----- output
@@ -2101,36 +2045,26 @@ def erase_progress() -> None:
 def print_document(document: Document, options: Fields, script: Fields) -> int:
     """Print a document, or write it to --output and print a receipt; return its exit code."""
     to_markdown = script["to_markdown"]
-    kind = "" if document["ok"] else document["details"]["kind"]
-    lines = bool(options.get("lines")) or ("lines" in options and document["ok"])
-    if lines:  # --jsonl: each item is a document of its own; without --output it is printed already
-        text = "\n".join(options["lines"]) if "output" in options else ""
-        text = dump_json(document) if EXIT_CODES.get(kind, 0) >= 70 and not text else text
-    elif options.get("format") == "markdown":
+    if options.get("format") == "markdown":
         try:
             text = to_markdown(document)
         except Exception as error:  # noqa: BLE001  a defect of ours: the caller gets a document
             document = internal_error(error, bool(options.get("verbose")))
-            kind, text = "internal", error_markdown(document)
+            text = error_markdown(document)
     else:
         is_plain = "to_terminal" in script and not {"format", "output", "pretty"} & options.keys()
         text = script["to_terminal"](document, to_markdown) if is_plain else ""
-        is_pretty = bool(options.get("pretty")) or sys.stdout.isatty()
-        text = text or dump_json(document, is_pretty)
-    code = EXIT_CODES[kind] if kind else 0
-    if "output" in options and (document["ok"] or lines):
-        receipt = write_output(options["output"], text, document)
-        code = code if receipt["ok"] else EXIT_CODES["invalid_input"]
-        failure = {} if document["ok"] else document  # a signal, or no item worked
-        text = dump_json({**receipt, **failure} if receipt["ok"] else receipt)
-    if text:
-        write_stdout(text)
-    return code
+        text = text or dump_json(document, bool(options.get("pretty")) or sys.stdout.isatty())
+    if "output" in options and document["ok"]:
+        document = write_output(options["output"], text, document)
+        text = dump_json(document)
+    write_stdout(text)
+    return 0 if document["ok"] else EXIT_CODES[document["details"]["kind"]]
 
 
 def write_stdout(text: str) -> bool:
     """Write text and a newline to stdout as UTF-8, whole; return False if its reader has gone."""
-    _WRITING["now"] = True
+    _PRINTING["now"] = True
     reader_is_there = True
     try:
         sys.stdout.buffer.write((text + "\n").encode("utf-8", "replace"))
@@ -2142,37 +2076,64 @@ def write_stdout(text: str) -> bool:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         reader_is_there = False
     finally:
-        _WRITING["now"] = False
-    if _WRITING["signal"]:
-        raise Stopped(_WRITING["signal"])
+        _PRINTING["now"] = False
+    if _PRINTING["signal"]:
+        raise Stopped(_PRINTING["signal"])
     return reader_is_there
 
 
+def check_output(path: str) -> None:
+    """Raise SearchError (invalid_input) if no file can be written at a path."""
+    import tempfile
+
+    target = os.path.realpath(file_name(path))
+    try:
+        if os.path.isdir(target):
+            raise IsADirectoryError(21, "it is a folder")
+        if os.path.isfile(target) or not os.path.exists(target):  # else a device
+            with tempfile.TemporaryFile(dir=os.path.dirname(target)):
+                return
+    except OSError as error:
+        raise cannot_write(path, error) from None
+
+
+def cannot_write(path: str, error: OSError) -> SearchError:
+    """Return the error of a file that cannot be written."""
+    message = f"--output {path!r} could not be written: {error.strerror}."
+    return SearchError("invalid_input", message, "Name a file in a folder that is writable.")
+
+
 def write_output(path: str, text: str, document: Document) -> Document:
-    """Write text to path, whole or not at all; return the receipt to print.
+    """Write text to path; return the receipt to print.
 
     If that fails, the error document carries the result: what was paid for is not lost.
     """
+    data = (text + "\n").encode("utf-8", "replace")
+    try:
+        write_whole(os.path.realpath(file_name(path)), data)
+    except OSError as error:
+        return error_document(cannot_write(path, error)) | {"document": document}
+    return {"ok": True, "output": path, "bytes": len(data)}
+
+
+def write_whole(target: bytes, data: bytes, mode: int | None = None) -> None:
+    """Write a file, whole or not at all; raises OSError.
+
+    mode: its permissions; without, those that it has. A device such as /dev/null is written to.
+    """
     import tempfile
 
-    data = (text + "\n").encode("utf-8", "replace")
-    target = os.path.realpath(file_name(path))
-    try:
-        if os.path.exists(target) and not os.path.isfile(target):
-            # A device such as /dev/null: a rename would replace it by a file.
-            with open(target, "wb") as device:
-                device.write(data)
-        else:
-            with tempfile.TemporaryDirectory(dir=os.path.dirname(target)) as folder:
-                whole = os.path.join(folder, os.path.basename(target))
-                with open(whole, "wb") as file:
-                    file.write(data)
-                os.replace(whole, target)
-    except OSError as error:
-        message = f"--output {path!r} could not be written: {error.strerror}."
-        hint = "Name a file in a folder that exists and is writable. The result is in document."
-        return error_document(SearchError("invalid_input", message, hint)) | {"document": document}
-    return {"ok": True, "output": path, "bytes": len(data)}
+    if os.path.exists(target) and not os.path.isfile(target):
+        with open(target, "wb") as device:  # a rename would replace it by a file
+            device.write(data)
+        return
+    with tempfile.TemporaryDirectory(dir=os.path.dirname(target)) as folder:
+        part = os.path.join(folder, b"part")
+        with open(part, "wb") as file:
+            if mode is not None or os.path.exists(target):
+                os.chmod(part, os.stat(target).st_mode & 0o7777 if mode is None else mode)
+            file.write(data)
+        os.replace(part, target)
 
 
 def end_process(code: int) -> None:

@@ -11,8 +11,24 @@ import os
 import re
 import sys
 
-from websearch.command_line import Stopped, file_name, read_argument, write_stdout
-from websearch.common import EXIT_CODES, MAX_INPUT_BYTES, SearchError, dump_json, object_field
+from websearch.command_line import (
+    Stopped,
+    cannot_write,
+    check_is_text,
+    file_name,
+    read_argument,
+    write_stdout,
+)
+from websearch.common import (
+    EXIT_CODES,
+    MAX_INPUT_BYTES,
+    SearchError,
+    drop_empty,
+    dump_json,
+    error_document,
+    object_field,
+    spell_hints,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -47,7 +63,10 @@ def read_queries(params: Fields, hint: str) -> Fields:
 
 
 def queries_in(text: str) -> list[str]:
-    """Return the queries of a JSON array, or else of lines; objects as JSON text."""
+    """Return the queries of a JSON array, or else of lines; objects as JSON text.
+
+    Blank lines and those that begin with # are left out.
+    """
     items: Any = None
     if text.lstrip().startswith("["):
         try:
@@ -55,7 +74,8 @@ def queries_in(text: str) -> list[str]:
         except (ValueError, RecursionError):  # lines that begin with a bracket
             items = None
     if not isinstance(items, list):
-        items = [line.strip() for line in text.splitlines() if line.strip()]
+        lines = map(str.strip, text.splitlines())
+        items = [line for line in lines if line and not line.startswith("#")]
     return [item if isinstance(item, str) else dump_json(item) for item in items]
 
 
@@ -78,6 +98,9 @@ def batch_outcome(results: list[Document]) -> Document:
 STREAM_PIECE = 100  # queries that are answered together
 READ_SIZE = 65_536  # bytes of input that are read at a time
 MAX_LINE = 100_000  # bytes of a line of input; a longer one is cut, which makes it a bad one
+# Errors that the same line would meet again; a page that is gone (404, 410) is one, too.
+SETTLED = ("no_results", "invalid_input", "refused", "unsupported")
+COSTS = ("credits", "billed_queries", "billed")  # fields that say what a document has cost
 
 
 def wants_lines(options: Fields) -> bool:
@@ -91,67 +114,254 @@ def run_with_input(
     params: Fields,
     report: ProgressCallback,
     options: Fields,
-) -> Document:
+) -> Document | int:
     """Run a batch for the command line: run is its run_batch, hint as for read_queries.
 
     With JSON Lines, which name their input, the queries are read and answered in pieces, so memory
-    is bounded. Once the key is refused or the quota is used up, no more are asked. Returns ok, or
-    the first error if nothing worked. Raises SearchError for an input that cannot be read.
+    is bounded. Once the key is refused or the quota is used up, no more are asked. Returns the exit
+    code, or the document of what is no JSON Lines. Raises SearchError for a bad input or output.
     """
     if not wants_lines(options) or not {"input", "queries"} & params.keys():
         return run(read_queries(params, hint), report)
-    done = done_inputs(options, "input")
-    writer = LineWriter(options)
+    others = {name: value for name, value in params.items() if name != "input"}
     start = 0
+    with LineWriter(options, "input") as writer:
 
-    def emit(number: int, document: Document) -> None:
-        writer.emit(start + number, {"input": queries[number], **document})
+        def emit(number: int, document: Document) -> None:
+            writer.emit(start + number, {"input": queries[number], **document})
 
-    for piece in query_pieces(params):
-        queries = [query for query in piece if hash(query) not in done]
-        others = {name: value for name, value in params.items() if name != "input"}
-        document = run({**others, "queries": queries}, report, emit) if queries else {"results": []}
-        if "results" not in document:  # a dry run, or an error of the whole batch
-            return document
-        start += len(queries)
-        if not document.get("ok", True) and EXIT_CODES[document["details"]["kind"]] in (3, 4):
-            break
-    return writer.outcome
+        for piece in query_pieces(params):
+            queries = [query for query in piece if hash(query) not in writer.done]
+            if not queries:
+                continue
+            document = run({**others, "queries": queries}, report, emit)
+            if "results" not in document:  # a dry run, or an error of the whole batch
+                return document
+            start += len(queries)
+            code = 0 if document.get("ok", True) else EXIT_CODES[document["details"]["kind"]]
+            if code in (3, 4) or writer.failure:
+                break
+        return writer.finish()
 
 
 class LineWriter:
-    """Prints the documents of a batch as JSON Lines, in the order of their numbers if ordered.
+    """Prints the documents of a run as JSON Lines: to stdout, or to the file of --output.
 
-    outcome: ok if one of them is, else the first error.
+    options: those of the command line. field: the field of a document that holds its input. done:
+    the hashes of the inputs that the files of --skip-done hold, and the one that is appended to.
+
+    Each line is written at once, so that a run that is killed loses none. The file of --output is
+    appended to if it is new or --skip-done is given; half a last line is removed first. Another
+    file is replaced at the end, if a line is an answer. No two runs write one file. A line that
+    cannot be written goes to stdout, and failure says why. A context manager, which finish() ends.
+    Raises SearchError (invalid_input).
     """
 
-    def __init__(self, options: Fields) -> None:
-        self.options, self.ordered = options, bool(options.get("ordered"))
+    def __init__(self, options: Fields, field: str) -> None:
+        if options.get("format") == "markdown" or options.get("pretty"):
+            hint = "Leave {format} and {pretty} out."
+            raise SearchError("invalid_input", "JSON Lines are compact JSON.", hint)
+        self.names, self.ordered = options["names"], bool(options.get("ordered"))
+        self.path = options.get("output", "")
+        self.target = os.path.realpath(file_name(self.path))
         self.held: dict[int, Document] = {}
-        self.printed = 0
-        self.outcome: Document = {"ok": True}
-        options["lines"] = []
+        self.printed = self.answered = self.bytes = 0
+        self.costs: Fields = {}
+        self.first_error: Document = {}
+        self.failure: SearchError | None = None
+        self.file: Any = None  # of --output, or its part until it is replaced
+        self.part = b""
+        paths = dict.fromkeys(options.get("skip_done") or [])
+        if self.path:
+            self.open_output(bool(paths))
+            paths |= {self.path: None} if paths else {}
+        for path in filter(is_stdout, paths):
+            try:
+                lock(sys.stdout, path)
+            except SearchError as error:
+                sys.stderr.write(f"{error.message}\n")  # that file is no place for a document
+                raise SystemExit(EXIT_CODES[error.kind]) from None
+            mend(file_name(path))
+        self.done = {done for path in paths for done in done_inputs(path, field)}
+
+    def open_output(self, is_resumed: bool) -> None:
+        """Open and lock the file of --output; raises SearchError."""
+        import tempfile
+
+        replaces = os.path.isfile(self.target) and os.path.getsize(self.target) and not is_resumed
+        try:
+            self.locked = open(self.target, "rb" if replaces else "ab", buffering=0)  # noqa: SIM115
+            lock(self.locked, self.path)
+            self.file = self.locked
+            if replaces:
+                descriptor, self.part = tempfile.mkstemp(dir=os.path.dirname(self.target))
+                os.chmod(self.part, os.stat(self.target).st_mode & 0o7777)
+                self.file = open(descriptor, "wb", buffering=0)  # noqa: SIM115
+            elif os.path.isfile(self.target):
+                mend(self.target)
+        except OSError as error:
+            raise cannot_write(self.path, error) from None
+
+    def __enter__(self) -> LineWriter:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the file of --output; one that existed is replaced if a line is an answer."""
+        if self.file:
+            self.file.close()
+        if self.part and self.answered:
+            os.replace(self.part, self.target)
+        elif self.part:
+            os.unlink(self.part)
+        self.file, self.part = None, b""
 
     def emit(self, number: int, document: Document) -> int:
         """Print a document as soon as it is its turn; return how many were printed."""
         before = self.printed
         self.held[number] = document
         while (turn := self.printed if self.ordered else number) in self.held:
-            document = self.held.pop(turn)
-            if document["ok"] or not self.printed:
-                self.outcome = batch_outcome([document])
+            document = spell_hints(self.held.pop(turn), self.names)
             self.printed += 1
+            self.answered += document["ok"]
+            if not document["ok"]:
+                self.first_error = self.first_error or document
+            self.add_costs(document)
             self.print_line(dump_json(document))
         return self.printed - before
 
+    def add_costs(self, document: Document) -> None:
+        """Add what a document has cost: numbers, or engine -> number."""
+        for name in COSTS:
+            cost = document.get(name) or object_field(document, "details").get(name)
+            if isinstance(cost, dict):
+                known = self.costs.setdefault(name, {})
+                known.update({key: known.get(key, 0) + number for key, number in cost.items()})
+            elif cost:
+                self.costs[name] = self.costs.get(name, 0) + cost
+
     def print_line(self, line: str) -> None:
-        """Print a line at once; for --output, keep it until the end."""
-        if "output" in self.options:
-            self.options["lines"].append(line)
-            return
-        self.options["lines"] = [line]  # says that there are lines, without keeping all of them
-        if not write_stdout(line):
+        """Write a line; raises Stopped if nobody reads stdout any more."""
+        if self.file and not self.failure:
+            size = os.fstat(self.file.fileno()).st_size
+            data = (line + "\n").encode("utf-8", "replace")
+            try:
+                self.bytes += len(data)
+                while data:
+                    data = data[self.file.write(data) :]
+            except OSError as error:
+                self.failure = cannot_write(self.path, error)
+                if os.path.isfile(self.target):
+                    self.file.truncate(size)
+        if (self.failure or not self.file) and not write_stdout(line):
             raise Stopped(0)
+
+    def finish(self) -> int:
+        """Print the receipt of --output; return the exit code."""
+        is_left = bool(self.part) and not self.answered
+        self.close()
+        document: Document = {"ok": True}
+        if self.failure:
+            document = spell_hints(error_document(self.failure), self.names)
+        elif self.printed and not self.answered:
+            document = {name: self.first_error[name] for name in ("ok", "error", "details")}
+        if not self.printed and self.done:
+            sys.stderr.write("Nothing is left to do: every line is done already.\n")
+        if self.path:
+            warnings = ["The file was left as it was: no line is an answer."] if is_left else []
+            counts = {
+                "output": self.path,
+                "bytes": self.bytes,
+                "already_done": len(self.done),
+                "answered": self.answered,
+                "failed": self.printed - self.answered,
+            }
+            write_stdout(
+                dump_json(
+                    {**document, **counts, **drop_empty({"warnings": warnings}), **self.costs}
+                )
+            )
+        return 0 if document["ok"] else EXIT_CODES[document["details"]["kind"]]
+
+
+def is_stdout(path: str) -> bool:
+    """Return whether standard output is the file at a path."""
+    try:
+        return os.path.samestat(os.stat(file_name(path)), os.fstat(1))
+    except OSError:
+        return False
+
+
+def lock(file: Any, path: str) -> None:
+    """Lock a file until it is closed; raises SearchError if another run writes it."""
+    try:
+        import fcntl
+
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        message = f"{path!r} is written by another run{lock_holder(file)}."
+        raise SearchError("invalid_input", message, "Wait until it has ended.") from None
+    except (ImportError, OSError):  # Windows, or a file system without locks
+        return
+
+
+def lock_holder(file: Any) -> str:
+    """Return which process has locked a file, if the system tells: Linux does."""
+    try:
+        inode = f":{os.fstat(file.fileno()).st_ino} "
+        with open("/proc/locks", encoding="ascii") as locks:
+            return f", process {next(line.split()[4] for line in locks if inode in line)}"
+    except (OSError, StopIteration):
+        return ""
+
+
+def mend(name: bytes) -> None:
+    """Complete the last line of a file; remove it if it is half of one. Raises OSError."""
+    with open(name, "r+b") as file:
+        size, line = 0, b"\n"
+        for line in file:
+            size += len(line)
+        if line.endswith(b"\n"):
+            return
+        try:
+            json.loads(line)
+        except (ValueError, RecursionError):
+            if line.startswith(b"{"):
+                file.truncate(size - len(line))
+                return
+        file.seek(0, 2)
+        file.write(b"\n")
+
+
+def done_inputs(path: str, field: str) -> Iterator[int]:
+    """Yield the hashes of the inputs that need not be asked again, by a file of documents.
+
+    field: the field of a document that holds its input. An input is done if it has an answer, or
+    an error that it would meet again; a missing file holds none. Raises SearchError.
+    """
+    try:
+        with open(file_name(path), "rb") as file:
+            for line in file:
+                try:
+                    document = json.loads(line)
+                except (ValueError, RecursionError):  # half a line, of a run that was killed
+                    continue
+                details = object_field(document, "details")
+                is_gone = details.get("kind") == "http" and details.get("status") in (404, 410)
+                if (
+                    isinstance(document, dict)
+                    and field in document
+                    and (document.get("ok") is True or is_gone or details.get("kind") in SETTLED)
+                ):
+                    yield hash(str(document[field]))
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        message = f"skip_done: {path!r} could not be read: {error.strerror}."
+        hint = "Name the file that holds the output of the earlier run."
+        raise SearchError("invalid_input", message, hint) from None
 
 
 def query_pieces(params: Fields) -> Iterator[list[str]]:
@@ -179,6 +389,7 @@ def input_pieces(path: str) -> Iterator[list[str]]:
     try:
         with open(0 if name == "-" else file_name(name), "rb") as file:
             data = file.read1(READ_SIZE).removeprefix(b"\xef\xbb\xbf")
+            check_is_text(data, "input", path)
             if re.match(rb'\s*\[\s*(?:["{]|$)', data):
                 data += file.read(MAX_INPUT_BYTES)
                 if len(data) > MAX_INPUT_BYTES:
@@ -197,42 +408,6 @@ def input_pieces(path: str) -> Iterator[list[str]]:
     except (OSError, ValueError) as error:  # ValueError: a path with NUL
         message = f"input: {path!r} could not be read: {getattr(error, 'strerror', error)}."
         raise SearchError("invalid_input", message, hint) from None
-
-
-def done_inputs(options: Fields, field: str) -> set[int]:
-    """Return the hashes of the inputs that need not be asked again, by the file of skip_done.
-
-    field: the field of a document that holds its input. An input is done if it has an answer, or
-    an error that the same call would meet again; a missing file holds no inputs. A newline is
-    printed if standard output is a file that may end in half a line. Raises SearchError.
-    """
-    done: set[int] = set()
-    path = options.get("skip_done", "")
-    name = file_name(path)
-    line = b""
-    try:
-        if not os.path.exists(name):
-            return done
-        with open(name, "rb") as file:
-            for line in file:
-                try:
-                    document = json.loads(line)
-                except (ValueError, RecursionError):  # half a line, of a run that was killed
-                    continue
-                details = object_field(document, "details")
-                code = EXIT_CODES.get(str(details.get("kind")))
-                settled = code in (1, 2, 5) and not details.get("retryable")
-                if isinstance(document, dict) and (document.get("ok") is True or settled):
-                    done.add(hash(str(document.get(field))))
-            printed = sys.stdout.fileno()
-            same = os.path.sameopenfile(file.fileno(), printed)
-            if os.fstat(printed).st_size and not (same and line.endswith(b"\n")):
-                write_stdout("")
-    except OSError as error:
-        message = f"skip_done: {path!r} could not be read: {error.strerror}."
-        hint = "Name the file that holds the output of the earlier run."
-        raise SearchError("invalid_input", message, hint) from None
-    return done
 
 
 # ===== end of shared block: batch =================================================================

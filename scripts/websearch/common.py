@@ -42,18 +42,15 @@ EXIT_CODES = {
     "internal": 70, "interrupted": 130, "terminated": 143,
 }  # fmt: skip
 MAX_MESSAGE = 500  # characters of an error message or hint; what a server sends may be longer
-
-
-# How a caller writes a parameter that a hint names: command_line.py and servers/ set it.
-SPELLING: dict[str, Callable[[str], str]] = {"parameter": str}
+MARK = r"\{([a-z_]+)\}"  # a parameter that a hint names
 
 
 class SearchError(Exception):
     """A failure that becomes an error document.
 
-    kind: a key of EXIT_CODES. hint: what to do next, as spell() takes it. retryable: the same call
-    may work later. retry_after: seconds until then, if the provider names them. Other details go
-    into the document.
+    kind: a key of EXIT_CODES. hint: what to do next; parameters in it are marked: {since}.
+    retryable: the same call may work later. retry_after: seconds until then, if the provider names
+    them. Other details go into the document.
     """
 
     def __init__(self, kind: str, message: str, hint: str = "", **details: Any) -> None:
@@ -68,9 +65,32 @@ class DryRun(Exception):  # noqa: N818  not an error
     """Raised with the request (without its key) that a dry run keeps from being sent."""
 
 
-def spell(hint: str) -> str:
-    """Return a hint in which marked parameters, such as {since}, are as the caller writes them."""
-    return re.sub(r"\{([a-z_]+)\}", lambda mark: SPELLING["parameter"](mark[1]), hint)
+def spell_hints(document: Document, names: dict[str, str] | None = None) -> Document:
+    """Return a document whose hints and warnings name parameters as its reader writes them.
+
+    names: parameter -> what the reader calls it; a sentence that names another one is left out.
+    Without names every parameter goes by its own name.
+    """
+
+    def spelled(value: Any, is_own: bool = False) -> Any:  # whether it is the program's own text
+        if isinstance(value, dict):
+            own = ("hint", "warnings")
+            return {field: spelled(item, field in own) for field, item in value.items()}
+        if isinstance(value, list):
+            items = [spelled(item, is_own) for item in value]
+            return [item for item in items if item != "" or not is_own]
+        if not is_own or not isinstance(value, str):
+            return value
+        sentences = [
+            sentence
+            for sentence in re.split(r"(?<=\.) ", value)
+            if names is None or names.keys() >= {*re.findall(MARK, sentence)}
+        ]
+        text = re.sub(r"^Or (\w)", lambda first: first[1].upper(), " ".join(sentences))
+        return re.sub(MARK, lambda mark: names[mark[1]] if names else mark[1], text)
+
+    spelled_document: Document = spelled(document)
+    return spelled_document
 
 
 def error_document(error: SearchError) -> Document:
@@ -78,7 +98,7 @@ def error_document(error: SearchError) -> Document:
 
     Text of a server or page may stand in every message, so all of them are cleaned and cut here.
     """
-    hint = spell(one_line(error.details["hint"], MAX_MESSAGE))
+    hint = one_line(error.details["hint"], MAX_MESSAGE)
     details = {"kind": error.kind, "retryable": error.retryable, **error.details, "hint": hint}
     message = one_line(error.message, MAX_MESSAGE)
     return {"ok": False, "error": message, "details": drop_empty(details)}
@@ -110,16 +130,21 @@ _CONTROLS: dict[int, str | None] = {
     **dict.fromkeys([*range(0x09), *range(0x0B, 0x20), *range(0x7F, 0xA0)]),
     **dict.fromkeys(range(0xD800, 0xE000), "\ufffd"),
 }
-# Characters that show nothing and can hide text: Unicode's Default_Ignorable_Code_Point.
+# Characters that show nothing and can hide text: Unicode's Default_Ignorable_Code_Point. Their
+# neighbours need some: joiners those of Persian, Hindi, emoji; variation selectors emoji and CJK.
+_FOREIGN = "\u0300-\u1fff\u2190-\u3163\u3165-\ufaff\U00010000-\U0001bc9f\U0001d200-\U0003ffff"
 _IGNORABLE = (
-    "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e"
-    "\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufff8\U0001bca0-\U0001bca3\U0001d173-\U0001d17a"
-    "\U000e0000-\U000e0fff]"
+    "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u200e\u200f\u202a-\u202e"
+    "\u2060-\u206f\u3164\ufe03-\ufe0d\ufeff\uffa0\ufff0-\ufff8\U0001bca0-\U0001bca3"
+    "\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
+    f"|(?<![{_FOREIGN}\ufe0f])[\u200c\u200d]|[\u200c\u200d](?![{_FOREIGN}])"
+    "|(?<![\u2190-\u2aff\u3000-\u9fff\uf900-\ufaff\U00020000-\U0003ffff])[\ufe00-\ufe02]"
+    "|(?<![#*0-9\u00a9\u00ae\u203c-\u3299\U0001f000-\U0001faff])[\ufe0e\ufe0f]"
 )
-# Characters that are text or emoji (U+FE0E, U+FE0F); those of CJK and mathematics with variants.
-_EMOJI_BASE = "[#*0-9\u00a9\u00ae\u203c-\u3299\U0001f000-\U0001faff]"
-_VARIANT_BASE = "[\u2190-\u2aff\u3000-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]"
 MAX_MARKS = 30  # combining marks in a row; to normalize a longer row takes quadratic time
+# Names of fields that hold addresses, and what a page of the web has for one.
+_ADDRESS_FIELD = r"(?i)(?:url|uri|link|href|website|src)s?$"
+WEB_ADDRESS = r"(?i)https?://[^\s/?#]"
 
 
 def clean_text(text: str, model_answer: bool = False) -> str:
@@ -129,25 +154,8 @@ def clean_text(text: str, model_answer: bool = False) -> str:
     text = text.translate(_CONTROLS)
     if model_answer or text.isascii():
         return text
-    text = re.sub(_IGNORABLE, needed_character, text)
+    text = re.sub(_IGNORABLE, "", text)
     return re.sub(r"[^\w\s\x00-\u02ff]{31,}", fewer_marks, text)  # re has no class of marks
-
-
-def needed_character(match: re.Match[str]) -> str:
-    """Return a character that shows nothing by itself if its neighbours need it, else ""."""
-    text, index, character = match.string, match.start(), match[0]
-    before, after = text[max(0, index - 1) : index], text[index + 1 : index + 2]
-    if character in "\u200c\u200d":  # the joiners of Persian, Hindi and the like, and of emoji
-        foreign = before > "\u02ff" and after > "\u02ff" and not (before + after).isspace()
-        hidden = re.match(_IGNORABLE, after) or (
-            before != "\ufe0f" and re.match(_IGNORABLE, before)
-        )
-        return character if foreign and not hidden else ""
-    if character in "\ufe0e\ufe0f":
-        return character if re.match(_EMOJI_BASE, before) else ""
-    return (
-        character if character in "\ufe00\ufe01\ufe02" and re.match(_VARIANT_BASE, before) else ""
-    )
 
 
 def fewer_marks(match: re.Match[str]) -> str:
@@ -162,15 +170,20 @@ def fewer_marks(match: re.Match[str]) -> str:
     return "".join(characters)
 
 
-def clean_tree(value: Any, model_answer: bool = False) -> Any:
-    """Return JSON data with every text cleaned, and None for numbers that JSON cannot hold."""
+def clean_tree(value: Any, model_answer: bool = False, field: str = "") -> Any:
+    """Return JSON data with every text cleaned.
+
+    Addresses that are not of the web, such as javascript:, become "", and numbers that JSON cannot
+    hold None. field: the name under which the value stands.
+    """
     if isinstance(value, str):
-        return clean_text(value, model_answer)
+        is_live = re.search(_ADDRESS_FIELD, field) and not re.match(WEB_ADDRESS, value)
+        return "" if is_live else clean_text(value, model_answer)
     if isinstance(value, dict):
         pairs = value.items()
-        return {clean_text(name): clean_tree(item, model_answer) for name, item in pairs}
+        return {clean_text(name): clean_tree(item, model_answer, name) for name, item in pairs}
     if isinstance(value, list):
-        return [clean_tree(item, model_answer) for item in value]
+        return [clean_tree(item, model_answer, field) for item in value]
     return None if isinstance(value, float) and not abs(value) < float("inf") else value
 
 
@@ -311,8 +324,8 @@ OUTPUT_PARAMS: list[Fields] = [
      "help": "one document a line, each at once; there may be any number of them"},
     {"name": "ordered", "type": "bool", "batch": True,
      "help": "jsonl in the order of the input, not as the answers come"},
-    {"name": "skip_done", "type": "str", "batch": True, "metavar": "FILE",
-     "help": "jsonl without what this file, the output of an earlier run, holds already"},
+    {"name": "skip_done", "type": "list", "batch": True, "metavar": "FILE",
+     "help": "jsonl without what this file, the output of an earlier run, holds; may be repeated"},
 ]
 # fmt: on
 
@@ -320,13 +333,11 @@ OUTPUT_PARAMS: list[Fields] = [
 def check_params(command: str, spec: Fields, params: Fields) -> Fields:
     """Return checked parameters under their table names, defaults filled in; raises SearchError."""
     values = canonical_names(command, spec, params)
-    spelled = {spelled_name(name) for name in params}
     checked: Fields = {}
     for parameter in [*spec["params"], *COMMON_PARAMS]:
         name = parameter["name"]
         if name in values:
-            shown = next((word for word in parameter.get("aliases", ()) if word in spelled), name)
-            checked[name] = check_value({**parameter, "name": shown}, values[name])
+            checked[name] = check_value(parameter, values[name])
         elif parameter.get("required"):
             hint = f"Give {name}: {parameter['help']}."
             raise SearchError("invalid_input", f"{name} is missing.", hint)
@@ -572,7 +583,7 @@ def log_operation(span: str, params: Fields, document: Document) -> None:
         record["resultLen"] = len(document.get("text") or dump_json(document))
     else:
         record["error"] = document["error"]
-    line = dump_json(record) + "\n"
+    line = dump_json(clean_tree(record)) + "\n"
     if verbose:
         sys.stderr.write(line)
     try:
@@ -584,58 +595,58 @@ def log_operation(span: str, params: Fields, document: Document) -> None:
         sys.stderr.write(f"WEB_SEARCH_LOG could not be written: {error.strerror}\n")
 
 
-def json_length(document: Document) -> int:
-    """Return the length of a document as compact JSON."""
-    return len(dump_json(document))
-
-
 def fit_document(
     document: Document,
     max_chars: int,
     expendable: tuple[str, ...] = (),
-    measure: Callable[[Document], int] = json_length,
+    measure: Callable[[Document], int] | None = None,
 ) -> None:
     """Cut a document to max_chars characters (0: no limit); "truncated" says what was cut.
 
     expendable: fields that go first, the first of them before the others. measure: returns the
-    length of a document as it will be printed. _CUTS says what is cut in which order; of each no
-    more than necessary.
+    length of a document as it will be printed, by default as JSON. _CUTS says what is cut in which
+    order; of each no more than necessary.
     """
-    length = measure(document)
+    from bisect import bisect_right
+
+    length = (measure or json_length)(document)
     if not max_chars or length <= max_chars:
         return
     limits = dict.fromkeys(("items", "characters", "documents"), length)
     limits["fields"] = len(expendable)
 
-    def fits() -> bool:
-        return measure(cut_document(document, limits, expendable, max_chars)) <= max_chars
+    def cut(name: str, limit: int) -> Document:
+        return cut_document(document, {**limits, name: limit}, expendable, max_chars)
+
+    def cut_length(limit: int) -> int:
+        return (measure or json_length)(cut(name, limit))
 
     for name, least in _CUTS:
         most, limits[name] = limits[name], min(least, limits[name])
-        if fits():
-            low = limits[name]
-            while low < most:
-                limits[name] = (low + most + 1) // 2
-                low, most = (limits[name], most) if fits() else (low, limits[name] - 1)
-            limits[name] = low
+        if cut_length(limits[name]) <= max_chars:
+            limits[name] += bisect_right(range(limits[name] + 1, most), max_chars, key=cut_length)
             break
-    cut = cut_document(document, limits, expendable, max_chars)
+    shorter = cut(name, limits[name])
     document.clear()
-    document.update(cut)
+    document.update(shorter)
+
+
+def json_length(document: Document) -> int:
+    """Return the length of a document as compact JSON."""
+    return len(dump_json(document))
 
 
 def cut_document(
     document: Document, limits: dict[str, int], expendable: tuple[str, ...], max_chars: int
 ) -> Document:
     """Return a document within limits (see fit_document), with a note of what was cut."""
-    note: Fields = {**object_field(document, "truncated")}
-    note["hint"] = spell(
+    note: Fields = {"left_out": [], "items_dropped": {}, **object_field(document, "truncated")}
+    note["hint"] = (
         f"Cut to fit {{max_chars}} {max_chars}; a larger one shows more. Ask for fewer results, or "
         "narrow the query, to see more of each."
     )
-    dropped: dict[str, int] = {**note.pop("items_dropped", {})}
-    left_out: dict[str, None] = dict.fromkeys(note.pop("left_out", ()))
     gone = expendable[: len(expendable) - limits["fields"]]
+    left_out, dropped = dict.fromkeys(note["left_out"]), dict(note["items_dropped"])
 
     def trim(value: Any, field: str = "") -> Any:
         if isinstance(value, dict):

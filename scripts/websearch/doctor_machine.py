@@ -33,7 +33,7 @@ def report_line(name: str, status: str, message: str, hint: str = "", kind: str 
             "name": name,
             "status": status,
             "message": message,
-            "hint": common.spell(hint),
+            "hint": hint,
             "kind": kind,
         }
     )

@@ -12,6 +12,7 @@ import shutil
 import sys
 import textwrap
 
+from websearch.command_line import is_agents
 from websearch.common import object_field, one_line
 
 TYPE_CHECKING = False
@@ -21,8 +22,6 @@ if TYPE_CHECKING:
 
     from websearch.common import Document
 
-# Set by agents for the commands that they run, and by CI.
-AGENT_VARIABLES = ("CLAUDECODE", "CODEX_SANDBOX", "GEMINI_CLI", "OPENCODE", "CURSOR_AGENT", "CI")
 WIDEST_TEXT = 100  # columns: longer lines are hard to read
 USUAL_WIDTH = 80  # columns
 BOLD, DIM, RED, PLAIN = "\x1b[1m", "\x1b[2m", "\x1b[31m", "\x1b[0m"
@@ -56,12 +55,6 @@ def opening(number: str) -> Callable[[Document, Callable[[Document], str]], str]
         return to_terminal(document, to_markdown)
 
     return show_and_open
-
-
-def is_agents() -> bool:
-    """Return whether an agent or CI has started this process, or the terminal is a dumb one."""
-    is_dumb = os.environ.get("TERM", "") == "dumb"
-    return is_dumb or any(os.environ.get(name) for name in AGENT_VARIABLES)
 
 
 def for_people(document: Document, to_markdown: Callable[[Document], str]) -> str:

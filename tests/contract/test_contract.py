@@ -186,16 +186,9 @@ class EveryScript(unittest.TestCase):
                 for parameter in spec["params"]:
                     with self.subTest(name, command=command, parameter=parameter["name"]):
                         flag = "--" + parameter["name"].replace("_", "-")
-                        self.assertRegex(text, rf"(?m)^  (-\w, )?{flag}\b")
-                        words = " ".join(parameter["help"].split())
-                        self.assertIn(words, " ".join(text.split()))
-
-    def test_help_is_aligned_within_80_columns_and_names_values(self) -> None:
-        text = run_script("brave_search.py", "web", "--help").stdout.decode()
-        options = text.partition("options:")[2]
-        self.assertLessEqual(max(map(len, options.splitlines())), 80)
-        self.assertRegex(options, r"(?m)^  -n, --count, --num N +results, 1 to 20")
-        self.assertRegex(options, r"(?m)^  --output FILE +write to this file")
+                        self.assertRegex(text, rf"(?m)^  (-\w.*, )?{flag}\b")
+                        words = "".join(parameter["help"].split())
+                        self.assertIn(words, "".join(text.split()))
 
     def test_every_command_has_its_run_function_and_common_parts(self) -> None:
         for name in STANDALONE:
@@ -234,30 +227,21 @@ class LongValues(unittest.TestCase):
 class MistypedCommands(FakeServerCase):
     """A first word that is nearly a command while the parameters come as JSON: nothing is sent."""
 
-    CASES = (  # script, such a word, the command, JSON without a query, JSON with one
-        ("brave_search.py", "summarize", "summarizer", {"count": 3}, {"query": "x"}),
-        ("serper_search.py", "nwes", "news", {"count": 3}, {"query": "x"}),
-        ("gemini_search.py", "reddt", "reddit", {"timeout": 9}, {"query": "x"}),
-        ("keyless_search.py", "serch", "search", {"count": 3}, {"query": "x"}),
-        ("web_search.py", "recal", "recall", {"count": 3}, {"query": "x"}),
-    )
+    CASES = (  # script, such a word, the command, JSON
+        ("brave_search.py", "summarize", "summarizer", '{"key": "k"}'),
+        ("brave_search.py", "serch", "search", '{"query": "x"}'),
+        ("serper_search.py", "nwes", "news", '{"count": 3}'),
+        ("gemini_search.py", "reddt", "reddit", "{}"),
+        ("keyless_search.py", "serch", "search", '{"query": "x"}'),
+        ("web_search.py", "recal", "recall", '{"query": "x"}'),
+    )  # fmt: skip
 
     def test_it_is_no_query(self) -> None:
-        for script, word, command, without, _ in self.CASES:
+        for script, word, command, given in self.CASES:
             with self.subTest(script):
-                run = self.run_script(script, word, "--params-json", json.dumps(without))
-                self.assertEqual(run.document["error"], f"{word!r} is no command.")
-                self.assertEqual(run.document["details"]["kind"], "invalid_input")
-                self.assertIn(f"command is {command}.", run.document["details"]["hint"])
-        self.assertEqual(self.server.requests, [])
-
-    def test_it_replaces_no_query_of_the_json(self) -> None:
-        for script, word, command, _, given in self.CASES:
-            with self.subTest(script):
-                run = self.run_script(script, word, "--params-json", json.dumps(given))
-                self.assertEqual(run.document["error"], f"query is given twice: 'x' and {word!r}.")
-                self.assertEqual(run.document["details"]["kind"], "invalid_input")
-                self.assertIn(f"command is {command}.", run.document["details"]["hint"])
+                run = self.run_script(script, word, "--params-json", given)
+                message = f"{word!r} is no command; did you mean {command}?"
+                self.assertEqual((run.code, run.document["error"]), (2, message))
         self.assertEqual(self.server.requests, [])
 
 
@@ -292,7 +276,6 @@ class Messages(unittest.TestCase):
             {item["name"]: label for label, item in tools.tool_parameters(name).items()}
             for name in tools.TOOLS
         ]
-        spell_hints = load_script("websearch.servers.hints").spell_hints
         names = "timeout|page_timeout|browser|archived|stale|llms"
         bare = rf"\b(?:Give|Raise|With|Without|Leave) (?:{names})\b"
         texts = {text for path in SCRIPTS.rglob("*.py") for _, text in message_texts(path)}
@@ -303,17 +286,18 @@ class Messages(unittest.TestCase):
                 self.assertLessEqual(set(re.findall(r"\{([a-z_]+)\}", text)), known)
                 self.assertNotRegex(text, bare)
                 for spelling in takes:
-                    hint = spell_hints({"hint": text}, spelling)["hint"]
+                    hint = COMMON.spell_hints({"hint": text}, spelling)["hint"]
                     self.assertNotRegex(hint, r"\{[a-z_]+\}")
 
     def test_a_hint_is_written_as_its_reader_writes_parameters(self) -> None:
         hint = "Try later. Raise {page_timeout}. Or {since} it."
         document = {"details": {"hint": hint}, "warnings": ["{since}.", "{x}."], "hint": "{a}?"}
         self.assertEqual(
-            load_script("websearch.servers.hints").spell_hints(document, {"since": "from"}),
+            COMMON.spell_hints(document, {"since": "from"}),
             {"details": {"hint": "Try later. Or from it."}, "warnings": ["from."], "hint": ""},
         )
-        self.assertEqual(COMMON.spell(hint), "Try later. Raise page_timeout. Or since it.")
+        plain = COMMON.spell_hints(document)["details"]["hint"]
+        self.assertEqual(plain, "Try later. Raise page_timeout. Or since it.")
 
 
 def message_texts(path: Path) -> list[tuple[int, str]]:
@@ -545,7 +529,7 @@ class OneDocument(FakeServerCase):
                     check=False,
                 )
                 line = b"brave_search.py: stdout could not be written: No space left on device\n"
-                self.assertEqual((run.returncode, run.stderr), (70, line))
+                self.assertEqual((run.returncode, run.stderr), (74, line))
 
     def test_text_is_utf_8_whatever_the_locale(self) -> None:
         environment = {
@@ -588,18 +572,21 @@ class OutputFile(FakeServerCase):
         self.assertEqual((run.code, run.document["ok"]), (4, False))
         self.assertEqual(path.read_text(), "before")
 
-    def test_a_result_that_cannot_be_written_is_not_lost(self) -> None:
-        run = self.run_script(self.script, "python", "--output", str(self.folder))
-        self.assertEqual((run.code, run.document["details"]["kind"]), (2, "invalid_input"))
-        self.assertTrue(run.document["document"]["web_results"])
+    def test_a_place_that_cannot_be_written_is_refused_before_anything_is_sent(self) -> None:
+        places = (self.folder / "missing" / "result.json", self.folder, Path("/proc/result.json"))
+        for path in places:
+            with self.subTest(path.name):
+                run = self.run_script(self.script, "python", "--output", str(path))
+                self.assertEqual((run.code, run.document["details"]["kind"]), (2, "invalid_input"))
+                self.assertIn("could not be written", run.document["error"])
+        self.assertEqual(self.server.requests, [])
 
-    def test_a_folder_that_does_not_exist_is_refused_before_anything_is_sent(self) -> None:
-        seen = len(self.server.requests)
-        path = self.folder / "missing" / "result.json"
-        run = self.run_script(self.script, "python", "--output", str(path))
-        self.assertEqual((run.code, run.document["details"]["kind"]), (2, "invalid_input"))
-        self.assertIn("its folder does not exist", run.document["error"])
-        self.assertEqual(len(self.server.requests), seen)
+    def test_a_file_keeps_its_mode(self) -> None:
+        path = self.folder / "result.json"
+        path.touch(mode=0o600)
+        self.run_script(self.script, "python", "--output", str(path))
+        self.assertEqual(path.stat().st_mode & 0o777, 0o600)
+        self.assertTrue(json.loads(path.read_text("utf-8"))["ok"])
 
     def test_a_device_is_written_to_and_stays_a_device(self) -> None:
         run = self.run_script(self.script, "python", "--output", "/dev/null")

@@ -637,7 +637,7 @@ class ApiDefaultTest(unittest.TestCase):
             for parameter in spec["params"]:
                 name, known = parameter["name"].replace("_", "-"), parameter["api_default"]
                 # The text of a flag ends where the next one begins.
-                shown = re.search(rf"(?ms)^  (?:-\w, )?--{name}\b.*?(?=^  -|\Z)", text)
+                shown = re.search(rf"(?ms)^  (?:-\w[^\n]*, )?--{name}\b.*?(?=^  -|\Z)", text)
                 default = re.search(r"\(API default: (.*)\)$", " ".join(shown[0].split()))
                 expected = None if known is None or "default" in parameter else str(known)
                 with self.subTest(command=command, parameter=name):
@@ -829,23 +829,9 @@ class ValidationTest(FakeServerCase):
             self.assertIn('{"query": "..."}', run.document["details"]["hint"])
 
     def test_a_query_given_by_a_word_and_by_json_is_refused_and_both_are_named(self) -> None:
-        for word, command in (("wbe", "web"), ("summarize", "summarizer"), ("news today", "")):
-            given = ("--params-json", '{"query": "x"}')
-            run = self.run_script("brave_search.py", word, *given)
-            self.assertEqual((run.code, run.document["details"]["kind"]), INVALID)
-            self.assertEqual(run.document["error"], f"query is given twice: 'x' and {word!r}.")
-            hint = (
-                f"Give it once. The nearest command is {command}." if command else "Give it once."
-            )
-            self.assertEqual(run.document["details"]["hint"], hint)
-
-    def test_a_word_like_a_command_beside_json_is_refused_with_that_command(self) -> None:
-        for given in ('{"key": "k"}', '{"entity_info": true}', '{"count": 3}', "{}"):
-            run = self.run_script("brave_search.py", "summarize", "--params-json", given)
-            self.assertEqual((run.code, run.document["details"]["kind"]), INVALID, given)
-            self.assertEqual(run.document["error"], "'summarize' is no command.")
-            hint = "The nearest command is summarizer. To search for 'summarize', put it into the"
-            self.assertIn(hint, run.document["details"]["hint"])
+        run = self.run_script("brave_search.py", "news today", "--params-json", '{"query": "x"}')
+        self.assertEqual((run.code, run.document["details"]["kind"]), INVALID)
+        self.assertEqual(run.document["error"], "query is given twice: 'x' and 'news today'.")
 
     def test_such_a_word_is_searched_for_after_a_command_or_among_others(self) -> None:
         for words in (("web", "summarize"), ("summarize this",), ("python",)):

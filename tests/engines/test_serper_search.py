@@ -434,15 +434,6 @@ class RefusedInputTest(SerperCase):
                 self.assertRegex(text, "(?s)" + said)
         self.assertEqual(self.server.requests, [])
 
-    def test_a_word_that_is_no_command_is_not_searched_for_in_place_of_the_jsons_query(
-        self,
-    ) -> None:
-        run = self.run_main("nwes", "--params-json", '{"query": "x"}')
-        self.assertEqual((run.code, run.document["details"]["kind"]), (2, "invalid_input"))
-        self.assertIn("query is given twice: 'x' and 'nwes'", run.document["error"])
-        self.assertIn("nearest command is news", run.document["details"]["hint"])
-        self.assertEqual(self.server.requests, [])
-
     def test_every_command_says_why_it_has_no_filter_for_adult_content(self) -> None:
         for command in set(COMMANDS) - {"account", "scrape"}:
             with self.subTest(command=command):

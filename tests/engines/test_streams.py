@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import fcntl
+import gzip
 import itertools
 import json
 import os
+import resource
 import subprocess
 import sys
 import tempfile
@@ -13,9 +16,17 @@ import unittest
 from pathlib import Path
 from typing import Any
 
-from tests.support import CANARY, SCRIPTS, FakeServerCase, clean_environment, load_script
+from tests.support import (
+    CANARY,
+    SCRIPTS,
+    FakeServerCase,
+    call_main,
+    clean_environment,
+    load_script,
+)
 
 KEY = "good-" + CANARY
+NOTHING_LEFT = b"Nothing is left to do: every line is done already.\n"
 # Script -> the variable of its key, and that of its address.
 BATCHES = {
     "serper_search.py": ("SERPER_API_KEY", "SERPER_BASE_URL"),
@@ -28,7 +39,8 @@ class StreamCase(FakeServerCase):
         super().setUp()
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
-        self.out = Path(folder.name) / "out.jsonl"
+        self.folder = Path(folder.name)
+        self.out = self.folder / "out.jsonl"
 
     def start(self, script: str, *words: str, key: str = KEY, **streams: Any) -> Any:
         name, address = BATCHES[script]
@@ -59,10 +71,8 @@ class StreamCase(FakeServerCase):
             process = self.start(script, "--skip-done", str(self.out), key=key, stdout=out)
             text = "".join(f"{line}\n" for line in lines)
             _, stderr = process.communicate(text.encode(), timeout=60)
-        self.assertEqual(stderr, b"")
-        return [
-            json.loads(line) for line in self.out.read_bytes().splitlines() if line[-1:] == b"}"
-        ]
+        self.assertIn(stderr, (b"", NOTHING_LEFT))
+        return [json.loads(line) for line in self.out.read_bytes().splitlines()]
 
 
 class Streams(StreamCase):
@@ -71,7 +81,7 @@ class Streams(StreamCase):
         for script in BATCHES:
             for words in ([], ["--ordered"], ["--output", "-"]):
                 with self.subTest(script, words=words):
-                    found = self.answers(script, ["", *lines, " "], *words)
+                    found = self.answers(script, ["", *lines, " ", "# a comment"], *words)
                     self.assertEqual(sorted(one["input"] for one in found), sorted(lines))
                     self.assertTrue(all(one["input"] == one["query"] for one in found))
                     if words == ["--ordered"]:
@@ -205,6 +215,13 @@ class Resumed(StreamCase):
         self.assertEqual(len(self.resume(script, lines)), 5)
         self.assertEqual(self.server.requests, [])
 
+    def test_several_files_of_earlier_runs_are_one(self) -> None:
+        for name, query in (("a", "guide"), ("b", "sourdough")):
+            (self.folder / name).write_text(json.dumps({"input": query, "ok": True}))
+        words = [word for name in "ab" for word in ("--skip-done", str(self.folder / name))]
+        found = self.answers("serper_search.py", ["guide", "sourdough", "chess"], *words)
+        self.assertEqual([one["input"] for one in found], ["chess"])
+
     def test_the_flags_of_lines_are_there_for_batches_alone(self) -> None:
         for flag in ("--jsonl", "--ordered", "--skip-done=x"):
             run = self.run_script("serper_search.py", "guide", flag)
@@ -214,6 +231,105 @@ class Resumed(StreamCase):
     @staticmethod
     def definitions() -> Any:
         return load_script("websearch.servers.mcp_tools").tool_definitions()
+
+
+class OutputFiles(StreamCase):
+    """--output of a batch: what was paid for is never lost, nor replaced by less."""
+
+    def into_file(
+        self, script: str, lines: list[str], *words: str, **options: Any
+    ) -> tuple[int, dict[str, Any], bytes]:
+        """Run a batch with --output; return (exit code, receipt, stderr)."""
+        words = ("--output", str(self.out), *words)
+        process = self.start(script, *words, stdout=subprocess.PIPE, **options)
+        stdout, stderr = process.communicate("\n".join(lines).encode(), timeout=60)
+        return process.returncode, json.loads(stdout.splitlines()[-1]), stderr
+
+    def inputs(self) -> list[str]:
+        return [json.loads(line)["input"] for line in self.out.read_bytes().splitlines()]
+
+    def test_with_the_same_file_of_an_earlier_run_is_appended_to(self) -> None:
+        lines = [f"guide {number}" for number in range(30)]
+        words = ("--skip-done", str(self.out))
+        for script in BATCHES:
+            self.out.unlink(missing_ok=True)
+            code, receipt, _ = self.into_file(script, lines[:10], *words)
+            self.assertEqual((code, receipt["already_done"], receipt["answered"]), (0, 0, 10))
+            with self.out.open("ab") as file:
+                file.write(b'{"input": "guide 12", "ok": tr')  # of a run that was killed
+            code, receipt, _ = self.into_file(script, lines, *words)
+            with self.subTest(script):
+                counts = (receipt["already_done"], receipt["answered"], receipt["failed"])
+                self.assertEqual((code, counts), (0, (10, 20, 0)))
+                self.assertTrue(receipt.keys() & {"credits", "billed_queries"}, receipt)
+                self.assertEqual(sorted(self.inputs()), sorted(lines))
+                before = self.out.read_bytes()
+                code, receipt, stderr = self.into_file(script, lines, *words)
+                self.assertEqual((code, receipt["answered"], stderr), (0, 0, NOTHING_LEFT))
+                self.assertEqual(self.out.read_bytes(), before)
+
+    def test_errors_alone_do_not_replace_a_file(self) -> None:
+        for script in BATCHES:
+            self.out.write_text("before")
+            code, receipt, _ = self.into_file(script, ["guide"], "--jsonl", key=f"bad-{CANARY}")
+            with self.subTest(script):
+                self.assertEqual((code, receipt["ok"], receipt["failed"]), (3, False, 1))
+                self.assertIn("left as it was", receipt["warnings"][0])
+                self.assertEqual(self.out.read_text(), "before")
+                self.assertEqual(os.listdir(self.folder), ["out.jsonl"])
+                self.into_file(script, ["guide"], "--jsonl")
+                self.assertEqual(self.inputs(), ["guide"])
+
+    def test_a_full_disk_prints_what_it_cannot_hold(self) -> None:
+        def small_files() -> None:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (6_000, 6_000))
+
+        lines = [f"guide {number}" for number in range(20)]
+        for script in BATCHES:
+            self.out.unlink(missing_ok=True)
+            words = ("--jsonl", "--output", str(self.out), "--max-chars", "2000")
+            process = self.start(script, *words, stdout=subprocess.PIPE, preexec_fn=small_files)
+            stdout, _ = process.communicate(
+                "".join(f"{line}\n" for line in lines).encode(), timeout=60
+            )
+            *printed, receipt = [json.loads(line) for line in stdout.splitlines()]
+            with self.subTest(script):
+                self.assertEqual((process.returncode, receipt["ok"]), (2, False))
+                self.assertIn("File too large", receipt["error"])
+                inputs = [*self.inputs(), *(one["input"] for one in printed)]
+                self.assertEqual(sorted(inputs), sorted(lines))
+
+    def test_no_two_runs_write_one_file(self) -> None:
+        words = ("--skip-done", str(self.out))
+        with self.out.open("ab") as file:
+            fcntl.flock(file, fcntl.LOCK_EX)
+            code, document, _ = self.into_file("serper_search.py", ["guide"], *words)
+            message = f"{str(self.out)!r} is written by another run, process {os.getpid()}."
+            self.assertEqual((code, document["error"]), (2, message))
+            with self.out.open("ab") as out:
+                process = self.start("serper_search.py", *words, stdout=out)
+                _, stderr = process.communicate(b"guide", timeout=60)
+            self.assertEqual((process.returncode, stderr.decode()), (2, message + "\n"))
+        self.assertEqual((self.out.read_bytes(), self.server.requests), (b"", []))
+
+    def test_what_no_lines_can_be_is_refused_once(self) -> None:
+        packed, wide = self.folder / "packed", self.folder / "wide"
+        packed.write_bytes(gzip.compress(b"guide\n" * 100))
+        wide.write_bytes("guide\n".encode("utf-16"))
+        self.set_environment(SERPER_API_KEY=KEY, SERPER_BASE_URL=self.server.url)
+        for words in (
+            ("@-", "--jsonl", "--format", "markdown"), ("@-", "--skip-done=x", "--pretty"),
+            (str(packed), "--jsonl"), (str(wide), "--jsonl"), (str(packed),),
+        ):  # fmt: skip
+            run = call_main(load_script("serper_search"), "batch", *words)
+            with self.subTest(words):
+                self.assertEqual(run.code, 2, run.stdout)
+        command = f"exec {sys.executable} {SCRIPTS}/serper_search.py batch {packed} --jsonl >&-"
+        run = subprocess.run(["sh", "-c", command], capture_output=True, check=False)
+        self.assertEqual(
+            (run.returncode, run.stderr), (74, b"serper_search.py: stdout is closed.\n")
+        )
+        self.assertEqual(self.server.requests, [])
 
 
 if __name__ == "__main__":

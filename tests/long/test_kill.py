@@ -118,7 +118,7 @@ class SearchesKilled(KillCase):
 
 
 class BatchesKilled(KillCase):
-    """--output: the final name holds the whole result of a run, or what was there before."""
+    """--output: the file holds the whole document of a run, or what was there before."""
 
     def test_leave_no_half_file_under_the_final_name_and_the_next_run_is_not_hurt(self) -> None:
         for script, (name, usual, queries) in BATCHES.items():
@@ -241,7 +241,7 @@ class BatchesEnded(KillCase):
             stdout, stderr = process.communicate(timeout=20)
             with self.subTest(script):
                 self.assertEqual((process.returncode, stderr), (130, b""))
-                self.assertEqual(json.loads(stdout)["output"], str(target))
+                self.assertEqual(json.loads(stdout)["details"]["kind"], "interrupted")
                 self.check_answers_of_file(script, target)
 
     def check_answers_of_file(self, script: str, target: Path) -> None:
@@ -257,7 +257,7 @@ class BatchesEnded(KillCase):
             "import sys; sys.path.insert(0, sys.argv[1])\n"
             "from websearch import batch, command_line\n"
             "def run(params, report, options):\n"
-            "    writer = batch.LineWriter(options)\n"
+            "    writer = batch.LineWriter(options, 'input')\n"
             "    document = {'ok': True, 'text': 'x' * int(sys.argv[2])}\n"
             "    while True: writer.emit(0, document)\n"
             "commands = {'batch': {'help': '', 'batch': True, 'params': []}}\n"

@@ -146,46 +146,21 @@ class FrontDoor(TerminalCase):
         self.assertEqual(self.server.requests, [])
         self.assertEqual(self.run_words("news python", "--no-pages")[0], 0)
 
-    def test_search_and_web_are_one_command_and_may_follow_flags(self) -> None:
+    def test_search_and_web_are_one_command(self) -> None:
         key = {"BRAVE_SEARCH_API_KEY": "k" * 20, "SERPER_API_KEY": "k" * 20}
-        query = '{"query": "rye"}'
-        for script, words in (
-            ("web_search.py", ("web", "rye")),
-            ("web_search.py", ("--params-json", query, "search")),
-            ("web_search.py", ("-n", "3", "--no-pages", "search", "rye")),
-            ("brave_search.py", ("search", "rye")),
-            ("brave_search.py", ("--params-json", query, "web")),
-            ("brave_search.py", (f"--params-json={query}", "--format", "json", "search")),
-            ("serper_search.py", ("web", "rye")),
-            ("serper_search.py", ("--verbose", "web", "--count", "4", "rye")),
-        ):
-            run = self.run_script(script, *words, "--dry-run", **key)
-            with self.subTest(script, words=words):
-                self.assertEqual(run.code, 0, run.document)
-                self.assertRegex(run.stdout.decode(), r'q(uery)?(=|": ?")rye')
+        rows = {"web_search.py": "web", "brave_search.py": "search", "serper_search.py": "web"}
+        for script, word in rows.items():
+            for words in ([word, "rye"], [word, "--params-json", '{"query": "rye"}']):
+                run = self.run_script(script, *words, "--dry-run", **key)
+                with self.subTest(script, words=words):
+                    self.assertRegex(run.stdout.decode(), r'q(uery)?(=|": ?")rye')
         run = self.run_script("brave_search.py", "search", "engines", "now", "--dry-run", **key)
         self.assertIn("q=search+engines+now", run.document["request"]["url"])
-        run = self.run_script("brave_search.py", "serch", "--params-json", query, **key)
-        self.assertIn("The nearest command is search.", run.document["details"]["hint"])
-
-    def test_flags_of_other_tools_mean_ours(self) -> None:
-        for words in (("--limit", "2"), ("--num=2",), ("--max-results", "2"), ("-k", "2")):
-            code, text = self.run_words("sourdough starter", "--no-pages", *words)
-            self.assertEqual((code, len(json.loads(text)["results"])), (0, 2))
-        for words in (("--md",), ("--markdown",), ("--format", "md"), ("--format=md", "-k", "1")):
-            self.assertIn("## http", self.run_words("sourdough starter", *words)[1])
-        code, text = self.run_words("sourdough", "--json", "--lang", "xx1", "--region", "de")
-        self.assertIn("'xx1'", json.loads(text)["error"])
 
     def test_too_few_characters_are_refused(self) -> None:
         code, text = self.run_words("sourdough", "--max-chars", "10")
         self.assertEqual(code, 2)
         self.assertIn("max_chars must be 0 or 1000 or more, not 10.", text)
-
-    def test_an_error_names_the_parameter_as_it_was_given(self) -> None:
-        code, text = self.run_words("--params-json", '{"q": ["a"]}')
-        self.assertEqual(code, 2)
-        self.assertIn("q must be text", text)
 
     def test_a_dash_reads_standard_input(self) -> None:
         url = f"{self.server.url}/site/articles/lighthouse"
@@ -230,7 +205,7 @@ class FrontDoor(TerminalCase):
 
         shown, pairs = asked("sourdough", "--no-pages")
         self.assertEqual((pairs["kl"], shown.count("## http")), ("de-de", 2))
-        shown, pairs = asked("rye", "--no-pages", "--country", "fr", "-n", "1", "--json")
+        shown, pairs = asked("rye", "--no-pages", "--country", "fr", "-n", "1", "--format=json")
         self.assertEqual((pairs["kl"], len(json.loads(shown)["results"])), ("fr-fr", 1))
         _, pairs = asked("rye", "--no-pages", "--engine", "wikipedia")  # which knows no countries
         self.assertEqual(pairs["srlimit"], "2")
@@ -242,7 +217,7 @@ class FrontDoor(TerminalCase):
         self.assertEqual((pairs["q"], "## http" in shown), ("bread", True))
         with open(secrets, "a", encoding="utf-8") as file:
             file.write("DEFAULT_COUNT: many\n")
-        run = self.run_script("web_search.py", "x", "--json", WEB_SEARCH_SECRETS=secrets)
+        run = self.run_script("web_search.py", "x", "--format=json", WEB_SEARCH_SECRETS=secrets)
         self.assertEqual(run.code, 2)
         self.assertIn("secrets.yaml: DEFAULT_COUNT: many.", run.document["details"]["hint"])
 

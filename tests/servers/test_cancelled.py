@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import select
 import time
 import unittest
 from pathlib import Path
@@ -80,10 +81,9 @@ class ClientsThatLeave(SmallWebCase):
         clients = [self.api.connect() for _ in range(READS - 10)]
         for client in clients:
             client.sendall(request(target))
-        for _ in range(10):
-            started = time.monotonic()
-            self.assertEqual(self.api.fetch("/health").status, 200)
-            self.assertLess(time.monotonic() - started, SLACK)
+        self.assertEqual({self.api.fetch("/health").status for _ in range(5)}, {200})
+        unanswered = [one for one in clients if not select.select([one], [], [], 0)[0]]
+        self.assertGreater(len(unanswered), len(clients) // 2)
         for client in clients:
             client.close()
         self.assert_idle()

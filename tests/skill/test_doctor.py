@@ -761,7 +761,7 @@ class Live(DoctorCase):
         self.assertLess(time.monotonic() - started, 1 + SLACK)
         self.assertEqual(lines["serper"]["status"], "failed")
         self.assertIn("in time", lines["serper"]["message"])
-        self.assertIn("A higher timeout gives", lines["serper"]["hint"])
+        self.assertIn("A higher --timeout gives", lines["serper"]["hint"])
         self.assertEqual(lines["duckduckgo"]["status"], "ok")
 
 

@@ -10,7 +10,7 @@ import math
 import time
 from collections import deque
 
-from websearch.batch import LineWriter, done_inputs, input_lines, wants_lines
+from websearch.batch import LineWriter, input_lines, wants_lines
 from websearch.common import (
     SearchError,
     check_params,
@@ -280,10 +280,10 @@ class ListReader:
 # ===== from fetched pages to lines ================================================================
 
 
-def run_list(params: dict[str, Any], options: dict[str, Any]) -> Document:
+def run_list(params: dict[str, Any], options: dict[str, Any]) -> int:
     """Read the pages of a list and print a document for each, which names its address as url.
 
-    Returns ok, or the first error if no page was read. Raises SearchError for bad parameters.
+    Returns the exit code. Raises SearchError for bad parameters.
     """
     command = COMMANDS["read"]
     optional = [{**param, "required": False} for param in command["params"]]
@@ -295,12 +295,14 @@ def run_list(params: dict[str, Any], options: dict[str, Any]) -> Document:
     if checked.get("browser"):
         message = "browser reads no lists: it takes seconds for a page."
         raise SearchError("invalid_input", message, "Give up to 50 of the addresses as {urls}.")
-    writer = LineWriter(options)
-    reader = ListReader(checked, done_inputs(options, "url"), writer.ordered)
-    for number, line, answer in reader.answers():
-        for _ in range(writer.emit(number, line_document(line, answer, checked))):
-            reader.slots.release()
-    return writer.outcome
+    with LineWriter(options, "url") as writer:
+        reader = ListReader(checked, writer.done, writer.ordered)
+        for number, line, answer in reader.answers():
+            for _ in range(writer.emit(number, line_document(line, answer, checked))):
+                reader.slots.release()
+            if writer.failure:
+                break
+        return writer.finish()
 
 
 def line_document(line: str, answer: Fetched | SearchError, params: dict[str, Any]) -> Document:
@@ -324,7 +326,7 @@ def run_command(
     report: ProgressCallback,
     options: dict[str, Any],
     store: Any = None,
-) -> Document:
+) -> Document | int:
     """Read the pages of the command line: as one document, or as JSON Lines.
 
     A last word with a blank in it, which no address has, is the question.

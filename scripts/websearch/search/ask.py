@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 
 from websearch.calls import check_cancelled, in_context, waits
-from websearch.common import SearchError, internal_error, may_fall_back, spell
+from websearch.common import SearchError, internal_error, may_fall_back
 from websearch.engines import (
     ENGINES,
     costs_money,
@@ -178,7 +178,7 @@ def offer_stale(answer: Answer, order: list[str], store: PageStore, reason: Sear
     if not answer.question.stale:
         hint = f"An answer of {stored.fetched_at} is stored: {{stale}} gives it."
         reason.details["hint"] = f"{reason.details['hint']} {hint}".strip()
-        answer.warnings.append(spell(hint))
+        answer.warnings.append(hint)
         return False
     answer.engine, answer.results, answer.fetched_at = (
         stored.engine,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass
 
-from websearch.common import SearchError, drop_empty, dump_json, shorten, spell
+from websearch.common import SearchError, drop_empty, dump_json, shorten
 from websearch.ledger import budget_warnings
 from websearch.search.answers import (
     all_warnings,
@@ -222,7 +222,7 @@ def fill_texts_in(
     least = LEAST_TEXT[name]
     items: list[dict[str, Any]] = document[name]
     shown, limit = list(sources), limits.max_chars or NO_LIMIT
-    cut: dict[str, Any] = {"hint": spell(CUT_HINTS[name])}
+    cut: dict[str, Any] = {"hint": CUT_HINTS[name]}
     document["truncated"] = cut  # its room is kept free
 
     def room() -> int:

@@ -13,9 +13,8 @@ import re
 import sys
 
 from websearch import common, history, http_client
-from websearch.common import SearchError, quoted
+from websearch.common import SearchError, quoted, spell_hints
 from websearch.servers.desk import answers as desk
-from websearch.servers.hints import keep_marks, spell_hints
 from websearch.servers.http_messages import (
     HttpError,
     check_token,
@@ -308,7 +307,6 @@ def run_serve(params: dict[str, Any], report: ProgressCallback = None) -> Docume
             "defaults": {"max_chars": 0, **limits},
         }
         server = open_server(family, address, settings)
-        keep_marks()
         return serve_until_signal(server)
 
     return common.run_operation("http_server.serve", COMMANDS["serve"], params, operation)

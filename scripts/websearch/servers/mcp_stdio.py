@@ -17,7 +17,6 @@ import time
 
 from websearch import calls, command_line, common, history
 from websearch.servers import mcp_tools
-from websearch.servers.hints import keep_marks
 from websearch.servers.mcp_protocol import (
     INVALID_REQUEST,
     MAX_MESSAGE,
@@ -205,7 +204,6 @@ def serve() -> None:
     for number in (signal.SIGINT, signal.SIGTERM):  # even if they were ignored at the start
         signal.signal(number, end_by_signal)
     drop_placeholders()
-    keep_marks()
     if sys.stdin.isatty():
         sys.stderr.write("Waiting for an MCP client on standard input; --help tells more.\n")
     StdioServer(*protocol_streams()).serve()
@@ -238,7 +236,7 @@ def print_call(name: str, given: str) -> int:
 
     given: its arguments as JSON, @FILE, or - for standard input.
     """
-    keep_marks()
+    error = None
     try:
         if name not in mcp_tools.TOOLS:
             message = f"There is no tool {common.quoted(name)}."
@@ -246,12 +244,13 @@ def print_call(name: str, given: str) -> int:
             raise common.SearchError("invalid_input", message, hint)
         text = command_line.read_argument("@-" if given == "-" else given, "arguments")
         document, text = mcp_tools.call_tool(name, json.loads(text))
-    except common.SearchError as error:
-        document = common.error_document(error)
-        text = common.error_markdown(document)
+    except common.SearchError as failure:
+        error = failure
     except (ValueError, RecursionError):
-        message, hint = "The arguments are not JSON.", """For example '{"query": "..."}'."""
-        document = common.error_document(common.SearchError("invalid_input", message, hint))
+        example = """For example '{"query": "..."}'."""
+        error = common.SearchError("invalid_input", "The arguments are not JSON.", example)
+    if error:
+        document = common.error_document(error)
         text = common.error_markdown(document)
     command_line.write_stdout(text)
     return 0 if document["ok"] else common.EXIT_CODES[document["details"]["kind"]]

@@ -28,11 +28,11 @@ from websearch.common import (
     object_field,
     quoted,
     shorten,
+    spell_hints,
     spelled_name,
 )
 from websearch.engines import ENGINES
 from websearch.http_client import configured_key, warn_once
-from websearch.servers.hints import spell_hints
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -504,7 +504,7 @@ def tool_text(name: str, document: Document, max_chars: int = DEFAULT_MAX_CHARS)
     kind = object_field(document, "details").get("kind")
     is_usable = kind != "internal"  # after such an error the tool's module may not work
     known = tool_parameters(name) if is_usable else {}
-    document = spell_hints(document, {item["name"]: label for label, item in known.items()})
+    names = {item["name"]: label for label, item in known.items()}
     details = object_field(document, "details")
     is_bare = kind == "no_results" and document.keys() <= NOTHING_BUT_ERROR
     if is_usable and not is_bare:
@@ -517,8 +517,12 @@ def tool_text(name: str, document: Document, max_chars: int = DEFAULT_MAX_CHARS)
     lacks_key = kind == "auth" and "not set" in str(document.get("error"))
     if lacks_key and CONFIGURATION_HINT not in details["hint"]:
         details["hint"] = f"{details['hint']} {CONFIGURATION_HINT}"
-    fit_document(document, max_chars - 1, expendable, lambda cut: len(to_markdown(cut)))
-    return shorten(to_markdown(document), max_chars - 1)
+
+    def shown(cut: Document) -> str:
+        return to_markdown(spell_hints(cut, names))
+
+    fit_document(document, max_chars - 1, expendable, lambda cut: len(shown(cut)))
+    return shorten(shown(document), max_chars - 1)
 
 
 def is_failure(document: Document, arguments: Any) -> bool:

@@ -15,10 +15,9 @@ from urllib.parse import parse_qs, urlencode
 
 from websearch import history
 from websearch.calls import in_context
-from websearch.common import internal_error
+from websearch.common import internal_error, spell_hints
 from websearch.engines import ENGINES, FOCUSES
 from websearch.servers.desk import views
-from websearch.servers.hints import spell_hints
 from websearch.servers.http_messages import COOKIE, HttpError, has_token, is_same
 
 TYPE_CHECKING = False
