@@ -91,4 +91,5 @@ def start_thread(work: Callable[..., None], *arguments: Any) -> None:
     """Start a thread for the running call that does not keep the process alive."""
     import threading
 
-    threading.Thread(target=in_context(work), args=arguments, daemon=True).start()
+    target, name = in_context(work), work.__name__
+    threading.Thread(target=target, args=arguments, name=name, daemon=True).start()
