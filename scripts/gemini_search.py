@@ -1605,7 +1605,6 @@ _IGNORABLE = (
     "|(?<![\u2190-\u2aff\u3000-\u9fff\uf900-\ufaff\U00020000-\U0003ffff])[\ufe00-\ufe02]"
     "|(?<![#*0-9\u00a9\u00ae\u203c-\u3299\U0001f000-\U0001faff])[\ufe0e\ufe0f]"
 )
-MAX_MARKS = 30  # combining marks in a row; to normalize a longer row takes quadratic time
 # Names of fields that hold addresses, and what a page of the web has for one.
 _ADDRESS_FIELD = r"(?i)(?:url|uri|link|href|website|src)s?$"
 WEB_ADDRESS = r"(?i)https?://[^\s/?#]"
@@ -1616,22 +1615,7 @@ def clean_text(text: str, model_answer: bool = False) -> str:
     if "\x1b" in text:
         text = re.sub(_ANSI_ESCAPE, "", text)
     text = text.translate(_CONTROLS)
-    if model_answer or text.isascii():
-        return text
-    text = re.sub(_IGNORABLE, "", text)
-    return re.sub(r"[^\w\s\x00-\u02ff]{31,}", fewer_marks, text)  # re has no class of marks
-
-
-def fewer_marks(match: re.Match[str]) -> str:
-    """Return a match with at most MAX_MARKS combining marks in a row."""
-    from unicodedata import combining
-
-    characters, marks = [], 0
-    for character in match[0]:
-        marks = marks + 1 if combining(character) else 0
-        if marks <= MAX_MARKS:
-            characters.append(character)
-    return "".join(characters)
+    return text if model_answer or text.isascii() else re.sub(_IGNORABLE, "", text)
 
 
 def clean_tree(value: Any, model_answer: bool = False, field: str = "") -> Any:
@@ -2021,7 +2005,8 @@ def fit_document(
     """
     from bisect import bisect_right
 
-    length = (measure or json_length)(document)
+    measure = measure or (lambda document: len(dump_json(document)))
+    length = measure(document)
     if not max_chars or length <= max_chars:
         return
     limits = dict.fromkeys(("items", "characters", "documents"), length)
@@ -2031,7 +2016,7 @@ def fit_document(
         return cut_document(document, {**limits, name: limit}, expendable, max_chars)
 
     def cut_length(limit: int) -> int:
-        return (measure or json_length)(cut(name, limit))
+        return measure(cut(name, limit))
 
     for name, least in _CUTS:
         most, limits[name] = limits[name], min(least, limits[name])
@@ -2041,11 +2026,6 @@ def fit_document(
     shorter = cut(name, limits[name])
     document.clear()
     document.update(shorter)
-
-
-def json_length(document: Document) -> int:
-    """Return the length of a document as compact JSON."""
-    return len(dump_json(document))
 
 
 def cut_document(
@@ -2113,10 +2093,9 @@ def error_markdown(document: Document) -> str:
 def error_advice(document: Document) -> str:
     """Return what an error document says to do next, and when to try again if it says so."""
     details = document["details"]
-    hint, wait = details.get("hint", ""), details.get("retry_after")
-    is_known = isinstance(wait, (int, float)) and wait > 0
-    again = f"Try again in {max(1, round(wait))} s." if is_known else ""
-    return f"{hint} {again}".strip()
+    wait = details.get("retry_after") or 0
+    again = f"Try again in {max(1, round(wait))} s." if wait > 0 else ""
+    return f"{details.get('hint', '')} {again}".strip()
 
 
 # ===== end of shared block: documents =============================================================
@@ -2150,7 +2129,7 @@ def run_command_line(script: Fields, argv: list[str] | None) -> int:
     among them names (parameter -> flag); one that prints JSON Lines returns its exit code. argv:
     the words after the program's name, None for sys.argv's.
     """
-    open_closed_streams()
+    has_stdout = open_closed_streams()
     stop_on_signals()
     arguments = sys.argv[1:] if argv is None else argv
     # The bytes of an argument are UTF-8, whatever the locale made of them.
@@ -2160,7 +2139,7 @@ def run_command_line(script: Fields, argv: list[str] | None) -> int:
     options: Fields = {"names": names}
     try:
         params = parse_arguments(script, command, is_named, words[is_named:], options)
-        if "output" not in options and getattr(sys.stdout, "name", "") == os.devnull:
+        if not (has_stdout or "output" in options):
             sys.stderr.write(f"{script['name']}: stdout is closed.\n")
             raise SystemExit(CANNOT_PRINT)
         document = run_and_fit(script, command, params, options)
@@ -2220,15 +2199,19 @@ def run_and_fit(script: Fields, command: str, params: Fields, options: Fields) -
     return document
 
 
-def open_closed_streams() -> None:
+def open_closed_streams() -> bool:
     """Replace stdin, stdout and stderr by the null device if the caller has closed them.
+
+    Returns whether stdout was open.
 
     The null device gets the lowest free descriptor, which is that of the closed stream: else the
     next file that is opened would be read as input, or receive what is printed.
     """
+    has_stdout = sys.stdout is not None
     sys.stdin = sys.stdin or open(os.devnull, encoding="utf-8")  # noqa: SIM115
     sys.stdout = sys.stdout or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
     sys.stderr = sys.stderr or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
+    return has_stdout
 
 
 def stop_on_signals() -> None:
@@ -2377,9 +2360,11 @@ def parse_arguments(
     params |= flagged
     if words:
         take_words(spec, command, command == default, words, params)
-    if not params and is_named and command != default and (usage := usage_words(spec)):
-        hint = f"To search for the word {command!r}: {script['name']} {default} '{command}'."
-        raise SearchError("invalid_input", f"{command} needs {usage}.", hint)
+    needed = next((item for item in spec["params"] if item.get("positional")), None)
+    if needed and not params and is_named and command != default:
+        hint = f"Give {needed['name']}: {needed['help']}. To search for the word: "
+        hint += f"{script['name']} {default} '{command}'."
+        raise SearchError("invalid_input", f"{command} needs {needed['name']}.", hint)
     if "output" in options:
         params.setdefault("max_chars", 0)  # a file costs no context
         check_output(options["output"])
@@ -2534,7 +2519,12 @@ def print_document(document: Document, options: Fields, script: Fields) -> int:
         text = script["to_terminal"](document, to_markdown) if is_plain else ""
         text = text or dump_json(document, bool(options.get("pretty")) or sys.stdout.isatty())
     if "output" in options and document["ok"]:
-        document = write_output(options["output"], text, document)
+        path, data = options["output"], (text + "\n").encode("utf-8", "replace")
+        try:
+            write_whole(os.path.realpath(file_name(path)), data)
+            document = {"ok": True, "output": path, "bytes": len(data)}
+        except OSError as error:  # what was paid for is printed
+            document = error_document(cannot_write(path, error)) | {"document": document}
         text = dump_json(document)
     write_stdout(text)
     return 0 if document["ok"] else EXIT_CODES[document["details"]["kind"]]
@@ -2579,19 +2569,6 @@ def cannot_write(path: str, error: OSError) -> SearchError:
     """Return the error of a file that cannot be written."""
     message = f"--output {path!r} could not be written: {error.strerror}."
     return SearchError("invalid_input", message, "Name a file in a folder that is writable.")
-
-
-def write_output(path: str, text: str, document: Document) -> Document:
-    """Write text to path; return the receipt to print.
-
-    If that fails, the error document carries the result: what was paid for is not lost.
-    """
-    data = (text + "\n").encode("utf-8", "replace")
-    try:
-        write_whole(os.path.realpath(file_name(path)), data)
-    except OSError as error:
-        return error_document(cannot_write(path, error)) | {"document": document}
-    return {"ok": True, "output": path, "bytes": len(data)}
 
 
 def write_whole(target: bytes, data: bytes, mode: int | None = None) -> None:
@@ -2699,6 +2676,15 @@ def warn_once(text: str) -> None:
 def read_secrets() -> dict[str, str]:
     """Return the NAME: value lines of secrets.yaml; {} if the file cannot be read."""
     path = secrets_path()
+    try:
+        return secrets_in(path, os.stat(path).st_mtime_ns)
+    except OSError:
+        return {}
+
+
+@functools.cache
+def secrets_in(path: str, _: int) -> dict[str, str]:
+    """Return what secrets.yaml holds, read once for each time at which it was changed."""
     try:
         with open(path, encoding="utf-8-sig", errors="replace") as file:
             lines = file.read(MAX_INPUT_BYTES).splitlines()
@@ -2936,18 +2922,13 @@ def read_body(answer: Any, encoding: str, max_body: int | None) -> bytes:
     import zlib
 
     encoding = encoding.lower()
-    if encoding not in ("", "identity", "gzip", "x-gzip", "deflate"):
+    if encoding not in ("", "identity", "gzip", "x-gzip"):
         message = f"The answer is encoded as {quoted(encoding)}, which was not asked for."
         raise SearchError("provider", message, "Nothing here can decode it.")
     limit = max_body or MAX_BODY
     try:
         reader = gzip.GzipFile(fileobj=answer) if "gzip" in encoding else answer
         body: bytes = reader.read(limit + 1)
-        if encoding == "deflate":
-            unpacker = zlib.decompressobj()
-            body = unpacker.decompress(body, limit + 1)
-            if not unpacker.eof and len(body) <= limit:
-                raise EOFError
     except (gzip.BadGzipFile, zlib.error):
         raise SearchError("provider", "The answer could not be decompressed.") from None
     if len(body) > limit and not max_body:
@@ -3003,9 +2984,14 @@ def transport_error(error: Exception, url: str) -> SearchError:
     hint = "Check the network and the proxy variables, then try again."
     if isinstance(cause, ssl.SSLCertVerificationError):
         message = f"The TLS certificate of {host} was not accepted ({cause.verify_message})."
-        return SearchError("network", message, certificate_hint(cause.verify_code))
+        hint = "Set SSL_CERT_FILE to your system's or company's CA bundle."
+        if cause.verify_code in (9, 10):  # of OpenSSL: not yet valid, expired
+            hint = "Look at this machine's clock; if it is right, the site has to renew it."
+        return SearchError("network", message, hint)
     if proxy.startswith("socks"):
-        message = f"Python cannot use the proxy {name}: it is a SOCKS proxy."
+        message = (
+            f"{url.partition(':')[0]}_proxy names a SOCKS proxy, {name}: Python cannot use it."
+        )
         return SearchError("network", message, PROXY_HINT)
     if tunnel:
         message = f"{peer} refused the way to {host} ({tunnel[1]})."
@@ -3020,15 +3006,6 @@ def transport_error(error: Exception, url: str) -> SearchError:
     else:
         message = f"The connection to {host} broke ({type(cause).__name__})."
     return SearchError("network", message, hint, retryable=True)
-
-
-def certificate_hint(code: int) -> str:
-    """Return what to do about a certificate that was not accepted; code: OpenSSL's, of X509."""
-    if code in (9, 10):  # not yet valid, expired
-        return (
-            "Look at this machine's clock; if it is right, the site has to renew its certificate."
-        )
-    return "Set SSL_CERT_FILE to your system's or company's CA bundle."
 
 
 def status_error(response: Response, provider: str) -> SearchError:
@@ -3117,17 +3094,14 @@ def read_queries(params: Fields, hint: str) -> Fields:
     """
     if "input" not in params:
         return params
-    path = str(params.pop("input"))
     try:
-        text = read_argument(path if path.startswith("@") else f"@{path}", "input")
+        queries = [query for piece in query_pieces(params) for query in piece]
     except SearchError as error:
         error.details["hint"] = hint
         raise
-    queries = queries_in(text)
     if not queries:
-        raise SearchError("invalid_input", f"input: {path!r} holds no query.", hint)
-    own = params.get("queries", [])
-    return {**params, "queries": [*(own if isinstance(own, list) else [own]), *queries]}
+        raise SearchError("invalid_input", f"input: {params['input']!r} holds no query.", hint)
+    return {name: value for name, value in params.items() if name != "input"} | {"queries": queries}
 
 
 def queries_in(text: str) -> list[str]:
@@ -3387,19 +3361,19 @@ def lock_holder(file: Any) -> str:
 
 def mend(name: bytes) -> None:
     """Complete the last line of a file; remove it if it is half of one. Raises OSError."""
-    with open(name, "r+b") as file:
-        size, line = 0, b"\n"
+    size, line = 0, b"\n"
+    with open(name, "rb") as file:
         for line in file:
             size += len(line)
-        if line.endswith(b"\n"):
+    if line.endswith(b"\n"):
+        return
+    try:
+        json.loads(line)
+    except (ValueError, RecursionError):
+        if line.startswith(b"{"):
+            os.truncate(name, size - len(line))
             return
-        try:
-            json.loads(line)
-        except (ValueError, RecursionError):
-            if line.startswith(b"{"):
-                file.truncate(size - len(line))
-                return
-        file.seek(0, 2)
+    with open(name, "ab") as file:
         file.write(b"\n")
 
 

@@ -16,7 +16,6 @@ from websearch.command_line import (
     cannot_write,
     check_is_text,
     file_name,
-    read_argument,
     write_stdout,
 )
 from websearch.common import (
@@ -49,17 +48,14 @@ def read_queries(params: Fields, hint: str) -> Fields:
     """
     if "input" not in params:
         return params
-    path = str(params.pop("input"))
     try:
-        text = read_argument(path if path.startswith("@") else f"@{path}", "input")
+        queries = [query for piece in query_pieces(params) for query in piece]
     except SearchError as error:
         error.details["hint"] = hint
         raise
-    queries = queries_in(text)
     if not queries:
-        raise SearchError("invalid_input", f"input: {path!r} holds no query.", hint)
-    own = params.get("queries", [])
-    return {**params, "queries": [*(own if isinstance(own, list) else [own]), *queries]}
+        raise SearchError("invalid_input", f"input: {params['input']!r} holds no query.", hint)
+    return {name: value for name, value in params.items() if name != "input"} | {"queries": queries}
 
 
 def queries_in(text: str) -> list[str]:
@@ -319,19 +315,19 @@ def lock_holder(file: Any) -> str:
 
 def mend(name: bytes) -> None:
     """Complete the last line of a file; remove it if it is half of one. Raises OSError."""
-    with open(name, "r+b") as file:
-        size, line = 0, b"\n"
+    size, line = 0, b"\n"
+    with open(name, "rb") as file:
         for line in file:
             size += len(line)
-        if line.endswith(b"\n"):
+    if line.endswith(b"\n"):
+        return
+    try:
+        json.loads(line)
+    except (ValueError, RecursionError):
+        if line.startswith(b"{"):
+            os.truncate(name, size - len(line))
             return
-        try:
-            json.loads(line)
-        except (ValueError, RecursionError):
-            if line.startswith(b"{"):
-                file.truncate(size - len(line))
-                return
-        file.seek(0, 2)
+    with open(name, "ab") as file:
         file.write(b"\n")
 
 

@@ -69,7 +69,7 @@ def run_command_line(script: Fields, argv: list[str] | None) -> int:
     among them names (parameter -> flag); one that prints JSON Lines returns its exit code. argv:
     the words after the program's name, None for sys.argv's.
     """
-    open_closed_streams()
+    has_stdout = open_closed_streams()
     stop_on_signals()
     arguments = sys.argv[1:] if argv is None else argv
     # The bytes of an argument are UTF-8, whatever the locale made of them.
@@ -79,7 +79,7 @@ def run_command_line(script: Fields, argv: list[str] | None) -> int:
     options: Fields = {"names": names}
     try:
         params = parse_arguments(script, command, is_named, words[is_named:], options)
-        if "output" not in options and getattr(sys.stdout, "name", "") == os.devnull:
+        if not (has_stdout or "output" in options):
             sys.stderr.write(f"{script['name']}: stdout is closed.\n")
             raise SystemExit(CANNOT_PRINT)
         document = run_and_fit(script, command, params, options)
@@ -139,15 +139,19 @@ def run_and_fit(script: Fields, command: str, params: Fields, options: Fields) -
     return document
 
 
-def open_closed_streams() -> None:
+def open_closed_streams() -> bool:
     """Replace stdin, stdout and stderr by the null device if the caller has closed them.
+
+    Returns whether stdout was open.
 
     The null device gets the lowest free descriptor, which is that of the closed stream: else the
     next file that is opened would be read as input, or receive what is printed.
     """
+    has_stdout = sys.stdout is not None
     sys.stdin = sys.stdin or open(os.devnull, encoding="utf-8")  # noqa: SIM115
     sys.stdout = sys.stdout or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
     sys.stderr = sys.stderr or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
+    return has_stdout
 
 
 def stop_on_signals() -> None:
@@ -296,9 +300,11 @@ def parse_arguments(
     params |= flagged
     if words:
         take_words(spec, command, command == default, words, params)
-    if not params and is_named and command != default and (usage := usage_words(spec)):
-        hint = f"To search for the word {command!r}: {script['name']} {default} '{command}'."
-        raise SearchError("invalid_input", f"{command} needs {usage}.", hint)
+    needed = next((item for item in spec["params"] if item.get("positional")), None)
+    if needed and not params and is_named and command != default:
+        hint = f"Give {needed['name']}: {needed['help']}. To search for the word: "
+        hint += f"{script['name']} {default} '{command}'."
+        raise SearchError("invalid_input", f"{command} needs {needed['name']}.", hint)
     if "output" in options:
         params.setdefault("max_chars", 0)  # a file costs no context
         check_output(options["output"])
@@ -453,7 +459,12 @@ def print_document(document: Document, options: Fields, script: Fields) -> int:
         text = script["to_terminal"](document, to_markdown) if is_plain else ""
         text = text or dump_json(document, bool(options.get("pretty")) or sys.stdout.isatty())
     if "output" in options and document["ok"]:
-        document = write_output(options["output"], text, document)
+        path, data = options["output"], (text + "\n").encode("utf-8", "replace")
+        try:
+            write_whole(os.path.realpath(file_name(path)), data)
+            document = {"ok": True, "output": path, "bytes": len(data)}
+        except OSError as error:  # what was paid for is printed
+            document = error_document(cannot_write(path, error)) | {"document": document}
         text = dump_json(document)
     write_stdout(text)
     return 0 if document["ok"] else EXIT_CODES[document["details"]["kind"]]
@@ -498,19 +509,6 @@ def cannot_write(path: str, error: OSError) -> SearchError:
     """Return the error of a file that cannot be written."""
     message = f"--output {path!r} could not be written: {error.strerror}."
     return SearchError("invalid_input", message, "Name a file in a folder that is writable.")
-
-
-def write_output(path: str, text: str, document: Document) -> Document:
-    """Write text to path; return the receipt to print.
-
-    If that fails, the error document carries the result: what was paid for is not lost.
-    """
-    data = (text + "\n").encode("utf-8", "replace")
-    try:
-        write_whole(os.path.realpath(file_name(path)), data)
-    except OSError as error:
-        return error_document(cannot_write(path, error)) | {"document": document}
-    return {"ok": True, "output": path, "bytes": len(data)}
 
 
 def write_whole(target: bytes, data: bytes, mode: int | None = None) -> None:

@@ -141,7 +141,6 @@ _IGNORABLE = (
     "|(?<![\u2190-\u2aff\u3000-\u9fff\uf900-\ufaff\U00020000-\U0003ffff])[\ufe00-\ufe02]"
     "|(?<![#*0-9\u00a9\u00ae\u203c-\u3299\U0001f000-\U0001faff])[\ufe0e\ufe0f]"
 )
-MAX_MARKS = 30  # combining marks in a row; to normalize a longer row takes quadratic time
 # Names of fields that hold addresses, and what a page of the web has for one.
 _ADDRESS_FIELD = r"(?i)(?:url|uri|link|href|website|src)s?$"
 WEB_ADDRESS = r"(?i)https?://[^\s/?#]"
@@ -152,22 +151,7 @@ def clean_text(text: str, model_answer: bool = False) -> str:
     if "\x1b" in text:
         text = re.sub(_ANSI_ESCAPE, "", text)
     text = text.translate(_CONTROLS)
-    if model_answer or text.isascii():
-        return text
-    text = re.sub(_IGNORABLE, "", text)
-    return re.sub(r"[^\w\s\x00-\u02ff]{31,}", fewer_marks, text)  # re has no class of marks
-
-
-def fewer_marks(match: re.Match[str]) -> str:
-    """Return a match with at most MAX_MARKS combining marks in a row."""
-    from unicodedata import combining
-
-    characters, marks = [], 0
-    for character in match[0]:
-        marks = marks + 1 if combining(character) else 0
-        if marks <= MAX_MARKS:
-            characters.append(character)
-    return "".join(characters)
+    return text if model_answer or text.isascii() else re.sub(_IGNORABLE, "", text)
 
 
 def clean_tree(value: Any, model_answer: bool = False, field: str = "") -> Any:
@@ -609,7 +593,8 @@ def fit_document(
     """
     from bisect import bisect_right
 
-    length = (measure or json_length)(document)
+    measure = measure or (lambda document: len(dump_json(document)))
+    length = measure(document)
     if not max_chars or length <= max_chars:
         return
     limits = dict.fromkeys(("items", "characters", "documents"), length)
@@ -619,7 +604,7 @@ def fit_document(
         return cut_document(document, {**limits, name: limit}, expendable, max_chars)
 
     def cut_length(limit: int) -> int:
-        return (measure or json_length)(cut(name, limit))
+        return measure(cut(name, limit))
 
     for name, least in _CUTS:
         most, limits[name] = limits[name], min(least, limits[name])
@@ -629,11 +614,6 @@ def fit_document(
     shorter = cut(name, limits[name])
     document.clear()
     document.update(shorter)
-
-
-def json_length(document: Document) -> int:
-    """Return the length of a document as compact JSON."""
-    return len(dump_json(document))
 
 
 def cut_document(
@@ -701,10 +681,28 @@ def error_markdown(document: Document) -> str:
 def error_advice(document: Document) -> str:
     """Return what an error document says to do next, and when to try again if it says so."""
     details = document["details"]
-    hint, wait = details.get("hint", ""), details.get("retry_after")
-    is_known = isinstance(wait, (int, float)) and wait > 0
-    again = f"Try again in {max(1, round(wait))} s." if is_known else ""
-    return f"{hint} {again}".strip()
+    wait = details.get("retry_after") or 0
+    again = f"Try again in {max(1, round(wait))} s." if wait > 0 else ""
+    return f"{details.get('hint', '')} {again}".strip()
 
 
 # ===== end of shared block: documents =============================================================
+
+# ===== for the package alone ======================================================================
+
+MAX_MARKS = 30  # combining marks in a row; to normalize a longer row takes quadratic time
+
+
+def fewer_marks(text: str) -> str:
+    """Return text with at most MAX_MARKS combining marks in a row."""
+    from unicodedata import combining
+
+    def shorter(match: re.Match[str]) -> str:
+        characters, marks = [], 0
+        for character in match[0]:
+            marks = marks + 1 if combining(character) else 0
+            if marks <= MAX_MARKS:
+                characters.append(character)
+        return "".join(characters)
+
+    return re.sub(r"[^\w\s\x00-\u02ff]{31,}", shorter, text)  # re has no class of marks

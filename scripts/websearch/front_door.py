@@ -39,6 +39,12 @@ def default_format(words: list[str]) -> list[str]:
     return [f"--format={name}"] if name else []
 
 
+def refuse(error: SearchError, script: dict[str, Any]) -> int:
+    """Print an error; return the exit code."""
+    command_line.open_closed_streams()
+    return command_line.print_document(error_document(error), {}, script)
+
+
 def refuse_elsewhere(word: str, script: dict[str, Any]) -> int:
     """Print the error for a command that another script has; return the exit code."""
     message = f"{word!r} is no command of web_search.py."
@@ -47,8 +53,8 @@ def refuse_elsewhere(word: str, script: dict[str, Any]) -> int:
         hint = f"Without a key: web_search.py 'QUERY' --since week. {hint}"
     if word == "scholar":
         hint = f"Without a key: web_search.py 'QUERY' --focus papers. {hint}"
-    document = error_document(SearchError("invalid_input", message, hint))
-    return command_line.print_document(document, {}, {**script, "to_terminal": to_terminal})
+    error = SearchError("invalid_input", message, hint)
+    return refuse(error, {**script, "to_terminal": to_terminal})
 
 
 def run(script: dict[str, Any], argv: list[str] | None) -> int:
@@ -57,10 +63,9 @@ def run(script: dict[str, Any], argv: list[str] | None) -> int:
     script: as run_command_line takes it. argv: the words after the program's name, None for
     sys.argv's.
     """
-    command_line.open_closed_streams()
     words = list(sys.argv[1:] if argv is None else argv)
     first = words[0] if words else ""
-    formatting = [] if sys.stdout.isatty() else default_format(words)
+    formatting = default_format(words) if sys.stdout and not sys.stdout.isatty() else []
     if first in OTHERS:
         import importlib
 
@@ -78,9 +83,13 @@ def run(script: dict[str, Any], argv: list[str] | None) -> int:
         words.remove("--urls")
         words += [] if words[:1] in (["brief"], ["recall"]) else ["--no-pages"]
         shown = result_urls
-    elif "--open" in words[:-1]:
+    elif "--open" in words:
         index = words.index("--open")
-        shown = opening(words[index + 1])
+        number = "".join(words[index + 1 : index + 2])
+        if not number.isdecimal():
+            return refuse(SearchError("invalid_input", "--open takes a result's number."), script)
         del words[index : index + 2]
+        runs = script["run"].items()
+        script = {**script, "run": {name: opening(run, int(number)) for name, run in runs}}
     script = {**script, "others": OTHERS, "to_terminal": shown}
     return command_line.run_command_line(script, [*formatting, *words])

@@ -99,6 +99,15 @@ def read_secrets() -> dict[str, str]:
     """Return the NAME: value lines of secrets.yaml; {} if the file cannot be read."""
     path = secrets_path()
     try:
+        return secrets_in(path, os.stat(path).st_mtime_ns)
+    except OSError:
+        return {}
+
+
+@functools.cache
+def secrets_in(path: str, _: int) -> dict[str, str]:
+    """Return what secrets.yaml holds, read once for each time at which it was changed."""
+    try:
         with open(path, encoding="utf-8-sig", errors="replace") as file:
             lines = file.read(MAX_INPUT_BYTES).splitlines()
             mode = os.fstat(file.fileno()).st_mode
@@ -335,18 +344,13 @@ def read_body(answer: Any, encoding: str, max_body: int | None) -> bytes:
     import zlib
 
     encoding = encoding.lower()
-    if encoding not in ("", "identity", "gzip", "x-gzip", "deflate"):
+    if encoding not in ("", "identity", "gzip", "x-gzip"):
         message = f"The answer is encoded as {quoted(encoding)}, which was not asked for."
         raise SearchError("provider", message, "Nothing here can decode it.")
     limit = max_body or MAX_BODY
     try:
         reader = gzip.GzipFile(fileobj=answer) if "gzip" in encoding else answer
         body: bytes = reader.read(limit + 1)
-        if encoding == "deflate":
-            unpacker = zlib.decompressobj()
-            body = unpacker.decompress(body, limit + 1)
-            if not unpacker.eof and len(body) <= limit:
-                raise EOFError
     except (gzip.BadGzipFile, zlib.error):
         raise SearchError("provider", "The answer could not be decompressed.") from None
     if len(body) > limit and not max_body:
@@ -402,9 +406,14 @@ def transport_error(error: Exception, url: str) -> SearchError:
     hint = "Check the network and the proxy variables, then try again."
     if isinstance(cause, ssl.SSLCertVerificationError):
         message = f"The TLS certificate of {host} was not accepted ({cause.verify_message})."
-        return SearchError("network", message, certificate_hint(cause.verify_code))
+        hint = "Set SSL_CERT_FILE to your system's or company's CA bundle."
+        if cause.verify_code in (9, 10):  # of OpenSSL: not yet valid, expired
+            hint = "Look at this machine's clock; if it is right, the site has to renew it."
+        return SearchError("network", message, hint)
     if proxy.startswith("socks"):
-        message = f"Python cannot use the proxy {name}: it is a SOCKS proxy."
+        message = (
+            f"{url.partition(':')[0]}_proxy names a SOCKS proxy, {name}: Python cannot use it."
+        )
         return SearchError("network", message, PROXY_HINT)
     if tunnel:
         message = f"{peer} refused the way to {host} ({tunnel[1]})."
@@ -419,15 +428,6 @@ def transport_error(error: Exception, url: str) -> SearchError:
     else:
         message = f"The connection to {host} broke ({type(cause).__name__})."
     return SearchError("network", message, hint, retryable=True)
-
-
-def certificate_hint(code: int) -> str:
-    """Return what to do about a certificate that was not accepted; code: OpenSSL's, of X509."""
-    if code in (9, 10):  # not yet valid, expired
-        return (
-            "Look at this machine's clock; if it is right, the site has to renew its certificate."
-        )
-    return "Set SSL_CERT_FILE to your system's or company's CA bundle."
 
 
 def status_error(response: Response, provider: str) -> SearchError:

@@ -13,14 +13,14 @@ import sys
 import textwrap
 
 from websearch.command_line import is_agents
-from websearch.common import object_field, one_line
+from websearch.common import WEB_ADDRESS, SearchError, error_document, object_field, one_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-    from websearch.common import Document
+    from websearch.common import Document, ProgressCallback
 
 WIDEST_TEXT = 100  # columns: longer lines are hard to read
 USUAL_WIDTH = 80  # columns
@@ -41,20 +41,25 @@ def result_urls(document: Document, _: Callable[[Document], str]) -> str:
     return "\n".join(item["url"] for item in items if "url" in item)
 
 
-def opening(number: str) -> Callable[[Document, Callable[[Document], str]], str]:
-    """Return a to_terminal that also opens the result of this number in the user's browser."""
+def opening(run: Callable[..., Document], number: int) -> Callable[..., Document]:
+    """Return a function that runs a search and opens its result of this number in a browser."""
 
-    def show_and_open(document: Document, to_markdown: Callable[[Document], str]) -> str:
+    def run_and_open(params: dict[str, Any], report: ProgressCallback = None) -> Document:
         import webbrowser
 
-        urls = result_urls(document, to_markdown).split("\n")
-        if document["ok"] and number.isdecimal() and 0 < int(number) <= len(urls):
-            webbrowser.open(urls[int(number) - 1])
-        else:
-            sys.stderr.write(f"--open {number}: there are {len(urls)} results.\n")
-        return to_terminal(document, to_markdown)
+        document = run(params, report)
+        if not document["ok"]:
+            return document
+        urls = result_urls(document, str).split()
+        if not 0 < number <= len(urls):
+            there = "is 1 result" if len(urls) == 1 else f"are {len(urls)} results"
+            error = SearchError("invalid_input", f"--open {number}: there {there}.")
+            return {**error_document(error), "document": document}
+        if re.match(WEB_ADDRESS, urls[number - 1]):
+            webbrowser.open(urls[number - 1])
+        return document
 
-    return show_and_open
+    return run_and_open
 
 
 def for_people(document: Document, to_markdown: Callable[[Document], str]) -> str:

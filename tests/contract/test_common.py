@@ -195,10 +195,10 @@ class Texts(unittest.TestCase):
 
     def test_rows_of_combining_marks_are_cut_to_30_and_accents_stay(self) -> None:
         marks = "\u0301\u0323" * 30_000
-        text = common.clean_text("a" + marks + "b" + "\u2060".join(marks[:100]) + "c")
+        text = common.fewer_marks("a" + marks + "b" + marks[:100] + "c")
         self.assertEqual(len(text), 3 + 2 * 30)
         for text in ("e\u0301te\u0301", "Tiê\u0323ng Việ\u0323t", "שָׁלוֹם", "…—“”" * 30):
-            self.assertEqual(common.clean_text(text), text)
+            self.assertEqual(common.fewer_marks(text), text)
 
     def test_a_strangers_markdown_and_html_is_not_live(self) -> None:
         for text, expected in (
@@ -224,28 +224,6 @@ class Texts(unittest.TestCase):
         text = common.frame_markdown({"ok": True, "warnings": [error.message]})
         self.assertEqual(text.rstrip(), "> It said x")
 
-    def test_long_texts_are_cleaned_in_time_in_proportion(self) -> None:
-        pieces = (
-            "[a](http:",
-            "![",
-            "<!--",
-            "<img ",
-            "[a]: ",
-            "\u200d",
-            "\u0301",
-            "❤\ufe0f",
-            "](",
-            "<a",
-        )
-        for piece in pieces:
-            seconds = []
-            for times in (20_000, 80_000):
-                started = time.process_time()
-                common.make_harmless(common.clean_text(piece * times))
-                seconds.append(time.process_time() - started)
-            with self.subTest(piece):
-                self.assertLess(seconds[1], 12 * max(seconds[0], 0.01))
-
     def test_a_models_answer_loses_only_controls(self) -> None:
         self.assertEqual(
             common.clean_text("a\x00\u200bb\u202e", model_answer=True), "a\u200bb\u202e"
@@ -256,6 +234,16 @@ class Texts(unittest.TestCase):
         self.assertEqual(
             common.clean_tree(data), {"a": ["b", {"c": "d"}], "n": None, "m": None, "i": 1}
         )
+
+    def test_addresses_that_are_not_of_the_web_go(self) -> None:
+        bad = ("javascript:alert(1)", "file:///etc/passwd", "//host/x", "--version", "vscode:x", "")
+        for address in bad:
+            data = {"title": address, "url": address, "imageUrl": address, "links": [address]}
+            cleaned = common.clean_tree(data)
+            expected = {"title": address, "url": "", "imageUrl": "", "links": [""]}
+            self.assertEqual(cleaned, expected, address)
+        good = {"link": "HTTPS://example.org/", "website": "http://[::1]/"}
+        self.assertEqual(common.clean_tree(good), good)
 
     def test_marks_are_stripped_and_entities_decoded_once(self) -> None:
         for marked, text in (
@@ -398,17 +386,6 @@ class DocumentSize(unittest.TestCase):
         self.assertEqual(document["truncated"]["items_dropped"], {"results": 30 - kept})
         self.assertGreater(kept, 5)
 
-    def test_a_long_batch_is_cut_in_time_in_proportion(self) -> None:
-        seconds = []
-        for count in (300, 2_400):
-            one = {"ok": True, "results": [{"title": "A title " * 3}] * 10, "related": ["word"] * 8}
-            document = {"ok": True, "results": [copy.deepcopy(one) for _ in range(count)]}
-            started = time.process_time()
-            common.fit_document(document, 9_000, ())
-            seconds.append(time.process_time() - started)
-            self.assertLessEqual(len(common.dump_json(document)), 9_000)
-        self.assertLess(seconds[1], 24 * seconds[0])  # in proportion: 8 times
-
     def test_no_limit_means_no_change(self) -> None:
         document = {"ok": True, "results": ["x" * 50_000]}
         common.fit_document(document, 0, ())
@@ -484,13 +461,12 @@ class Body:
 class Bodies(unittest.TestCase):
     plain = b"hello world, " * 20_000
 
-    def test_gzip_zlib_and_several_members_are_unpacked(self) -> None:
+    def test_gzip_and_several_members_are_unpacked(self) -> None:
         for encoding, data, times in (
             ("", self.plain, 1),
             ("identity", self.plain, 1),
             ("gzip", gzip.compress(self.plain), 1),
             ("X-GZIP", gzip.compress(self.plain) * 2, 2),
-            ("deflate", zlib.compress(self.plain), 1),
         ):
             with self.subTest(encoding):
                 self.assertEqual(
@@ -501,7 +477,6 @@ class Bodies(unittest.TestCase):
         for body, encoding in (
             (Body(self.plain, length=5), ""),
             (Body(gzip.compress(self.plain)[:-9]), "gzip"),
-            (Body(zlib.compress(self.plain)[:-9]), "deflate"),
         ):
             with self.subTest(encoding), self.assertRaises(EOFError):
                 http_client.read_body(body, encoding, None)
@@ -510,7 +485,7 @@ class Bodies(unittest.TestCase):
         for encoding, data in (
             ("br", b"x"),
             ("zstd", b"x"),
-            ("deflate", b"plain text"),
+            ("deflate", zlib.compress(b"x")),
             ("gzip", b"no gzip at all"),
         ):
             with self.subTest(encoding), self.assertRaises(common.SearchError) as caught:

@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import gzip
 import zlib
 from functools import cache
 from http import HTTPStatus
@@ -285,11 +286,11 @@ SPECIAL: dict[str, Callable[[], Answer]] = {
     "encoding/brotli": lambda: Reply(
         HTTPStatus.OK, b"\x0b\x02\x80tea\x03", HTML, (("Content-Encoding", "br"),)
     ),
-    "encoding/deflate": lambda: Reply(
+    "encoding/gzip": lambda: Reply(
         HTTPStatus.OK,
-        zlib.compress(_page("sourdough.html")),
+        gzip.compress(_page("sourdough.html")),
         HTML,
-        (("Content-Encoding", "deflate"),),
+        (("Content-Encoding", "gzip"),),
     ),
     "refresh": lambda: _html(
         b"<meta http-equiv=refresh content='0; url=/site/list/news'><title>Moved</title>"

@@ -287,7 +287,7 @@ class Texts(SiteCase):
                 self.assertEqual(self.kind(path), "unsupported")
 
     def test_compressed_answers_are_decoded_and_uninvited_codings_named(self) -> None:
-        self.assertIn("Sourdough rises", self.page("encoding/deflate")["text"])
+        self.assertIn("Sourdough rises", self.page("encoding/gzip")["text"])
         document = self.read("encoding/brotli")
         self.assertEqual(document["details"]["kind"], "provider")
         self.assertIn("'br'", document["error"])

@@ -280,14 +280,15 @@ class Budgets(BriefCase):
             self.assertIn("of day 1 wrote", one["text"])
             self.assertIn("of day 60 wrote", one["text"])
 
-    def test_two_to_eight_questions(self) -> None:
-        for questions in (self.eight[:1], [*self.eight, "a ninth"]):
+    def test_two_to_eight_questions_and_a_single_one_is_a_search(self) -> None:
+        for questions in ([], [*self.eight, "a ninth"]):
             with self.subTest(len(questions)):
                 run = self.run_command("brief", *questions)
                 self.assertEqual((run.code, run.document["details"]["kind"]), (2, "invalid_input"))
-                self.assertIn("2 to 8", run.document["error"])
-                self.assertTrue(run.document["details"]["hint"])
+        self.assertIn("2 to 8", run.document["error"])
         self.assertEqual(self.web.asked, [])
+        run = self.run_command("brief", self.eight[0])  # what xargs leaves over
+        self.assertEqual((run.code, "results" in run.document), (0, True), run.document)
 
 
 class Ways(BriefCase):

@@ -295,7 +295,7 @@ class StandIns(FocusCase):
         self.set_environment(**{**self.variables, "DUCKDUCKGO_BASE_URL": self.blocker.url})
         document = self.search(force=True)
         self.assertTrue(document["ok"], document)
-        self.assertTrue(any("is stored: stale gives it" in one for one in document["warnings"]))
+        self.assertTrue(any("is stored: {stale} gives it" in one for one in document["warnings"]))
         document, _ = tools.call_tool("web_search", {"query": QUESTION, "force": 1, "stale": True})
         self.assertTrue(document.get("stale"), document)
 

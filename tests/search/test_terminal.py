@@ -248,12 +248,44 @@ class FrontDoor(TerminalCase):
         words = ("sourdough starter", "--no-pages", "--format", "json", "-n", "2")
         _, text = self.run_words(*words)
         urls = [item["url"] for item in json.loads(text)["results"]]
-        run = self.run_script("web_search.py", *words[:2], "--open", "2", BROWSER=browser)
-        self.assertEqual(run.code, 0, run.stderr)
-        with open(opened, encoding="utf-8") as file:
-            self.assertEqual(file.read().strip(), urls[1])
-        run = self.run_script("web_search.py", *words[:2], "--open", "90", BROWSER=browser)
-        self.assertIn("--open 90: there are ", run.stderr)
+        for more in ((), ("--format", "json")):
+            run = self.run_script(
+                "web_search.py", *words[:2], *more, "--open", "2", BROWSER=browser
+            )
+            self.assertEqual(run.code, 0, run.stderr)
+            with open(opened, encoding="utf-8") as file:
+                self.assertEqual(file.read().strip(), urls[1])
+            os.remove(opened)
+        for number, words in (("0", ""), ("x", "a result's number"), ("4", "are 2 results")):
+            more = ("--open", number, "-n", "2")
+            run = self.run_script(
+                "web_search.py", "sourdough", "--no-pages", *more, BROWSER=browser
+            )
+            with self.subTest(number):
+                self.assertEqual(run.code, 2)
+                self.assertIn(words, run.document["error"])
+        run = self.run_script("web_search.py", "sourdough", "--no-pages", "-n", "1", "--open", "2")
+        self.assertIn("there is 1 result.", run.document["error"])
+        self.assertFalse(os.path.exists(opened))
+
+    def test_no_progress_where_a_terminal_is_an_agents_or_dumb(self) -> None:
+        for variables in ({"CLAUDECODE": "1"}, {"TERM": "dumb"}, {}):
+            main_end, other_end = pty.openpty()
+            environment = {**self.environment_of(self.server.url, ""), "TERM": "xterm", **variables}
+            process = subprocess.Popen(
+                [sys.executable, str(SCRIPTS / "web_search.py"), "sourdough"],
+                env=clean_environment(GLSI_DB_PATH=self.store, **environment),
+                stdout=subprocess.DEVNULL,
+                stderr=other_end,
+            )
+            os.close(other_end)
+            shown = b""
+            while piece := self.read_piece(main_end):
+                shown += piece
+            os.close(main_end)
+            process.wait()
+            with self.subTest(variables):
+                self.assertEqual(b"\x1b" in shown, not variables, shown)
 
     def test_shells_complete_its_words(self) -> None:
         _, script = self.run_words("completion", "bash")

@@ -110,7 +110,7 @@ class FromQuestionToPassages(WebSearchCase):
         document = self.search(max_chars=4_000)
         lengths = [len(one.get("text", "")) for one in document["results"]]
         self.assertGreater(lengths[0], lengths[-1])
-        self.assertIn("--max-chars", document["truncated"]["hint"])
+        self.assertIn("{max_chars}", document["truncated"]["hint"])
         self.assertTrue(document["results"][0]["truncated"])
 
     def test_without_a_limit_whole_pages_come(self) -> None:
@@ -350,7 +350,7 @@ class Cache(WebSearchCase):
         self.use(**NO_NETWORK, GLSI_RATE_LIMIT="0s")
         failed = self.search(timeout=5)
         self.assertEqual(failed["details"]["kind"], "network")
-        self.assertIn(f"{first['fetched_at']} is stored: stale", failed["details"]["hint"])
+        self.assertIn(f"{first['fetched_at']} is stored: {{stale}}", failed["details"]["hint"])
         stale = self.search(timeout=5, stale=True)
         self.assertTrue(stale["ok"] and stale["stale"] and stale["from_cache"])
         self.assertEqual(stale["fetched_at"], first["fetched_at"])
@@ -520,7 +520,7 @@ class Engines(WebSearchCase):
             ({"page_timeout": 0}, "0.1"),
             ({"topic": "code"}, "topic"),
             ({"focus": "cooking"}, "papers, discussions"),
-            ({"focus": "code", "stale": True}, "no --focus"),
+            ({"focus": "code", "stale": True}, "no {focus}"),
         ]
         for params, named in table:
             with self.subTest(params):
@@ -538,6 +538,42 @@ class Engines(WebSearchCase):
         for text in ("", "5", "-1h", "1h 30m", "h", "1w", "9" * 40 + "s"):
             with self.assertRaisesRegex(common.SearchError, "ttl must be .* such as 7d"):
                 durations.seconds_of_duration("ttl", text, "7d")
+
+
+class Batch(WebSearchCase):
+    """web_search.py batch: many questions without a key, as JSON Lines that can be resumed."""
+
+    def batch(self, *words: str) -> tuple[int, list[Any]]:
+        """Run a batch of two questions from a file; return the exit code and the lines."""
+        questions = f"{self.store}.txt"
+        with open(questions, "w", encoding="utf-8") as file:
+            file.write("# the questions\nsourdough starter\n\npython asyncio\n")
+        run = self.run_script("web_search.py", "batch", questions, "--no-pages", *words)
+        return run.code, [json.loads(line) for line in run.stdout.splitlines()]
+
+    def test_each_question_is_a_line_and_a_second_run_goes_on(self) -> None:
+        code, lines = self.batch("--jsonl", "--ordered", "-n", "2")
+        self.assertEqual(code, 0, lines)
+        self.assertEqual([one["input"] for one in lines], ["sourdough starter", "python asyncio"])
+        self.assertEqual([len(one["results"]) for one in lines], [2, 2])
+        out = f"{self.store}.jsonl"
+        with open(out, "w", encoding="utf-8") as file:
+            file.write(json.dumps(lines[0]) + "\n")
+        code, [receipt] = self.batch("--output", out, "--skip-done", out)
+        self.assertEqual((code, receipt["already_done"], receipt["answered"]), (0, 1, 1), receipt)
+
+    def test_a_few_are_one_document_and_many_are_refused_before_they_cost_anything(self) -> None:
+        _, [document] = self.batch()
+        self.assertEqual([one["query"] for one in document["results"]],
+                         ["sourdough starter", "python asyncio"])  # fmt: skip
+        self.assertLess(len(json.dumps(document)), 10_000)
+        self.assertEqual(f"\n{web_search.to_markdown(document)}".count("\n# "), 2)
+        self.server.clear()
+        document = web_search.run_batch({"queries": [f"guide {number}" for number in range(10)]})
+        self.assertIn("10 questions do not fit 9000 characters", document["error"])
+        run = self.run_script("web_search.py", f"@{self.store}.txt")
+        self.assertIn("The command batch", run.document["details"]["hint"])
+        self.assertEqual(self.server.requests, [])
 
 
 class OneAsksForAll(WebSearchCase):

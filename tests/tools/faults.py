@@ -282,8 +282,8 @@ SAMPLES: dict[tuple[str, str], dict[str, Any]] = {
 }
 # A brief asks an engine as a search does: one with a key and one without tell of all.
 ENGINES_OF_A_BRIEF = ("brave", "duckduckgo")
-# Commands and scripts that ask no provider, or that are a way in themselves.
-LOCAL = {("web_search", "recall"), ("web_search", "cache")}
+# Commands and scripts that ask no provider, or that are a way in themselves: a batch is searches.
+LOCAL = {("web_search", "recall"), ("web_search", "cache"), ("web_search", "batch")}
 NOT_TRIED = {
     "http_server",
     "doctor",

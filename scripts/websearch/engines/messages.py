@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 
+from websearch.common import WEB_ADDRESS
 from websearch.http_client import KEY_HEADERS
 
 TYPE_CHECKING = False
@@ -88,7 +90,7 @@ class ResultPage(EngineAnswer):
     """One result page of an engine.
 
     results: [{title, url, snippet, date?, author?, license?, file_type?, text?}]; text is what the
-    provider has read of the page already. An empty object among them is left out.
+    provider has read of the page already. One without an address of the web is left out.
     """
 
     results: list[dict[str, Any]]
@@ -103,5 +105,7 @@ class ResultPage(EngineAnswer):
     credits: int = 0  # that the request has cost, if the provider says so
 
     def __post_init__(self) -> None:
-        """Leave out empty results."""
-        self.results = [result for result in self.results if result]
+        """Leave out results whose address a browser would not open as a page."""
+        self.results = [
+            result for result in self.results if re.match(WEB_ADDRESS, str(result.get("url")))
+        ]

@@ -15,6 +15,7 @@ import re
 import time
 from collections import Counter, deque
 
+from websearch.common import fewer_marks
 from websearch.pages.text_windows import Window, split_windows
 from websearch.words import PHRASED, STOP_WORDS, UNSPACED
 
@@ -81,7 +82,7 @@ def fold_text(text: str) -> str:
         return text
     import unicodedata
 
-    text = unicodedata.normalize("NFKD", text)
+    text = unicodedata.normalize("NFKD", fewer_marks(text))
     text = re.sub(r"[\u0300-\u036f\u0640\u064b-\u065f\u0670]", "", text)
     text = re.sub(r"\b\u0627\u0644(?=\w{3})", "", text)
     return unicodedata.normalize("NFC", text)

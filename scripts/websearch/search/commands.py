@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import os
 import re
 import time
 
 from websearch import history
-from websearch.batch import read_queries, refuse_input
+from websearch.batch import batch_outcome, read_queries, refuse_input, run_with_input
 from websearch.common import (
+    COMMON_PARAMS,
     DEFAULT_MAX_CHARS,
     DryRun,
     SearchError,
+    canonical_names,
     deadline_of,
     drop_empty,
     quoted,
@@ -55,6 +58,8 @@ PAGE_TIMEOUT = 3.0  # seconds for one page, redirects included
 DEFAULT_TTL = "24h"
 SEARCH_SHARE = 0.7  # of the time that is left: the engines', if pages are to be read afterwards
 INPUT_HINT = "Name a file with one question a line, or @- for standard input."
+WORKERS = 4  # searches of a batch at once; those without a key keep their engine's pace
+ITEM_CHARS = 1_000  # of one search in the document of a batch: less holds no answer
 
 # ===== commands and their parameters ==============================================================
 
@@ -87,20 +92,20 @@ READING: list[dict[str, Any]] = [
     {"name": "ttl", "type": "str", "default": DEFAULT_TTL,
      "help": "use a stored answer younger than this, such as 30m or 7d (default: 24h)"},
 ]
+SEARCHING: list[dict[str, Any]] = [
+    COUNT,
+    FORCE,
+    *WHO_AND_WHAT,
+    {"name": "no_pages", "type": "bool", "help": "results alone; read no page"},
+    *READING,
+    {"name": "stale", "type": "bool",
+     "help": "if no engine answers, use a stored answer of any age"},
+]
 COMMANDS: dict[str, dict[str, Any]] = {
     "search": {
         "help": "search, read the pages found, return the passages that answer",
         "expendable": ("attempts",),
-        "params": [
-            QUERY,
-            COUNT,
-            FORCE,
-            *WHO_AND_WHAT,
-            {"name": "no_pages", "type": "bool", "help": "results alone; read no page"},
-            *READING,
-            {"name": "stale", "type": "bool",
-             "help": "if no engine answers, use a stored answer of any age"},
-        ],
+        "params": [QUERY, *SEARCHING],
     },
     "recall": {
         "help": "search the pages read before, offline",
@@ -138,8 +143,23 @@ COMMANDS: dict[str, dict[str, Any]] = {
             *READING,
         ],
     },
+    "batch": {
+        "help": "many searches, from a file or stdin, as JSON Lines without end (--jsonl)",
+        "batch": True,
+        "expendable": ("attempts",),
+        "params": [
+            {"name": "input", "type": "str", "positional": True, "verbatim": True,
+             "help": "file with one question a line; @- is standard input"},
+            {"name": "queries", "type": "list", "aliases": ["query"],
+             "help": "the questions; repeat it"},
+            {"name": "workers", "type": "int", "min": 1, "max": 16, "default": WORKERS,
+             "help": f"searches at once (default: {WORKERS})"},
+            *SEARCHING,
+        ],
+    },
 }
 # fmt: on
+SEARCH_NAMES = {item["name"] for item in (*SEARCHING, *COMMON_PARAMS)}
 
 # ===== search and brief ===========================================================================
 
@@ -178,8 +198,70 @@ def run_brief(params: dict[str, Any], report: ProgressCallback = None) -> Docume
 
 
 def run_brief_file(params: dict[str, Any], report: ProgressCallback = None) -> Document:
-    """Run a brief for the command line, which may read the questions from a file."""
-    return run_brief(read_queries(params, INPUT_HINT), report)
+    """Run a brief for the command line, which may read the questions from a file.
+
+    One question, such as xargs leaves over, is a search.
+    """
+    params = read_queries(params, INPUT_HINT)
+    queries = params.get("queries", [])
+    if isinstance(queries, list) and len(queries) == 1:
+        others = {name: value for name, value in params.items() if name != "queries"}
+        return run_search({**others, "query": queries[0]}, report)
+    return run_brief(params, report)
+
+
+def run_batch(
+    params: dict[str, Any],
+    report: ProgressCallback = None,
+    emit: Callable[[int, Document], None] | None = None,
+) -> Document:
+    """Search for many questions; results holds the document of each, in order. Never raises.
+
+    params: those of COMMANDS["batch"] without input; timeout and, with emit, max_chars are for each
+    search. emit(number, document) is called with each document as soon as it is there.
+    """
+
+    def operation(checked: dict[str, Any]) -> Document:
+        from concurrent.futures import ThreadPoolExecutor, as_completed
+
+        refuse_input(checked)
+        queries, max_chars = checked.pop("queries", []), checked.get("max_chars", DEFAULT_MAX_CHARS)
+        if not queries:
+            raise SearchError("invalid_input", "There is no question.", INPUT_HINT)
+        if not emit and len(queries) * ITEM_CHARS > max_chars > 0:
+            message = f"The results of {len(queries)} questions do not fit {max_chars} characters."
+            raise SearchError("invalid_input", message, "Give {jsonl}, or {max_chars} 0.")
+        given = canonical_names("batch", COMMANDS["batch"], params)
+        shared = {name: value for name, value in given.items() if name in SEARCH_NAMES}
+        shared["max_chars"] = max_chars if emit else max_chars // len(queries)
+        checked["max_chars"] = 0  # each document is fitted alone
+        documents: dict[int, Document] = {}
+        pool = ThreadPoolExecutor(checked["workers"])
+        try:
+            searches = {
+                pool.submit(run_search, {**shared, "query": query}): number
+                for number, query in enumerate(queries)
+            }
+            for search in as_completed(searches):
+                number = searches[search]
+                documents[number] = {"query": queries[number], **search.result()}
+                if report:
+                    report("searches", len(documents), len(queries))
+                if emit:
+                    emit(number, documents[number])
+        finally:
+            pool.shutdown(wait=False, cancel_futures=True)
+        results = [documents[number] for number in range(len(queries))]
+        return {**batch_outcome(results), "provider": "web_search", "results": results}
+
+    return run_operation("web_search.batch", COMMANDS["batch"], params, operation)
+
+
+def run_batch_file(
+    params: dict[str, Any], report: ProgressCallback = None, options: Any = None
+) -> Document | int:
+    """Run a batch for the command line, which may read the questions from a file."""
+    return run_with_input(run_batch, INPUT_HINT, params, report, options or {})
 
 
 def answer_document(params: dict[str, Any], report: ProgressCallback) -> Document:
@@ -333,7 +415,7 @@ def spending(store: PageStore) -> dict[str, Any]:
 
 
 def run_search_line(params: dict[str, Any], report: ProgressCallback = None) -> Document:
-    """Run a search for the command line, where an address alone is meant for another command.
+    """Run a search for the command line, where an address or file is meant for another command.
 
     Raises SearchError (invalid_input).
     """
@@ -341,12 +423,16 @@ def run_search_line(params: dict[str, Any], report: ProgressCallback = None) -> 
     if isinstance(query, str) and re.fullmatch(r"https?://\S+", query):
         hint = "The command read reads the page. To search for an address, put a word beside it."
         raise SearchError("invalid_input", f"{quoted(query)} is an address, no question.", hint)
+    if isinstance(query, str) and query.startswith("@") and os.path.isfile(query[1:]):
+        hint = "The command batch searches for each of its lines."
+        raise SearchError("invalid_input", f"{quoted(query)} is a file, no question.", hint)
     return run_search(params, report)
 
 
-RUN: dict[str, Callable[..., Document]] = {
+RUN: dict[str, Callable[..., Any]] = {
     "search": run_search_line,
     "recall": run_recall,
     "cache": run_cache,
     "brief": run_brief_file,
+    "batch": run_batch_file,
 }

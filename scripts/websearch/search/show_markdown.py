@@ -58,6 +58,9 @@ def to_markdown(document: Document) -> str:
     """Return a document of any command as Markdown for a person or a model."""
     if "action" in document:
         return cache_markdown(document)
+    results = document.get("results", [])
+    if results and "ok" in results[0]:  # of a batch
+        return frame_markdown(document, *map(to_markdown, results))
     is_brief = "sources" in document or "queries" in document
     return brief_markdown(document) if is_brief else search_markdown(document)
 
