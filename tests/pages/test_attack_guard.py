@@ -249,7 +249,7 @@ class Deadline(CannedPage):
         document = self.read(huge, timeout=1, urls=urls)
         self.assertEqual(document["pages"][1]["text"], "A short page.")
         self.assertEqual(document["pages"][0]["details"]["kind"], "timeout")
-        self.assertEqual(document["pages"][0]["details"]["hint"], "Raise timeout.")
+        self.assertEqual(document["pages"][0]["details"]["hint"], "Raise {timeout}.")
 
     def test_a_long_query_does_not_outlive_the_deadline_and_what_was_not_searched_is_said(
         self,

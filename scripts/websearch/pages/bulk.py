@@ -10,6 +10,7 @@ import itertools
 import math
 
 from websearch.batch import LineWriter, input_lines, wants_lines
+from websearch.calls import start_thread
 from websearch.common import (
     SearchError,
     check_params,
@@ -23,7 +24,7 @@ from websearch.pages.fetch import Fetched, host_and_port
 from websearch.pages.page_document import result_or_error
 from websearch.pages.pages_document import pages_document
 from websearch.pages.read import COMMANDS as READ_COMMANDS
-from websearch.pages.read import PageReading, run_read, start_thread, target_of
+from websearch.pages.read import PageReading, run_read, target_of
 from websearch.pages.schedule import HostSchedule, Item
 
 TYPE_CHECKING = False

@@ -7,6 +7,7 @@ import os
 import re
 import time
 
+from websearch.calls import check_cancelled, wait_for
 from websearch.common import SearchError, drop_empty, quoted, shorten
 from websearch.http_client import (
     USER_AGENT,
@@ -323,8 +324,13 @@ def page_headers() -> dict[str, str]:
 
 
 def guarded_request(request: dict[str, Any]) -> dict[str, Any]:
-    """Return a request that connects to public addresses alone; raises SearchError (refused)."""
+    """Return a request that connects to public addresses alone, and ends if its call is cancelled.
+
+    Raises SearchError (refused, interrupted).
+    """
+    check_cancelled()
     host, port = host_and_port(request["url"])
+    request = {**request, "wait": wait_for}
     if proxy_for(request["url"]):
         check_unresolved_host(host, port)
         return request

@@ -7,6 +7,7 @@ import functools
 import math
 import time
 
+from websearch.calls import put, start_thread, take, waits
 from websearch.common import (
     DryRun,
     SearchError,
@@ -47,6 +48,7 @@ from websearch.site_rules import check_site
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import threading
     from collections.abc import Callable, Iterator
     from typing import Any
 
@@ -56,6 +58,7 @@ if TYPE_CHECKING:
 __all__ = ["COMMANDS", "run_read", "to_markdown"]
 MAX_URLS = 50  # of one call
 MAX_CONNECTIONS = 8  # at once
+READERS = 4  # pages that are made texts at once in a process, which has one processor to give
 MAX_UNREAD = 8  # pages that are fetched and not read yet; one can have 5 MB, a PDF file more
 PAGE_TIMEOUT = 3.0  # seconds for one page, redirects included
 BROWSER_NOTE = "The text is what a browser showed after it had run the scripts of the page."
@@ -294,11 +297,26 @@ def read_pages(
         read[item.address] = page
         if report:
             report(item.address, len(read), len(targets))
-    message = "The page was not read before the time of the call was over."
-    late = SearchError("timeout", message, "Raise {timeout}.", retryable=True)
     for url, target in normal.items():
-        pages[url] = dict(read.get(target) or error_document(late))
+        pages[url] = dict(read.get(target) or error_document(late_error()))
     return [{"url": url, **pages[url]} for url in checked]
+
+
+def late_error() -> SearchError:
+    """Return the error of a page that the call had no time for."""
+    message = "The page was not read before the time of the call was over."
+    return SearchError("timeout", message, "Raise {timeout}.", retryable=True)
+
+
+@functools.cache
+def reading_seats() -> threading.Semaphore:
+    """Return the seats of the calls of this process that make texts of pages.
+
+    That is work for the processor: more at once only keep each other up, and a server's answers.
+    """
+    import threading
+
+    return threading.Semaphore(READERS)
 
 
 class PageReading:
@@ -345,16 +363,13 @@ class PageReading:
             start_thread(work)
         try:
             with contextlib.suppress(queue.Empty):
-                while page := self.done.get(timeout=self.seconds_left()):
+                while page := take(self.done, self.deadline):
                     yield page
             yield from [*self.unfinished.values()]
         finally:
+            self.deadline = 0.0  # threads begin nothing more
             for browser in list(self.browsers):
                 browser.close()
-
-    def seconds_left(self) -> float | None:
-        """Return the seconds until the deadline, None if there is none."""
-        return None if self.deadline == math.inf else max(0.0, self.deadline - time.monotonic())
 
     def is_over(self) -> bool:
         """Return whether the deadline has passed."""
@@ -365,16 +380,14 @@ class PageReading:
         import queue
         import threading
 
-        with contextlib.suppress(queue.Full):  # the time is over
+        with contextlib.suppress(queue.Full, SearchError):  # the time is over, or cancelled
             while (item := self.schedule.take()) is not None:
                 answer = self.ask(item)
                 size = len(answer.response.body) if isinstance(answer, Fetched) else 0
                 if answer is not None:
                     order = size if self.deadline < math.inf else 0
-                    fetched = (order, item.number, (item, answer))
-                    self.fetched.put(fetched, timeout=self.seconds_left())
-            end = (math.inf, threading.get_ident(), None)
-            self.fetched.put(end, timeout=self.seconds_left())
+                    put((order, item.number, (item, answer)), self.fetched, self.deadline)
+            put((math.inf, threading.get_ident(), None), self.fetched, self.deadline)
 
     def ask(self, item: Item) -> Fetched | Document | SearchError | None:
         """Fetch the page of an item; None if it is put back."""
@@ -394,10 +407,19 @@ class PageReading:
         return answer
 
     def read(self, answer: Fetched | Document | SearchError) -> Document:
-        """Return the document of what was fetched; an error if reading it takes too long."""
+        """Return the document of what was fetched, as soon as there is a seat.
+
+        It is an error if that takes too long. Raises SearchError (interrupted).
+        """
         deadline = min(self.deadline, deadline_of(self.params))
-        work = functools.partial(page_document, answer, self.params, deadline)
-        page: Document | None = in_time(work, deadline)
+        seats = reading_seats()
+        if not any(seats.acquire(timeout=pause) for pause in waits(deadline)):
+            return error_document(late_error())
+        try:
+            work = functools.partial(page_document, answer, self.params, deadline)
+            page: Document | None = in_time(work, deadline)
+        finally:
+            seats.release()
         if page is None:
             message = "The page was fetched, but not read before its time was over."
             late = SearchError("timeout", message, "Raise {timeout}.", retryable=True)
@@ -409,9 +431,9 @@ class PageReading:
         import queue
 
         fetching = self.connections
-        with contextlib.suppress(queue.Empty, queue.Full):  # the time is over
+        with contextlib.suppress(queue.Empty, queue.Full, SearchError):  # too late, or cancelled
             while fetching and not self.is_over():
-                fetched = self.fetched.get(timeout=self.seconds_left())[2]
+                fetched = take(self.fetched, self.deadline)[2]
                 if fetched is None:
                     fetching -= 1
                     continue
@@ -419,13 +441,17 @@ class PageReading:
                 page = self.read(answer)
                 if self.other_ways(item.address, answer, page):
                     self.unfinished[item.number] = item, page
-                    self.waiting.acquire(timeout=self.seconds_left())
+                    self.wait_for_room()
                     start_thread(self.read_otherwise, item, answer, page)
                 else:
-                    self.done.put((item, page), timeout=self.seconds_left())
+                    put((item, page), self.done, self.deadline)
             for _ in range(MAX_UNREAD):  # until those threads have ended
-                self.waiting.acquire(timeout=self.seconds_left())
-            self.done.put(None, timeout=self.seconds_left())
+                self.wait_for_room()
+            put(None, self.done, self.deadline)
+
+    def wait_for_room(self) -> bool:
+        """Wait until one more page may be read otherwise; raises SearchError (interrupted)."""
+        return any(self.waiting.acquire(timeout=pause) for pause in waits(self.deadline))
 
     def other_ways(
         self, url: str, answer: Fetched | Document | SearchError, page: Document
@@ -465,8 +491,8 @@ class PageReading:
                 if not isinstance(other, SearchError) and other is not page:
                     page = other
                     break
-        with contextlib.suppress(queue.Full):
-            self.done.put((item, page), timeout=self.seconds_left())
+        with contextlib.suppress(queue.Full, SearchError):
+            put((item, page), self.done, self.deadline)
         del self.unfinished[item.number]
         self.waiting.release()
 
@@ -525,10 +551,3 @@ class PageReading:
         if other["ok"] and len(other["text"]) >= len(page.get("text", "")):
             return {"note": BROWSER_NOTE, **other}
         return page
-
-
-def start_thread(work: Callable[..., None], *arguments: Any) -> None:
-    """Start a thread that does not keep the process alive."""
-    import threading
-
-    threading.Thread(target=work, args=arguments, daemon=True).start()
