@@ -228,8 +228,10 @@ def host_of(page: dict[str, Any]) -> str:
 
 
 def may_pass(page: dict[str, Any]) -> bool:
-    """Return whether a document is an error that a further try may mend."""
-    return not page["ok"] and bool(page["details"]["retryable"])
+    """Return whether a document is an error that a further run tries to mend, as scale.md says."""
+    details = page.get("details", {})
+    is_settled = details.get("kind") in ("refused", "unsupported", "invalid_input")
+    return not page["ok"] and not is_settled and details.get("status") not in (404, 410)
 
 
 def difference(one: dict[str, str], other: dict[str, str]) -> str:
