@@ -433,14 +433,6 @@ class Protocol(ServerCase):
         "body of delete": (request("/cache", "DELETE", "Content-Length: 9") + b'{"q":"a"}', 400),
         "body not sent": (request("/health", "GET", "Content-Length: 5"), 400),
         "huge body": (request("/search", "POST", "Content-Length: 70000") + b"x" * 70_000, 405),
-        "expected body": (
-            request("/search", "POST", "Content-Length: 9", "Expect: 100-continue"),
-            405,
-        ),
-        "expected huge body": (
-            request("/mcp", "POST", "Content-Length: 99999999", "Expect: 100-continue"),
-            413,
-        ),
         "version 0.9": (b"GET /health HTTP/0.9\r\nHost: localhost\r\n\r\n", 400),
     }  # fmt: skip
 
@@ -521,7 +513,7 @@ class Protocol(ServerCase):
 
     def test_an_empty_body_is_no_body_and_expecting_to_continue_it_is_no_fault(self) -> None:
         data = request("/health", "GET", "Content-Length: 0", "Expect: 100-continue")
-        self.assertEqual([one.status for one in responses(self.api.talk(data))], [200])
+        self.assertEqual([one.status for one in responses(self.api.talk(data))], [100, 200])
 
     def test_a_request_may_come_byte_by_byte(self) -> None:
         with self.api.connect() as client:
@@ -751,7 +743,7 @@ class Starting(EnvironmentCase):
             port = taken.getsockname()[1]
             run = run_script(SCRIPT, "-p", str(port))
         self.assertEqual((run.code, run.stderr), (2, ""))
-        self.assertEqual(run.document["error"], f"Port {port} of 127.0.0.1 is in use.")
+        self.assertIn(f"Port {port} of 127.0.0.1 cannot be used", run.document["error"])
 
     def test_help_and_version_are_plain_text_as_in_the_other_scripts(self) -> None:
         text = call_main(command, "--help").stdout.decode()

@@ -314,8 +314,6 @@ def run_serve(params: dict[str, Any], report: ProgressCallback = None) -> Docume
 
 def open_server(family: int, address: tuple[Any, ...], settings: dict[str, Any]) -> ApiServer:
     """Return a server that listens on an address; raises SearchError if it cannot."""
-    import errno
-
     from websearch.servers.http_connection import ApiServer
 
     try:
@@ -324,10 +322,7 @@ def open_server(family: int, address: tuple[Any, ...], settings: dict[str, Any])
         )
     except OSError as error:
         message = f"Port {address[1]} of {address[0]} cannot be used: {error.strerror}."
-        hint = "Give a port above 1023 of an address of this machine."
-        if error.errno == errno.EADDRINUSE:
-            message = f"Port {address[1]} of {address[0]} is in use."
-            hint = "Give another port, or 0 for any free one."
+        hint = "Give a port above 1023 of an address of this machine, or 0 for any free one."
         raise SearchError("invalid_input", message, hint) from None
 
 

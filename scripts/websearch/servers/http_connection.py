@@ -154,10 +154,8 @@ class ApiHandler(BaseHTTPRequestHandler):
 
         What a client sends after its request is left alone; at its end there is no client.
         """
-        if (
-            self.server.stop_deadline
-            and time.monotonic() > self.server.stop_deadline - LAST_SECONDS
-        ):
+        end = self.server.stop_deadline
+        if end and time.monotonic() > end - LAST_SECONDS:
             return True
         try:
             with selectors.DefaultSelector() as selector:
@@ -188,25 +186,14 @@ class ApiHandler(BaseHTTPRequestHandler):
             if request.longest_body():
                 part = "body"
                 self.set_time_limit(BODY_TIMEOUT)
-                request.body = self.read_body(length)
+                request.body = self.stream.read(length)
+                if len(request.body) < length:
+                    raise HttpError(400, "The request ends in the middle of its body.")
             elif length:
                 self.close_connection = True  # the body is never read
         except TimeoutError:
             raise HttpError(408, f"The request's {part} did not come in time.") from None
         return request
-
-    def read_body(self, length: int) -> bytes:
-        """Return the body of a request that was checked; raises HttpError and OSError."""
-        if self.headers["expect"]:
-            self.connection.sendall(b"HTTP/1.1 100 Continue\r\n\r\n")
-        body = self.stream.read(length)
-        if len(body) < length:
-            raise HttpError(400, "The request ends in the middle of its body.")
-        return body
-
-    def handle_expect_100(self) -> bool:
-        """Return True: read_body lets the client go on, once the request has been checked."""
-        return True
 
     def send_error(self, code: int, message: str | None = None, _: str | None = None) -> None:
         """Raise an HttpError for what the library refuses."""

@@ -254,7 +254,6 @@ def form_token() -> str:
 
 def forget(request: HttpRequest, settings: Settings) -> Answer:
     """Forget an entry, a day, or everything; raises HttpError (400, 403)."""
-    from websearch.search.commands import run_cache
     from websearch.store import PageStore
 
     fields = fields_of(request)
@@ -272,8 +271,6 @@ def forget(request: HttpRequest, settings: Settings) -> Answer:
             raise HttpError(400, "The form names no entry, day or everything.")
     finally:
         store.close()
-    if fields.get("all") == "yes":
-        run_cache({"action": "clear"})
     return 303, None, {"Location": "/history"}
 
 

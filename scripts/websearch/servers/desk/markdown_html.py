@@ -20,7 +20,7 @@ HEADING = re.compile(r" {0,3}(#{1,6})[ \t]+(.*)")
 ITEM = re.compile(r"( *)([-*+]|\d{1,9}[.)])[ \t]+(.*)")
 RULE = re.compile(r" {0,3}(?:-[ \t]*){3,}|(?:\*[ \t]*){3,}|(?:_[ \t]*){3,}")
 CELL_BORDER = re.compile(r"(?<!\\)\|")
-# The bound of 2,000 characters holds for addresses, code and emphasis; that of 500 for links.
+# Bounds, in characters: 500 of a link's text, 2,000 of its address, of code and emphasised text.
 INLINE = re.compile(
     r"\\(?P<escaped>[!-/:-@\[-`{-~])"
     r"|(?P<ticks>`{1,8})(?P<code>(?:(?!(?P=ticks)).){1,2000})(?P=ticks)(?!`)"
