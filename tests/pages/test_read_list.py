@@ -363,7 +363,8 @@ class Resumed(ListCase):
         documents = self.resume(lines)
         self.assertEqual(sorted(one["url"] for one in documents), sorted(lines))
         self.assertTrue(all(one["ok"] for one in documents))
-        self.assertEqual(len(self.server.requests), 60 - (whole - 1))
+        late = len(self.server.requests) - (60 - (whole - 1))  # requests of the run that was killed
+        self.assertIn(late, range(schedules.MAX_HOST_CONNECTIONS + 1))
         # And there is nothing left to do.
         self.server.clear()
         self.assertEqual(len(self.resume(lines)), 60)
