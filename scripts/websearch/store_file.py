@@ -333,7 +333,7 @@ def upkeep_lock(path: str, seconds: float) -> Iterator[None]:
 
 
 def is_store(path: str) -> bool:
-    """Return whether the first bytes of a file, damaged or not, are those of a store or of GLSI's."""
+    """Return whether a file, damaged or not, begins as a store or as GLSI's."""
     head = b""
     with contextlib.suppress(OSError), open(path, "rb") as file:
         head = file.read(65_536)
