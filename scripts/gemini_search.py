@@ -714,7 +714,7 @@ def parse_search_response(
         "model": text_field(data, "modelVersion"),
         "pages": [
             {
-                "url": clean_text(str(page.get("retrievedUrl") or "")),
+                "url": clean_tree(str(page.get("retrievedUrl") or ""), field="url"),
                 "status": text_field(page, "urlRetrievalStatus").rpartition("STATUS_")[2].lower(),
             }
             for page in read
@@ -2138,7 +2138,8 @@ def run_command_line(script: Fields, argv: list[str] | None) -> int:
     names = flag_names(script["commands"][command])
     options: Fields = {"names": names}
     try:
-        params = parse_arguments(script, command, is_named, words[is_named:], options)
+        given = words[1:] if is_named else words
+        params = parse_arguments(script, command, is_named, given, options)
         if not (has_stdout or "output" in options):
             sys.stderr.write(f"{script['name']}: stdout is closed.\n")
             raise SystemExit(CANNOT_PRINT)
@@ -2351,7 +2352,8 @@ def parse_arguments(
     """
     default, spec = next(iter(script["commands"])), script["commands"][command]
     flagged, words = parse_flags(script, command, words, options)
-    if not is_named and len(words) + ("params_json" in options) > 1 and " " not in words[0]:
+    is_query = is_named or words == [] or " " in words[0]
+    if not is_query and (len(words) > 1 or "params_json" in options):
         same = [word for word, name in SAME_COMMAND.items() if name in script["commands"]]
         refuse_mistyped(words[0], [*script["commands"], *script.get("others", ()), *same])
     params: Fields = {}
@@ -3211,7 +3213,8 @@ class LineWriter:
         self.costs: Fields = {}
         self.first_error: Document = {}
         self.failure: SearchError | None = None
-        self.file: Any = None  # of --output, or its part until it is replaced
+        self.locked: Any = None  # the file of --output
+        self.file: Any = None  # what is written to: that file, or the part that will replace it
         self.part = b""
         paths = dict.fromkeys(options.get("skip_done") or [])
         if self.path:
@@ -3248,13 +3251,15 @@ class LineWriter:
         return self
 
     def __exit__(self, *_: object) -> None:
+        for number in sorted(self.held):  # a signal came before their turn
+            self.print_line(dump_json(self.held.pop(number)))
         self.close()
 
     def close(self) -> None:
         """Close the file of --output; one that existed is replaced if a line is an answer."""
-        if self.file:
-            self.file.close()
-        if self.part and self.answered:
+        for file in filter(None, (self.file, self.locked)):
+            file.close()
+        if self.part and self.answered and not self.failure:
             os.replace(self.part, self.target)
         elif self.part:
             os.unlink(self.part)
@@ -3287,16 +3292,22 @@ class LineWriter:
     def print_line(self, line: str) -> None:
         """Write a line; raises Stopped if nobody reads stdout any more."""
         if self.file and not self.failure:
-            size = os.fstat(self.file.fileno()).st_size
-            data = (line + "\n").encode("utf-8", "replace")
+            size, data = (
+                os.fstat(self.file.fileno()).st_size,
+                f"{line}\n".encode("utf-8", "replace"),
+            )
             try:
+                written = 0
+                while written < len(data):
+                    written += self.file.write(data[written:])
                 self.bytes += len(data)
-                while data:
-                    data = data[self.file.write(data) :]
             except OSError as error:
                 self.failure = cannot_write(self.path, error)
                 if os.path.isfile(self.target):
                     self.file.truncate(size)
+                if self.part:  # it replaces nothing now
+                    with open(self.part, encoding="utf-8") as part:
+                        line = "".join([*part, line])
         if (self.failure or not self.file) and not write_stdout(line):
             raise Stopped(0)
 
@@ -3312,19 +3323,18 @@ class LineWriter:
         if not self.printed and self.done:
             sys.stderr.write("Nothing is left to do: every line is done already.\n")
         if self.path:
-            warnings = ["The file was left as it was: no line is an answer."] if is_left else []
-            counts = {
+            receipt: Fields = {
+                **document,
                 "output": self.path,
                 "bytes": self.bytes,
                 "already_done": len(self.done),
                 "answered": self.answered,
                 "failed": self.printed - self.answered,
+                **self.costs,
             }
-            write_stdout(
-                dump_json(
-                    {**document, **counts, **drop_empty({"warnings": warnings}), **self.costs}
-                )
-            )
+            if is_left:
+                receipt["warnings"] = ["The file was left as it was: no line is an answer."]
+            write_stdout(dump_json(receipt))
         return 0 if document["ok"] else EXIT_CODES[document["details"]["kind"]]
 
 

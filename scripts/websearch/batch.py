@@ -22,7 +22,6 @@ from websearch.common import (
     EXIT_CODES,
     MAX_INPUT_BYTES,
     SearchError,
-    drop_empty,
     dump_json,
     error_document,
     object_field,
@@ -165,7 +164,8 @@ class LineWriter:
         self.costs: Fields = {}
         self.first_error: Document = {}
         self.failure: SearchError | None = None
-        self.file: Any = None  # of --output, or its part until it is replaced
+        self.locked: Any = None  # the file of --output
+        self.file: Any = None  # what is written to: that file, or the part that will replace it
         self.part = b""
         paths = dict.fromkeys(options.get("skip_done") or [])
         if self.path:
@@ -202,13 +202,15 @@ class LineWriter:
         return self
 
     def __exit__(self, *_: object) -> None:
+        for number in sorted(self.held):  # a signal came before their turn
+            self.print_line(dump_json(self.held.pop(number)))
         self.close()
 
     def close(self) -> None:
         """Close the file of --output; one that existed is replaced if a line is an answer."""
-        if self.file:
-            self.file.close()
-        if self.part and self.answered:
+        for file in filter(None, (self.file, self.locked)):
+            file.close()
+        if self.part and self.answered and not self.failure:
             os.replace(self.part, self.target)
         elif self.part:
             os.unlink(self.part)
@@ -241,16 +243,22 @@ class LineWriter:
     def print_line(self, line: str) -> None:
         """Write a line; raises Stopped if nobody reads stdout any more."""
         if self.file and not self.failure:
-            size = os.fstat(self.file.fileno()).st_size
-            data = (line + "\n").encode("utf-8", "replace")
+            size, data = (
+                os.fstat(self.file.fileno()).st_size,
+                f"{line}\n".encode("utf-8", "replace"),
+            )
             try:
+                written = 0
+                while written < len(data):
+                    written += self.file.write(data[written:])
                 self.bytes += len(data)
-                while data:
-                    data = data[self.file.write(data) :]
             except OSError as error:
                 self.failure = cannot_write(self.path, error)
                 if os.path.isfile(self.target):
                     self.file.truncate(size)
+                if self.part:  # it replaces nothing now
+                    with open(self.part, encoding="utf-8") as part:
+                        line = "".join([*part, line])
         if (self.failure or not self.file) and not write_stdout(line):
             raise Stopped(0)
 
@@ -266,19 +274,18 @@ class LineWriter:
         if not self.printed and self.done:
             sys.stderr.write("Nothing is left to do: every line is done already.\n")
         if self.path:
-            warnings = ["The file was left as it was: no line is an answer."] if is_left else []
-            counts = {
+            receipt: Fields = {
+                **document,
                 "output": self.path,
                 "bytes": self.bytes,
                 "already_done": len(self.done),
                 "answered": self.answered,
                 "failed": self.printed - self.answered,
+                **self.costs,
             }
-            write_stdout(
-                dump_json(
-                    {**document, **counts, **drop_empty({"warnings": warnings}), **self.costs}
-                )
-            )
+            if is_left:
+                receipt["warnings"] = ["The file was left as it was: no line is an answer."]
+            write_stdout(dump_json(receipt))
         return 0 if document["ok"] else EXIT_CODES[document["details"]["kind"]]
 
 

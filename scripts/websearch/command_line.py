@@ -78,7 +78,8 @@ def run_command_line(script: Fields, argv: list[str] | None) -> int:
     names = flag_names(script["commands"][command])
     options: Fields = {"names": names}
     try:
-        params = parse_arguments(script, command, is_named, words[is_named:], options)
+        given = words[1:] if is_named else words
+        params = parse_arguments(script, command, is_named, given, options)
         if not (has_stdout or "output" in options):
             sys.stderr.write(f"{script['name']}: stdout is closed.\n")
             raise SystemExit(CANNOT_PRINT)
@@ -291,7 +292,8 @@ def parse_arguments(
     """
     default, spec = next(iter(script["commands"])), script["commands"][command]
     flagged, words = parse_flags(script, command, words, options)
-    if not is_named and len(words) + ("params_json" in options) > 1 and " " not in words[0]:
+    is_query = is_named or words == [] or " " in words[0]
+    if not is_query and (len(words) > 1 or "params_json" in options):
         same = [word for word, name in SAME_COMMAND.items() if name in script["commands"]]
         refuse_mistyped(words[0], [*script["commands"], *script.get("others", ()), *same])
     params: Fields = {}

@@ -52,12 +52,9 @@ def note(store: PageStore, kind: str, text: str, params: dict[str, Any], is_good
     caller = _CALLER.get() or _PROCESS["caller"]
     shown = dump_json({name: params[name] for name in SHOWN_PARAMS if name in params})
     row = (time.time(), caller, kind, storable(text), shown, int(is_good))
-
-    def write(db: sqlite3.Connection) -> None:
-        columns = "moment, caller, kind, text, params, ok"
-        db.execute(f"INSERT INTO history ({columns}) VALUES (?, ?, ?, ?, ?, ?)", row)  # noqa: S608
-
-    store.use(write, None, writing=True)
+    columns = "moment, caller, kind, text, params, ok"
+    statement = f"INSERT INTO history ({columns}) VALUES (?, ?, ?, ?, ?, ?)"  # noqa: S608
+    store.use(lambda db: db.execute(statement, row), None, writing=True)
 
 
 def noting_reads(run: Callable[..., Any]) -> Callable[..., Any]:
@@ -88,8 +85,7 @@ def entries(store: PageStore) -> list[dict[str, Any]]:
     texts = ", ".join(f"ifnull(CAST({name} AS TEXT), '')" for name in names[2:6])
     columns = f"id, {MOMENT.format('moment')}, {texts}, ifnull(ok = 1, 0)"
     query = f"SELECT {columns} FROM history ORDER BY id DESC LIMIT {MAX_ENTRIES}"  # noqa: S608
-    rows = store.use(lambda db: db.execute(query).fetchall(), [])
-    found = [dict(zip(names, row, strict=True)) for row in rows]
+    found = [dict(zip(names, row, strict=True)) for row in store.rows(query)]
     return [
         {
             **entry,

@@ -86,16 +86,12 @@ class PageStore(StoreFile):
 
         max_age of None means any age. A row that holds no JSON object (GLSI's text) is a miss.
         """
-
-        def read(db: sqlite3.Connection) -> Any:
-            query = f"SELECT content, {_EPOCH} FROM cache WHERE query_hash = ?"  # noqa: S608
-            return db.execute(query, (key,)).fetchone()
-
-        row = self.use(read, None)
-        content = json_object(row[0]) if row else None
-        if content is None or not is_young(row[1], max_age):
-            return None
-        return {"content": content, "updated_at": row[1]}
+        query = f"SELECT content, {_EPOCH} FROM cache WHERE query_hash = ?"  # noqa: S608
+        for text, updated_at in self.rows(query, key):
+            content = json_object(text)
+            if content is not None and is_young(updated_at, max_age):
+                return {"content": content, "updated_at": updated_at}
+        return None
 
     def put_answer(self, key: str, content: dict[str, Any]) -> None:
         """Keep an answer; content has "query" (as asked) and "urls" (a list).
@@ -122,18 +118,14 @@ class PageStore(StoreFile):
         Fields of a page: url, final_url, published, title, text (texts, "" if unknown), truncated
         (whether the page goes on after the text), fetched_at (seconds since 1970).
         """
-
-        def read(db: sqlite3.Connection) -> list[Any]:
-            rows: list[Any] = []
-            for start in range(0, len(urls), 500):  # SQLite takes 999 variables or more
-                some = [storable(url) for url in urls[start : start + 500]]
-                marks = ", ".join("?" * len(some))
-                rows += db.execute(f"{_PAGES} WHERE url IN ({marks})", some)
-            return rows
-
-        pages = {page["url"]: page for page in map(page_of, self.use(read, []) if urls else [])}
-        stored = {url: pages[storable(url)] for url in urls if storable(url) in pages}
-        return {url: page for url, page in stored.items() if is_young(page["fetched_at"], max_age)}
+        pages: dict[str, dict[str, Any]] = {}
+        for start in range(0, len(urls), 500):  # SQLite takes 999 variables or more
+            some = {storable(url): url for url in urls[start : start + 500]}
+            marks = ", ".join("?" * len(some))
+            for page in map(page_of, self.rows(f"{_PAGES} WHERE url IN ({marks})", *some)):
+                if is_young(page["fetched_at"], max_age):
+                    pages[some[page["url"]]] = page
+        return {url: pages[url] for url in urls if url in pages}
 
     def put_pages(self, pages: list[dict[str, Any]], deadline: float = NEVER) -> None:
         """Keep pages (url and the other fields of get_pages) and their words.
@@ -191,13 +183,9 @@ class PageStore(StoreFile):
 
         SQLite keeps any type in any column, so a damaged file may hold another type than ours.
         """
-
-        def read(db: sqlite3.Connection) -> list[Any]:
-            columns = "CAST(engine AS TEXT), CAST(requests AS INTEGER)"
-            query = f"SELECT {columns} FROM spending WHERE month = ? ORDER BY engine"  # noqa: S608
-            return db.execute(query, (month,)).fetchall()
-
-        return {engine: requests for engine, requests in self.use(read, []) if requests}
+        columns = "CAST(engine AS TEXT), CAST(requests AS INTEGER)"
+        query = f"SELECT {columns} FROM spending WHERE month = ? ORDER BY engine"  # noqa: S608
+        return {engine: requests for engine, requests in self.rows(query, month) if requests}
 
     # ----- housekeeping
 
@@ -215,7 +203,7 @@ class PageStore(StoreFile):
             removed: dict[str, int] = self.forget(lambda _: ([query], [])) or nothing
             return removed
         counts = self.use(count_rows, nothing)
-        return {name: counts[name] if self.clear_file() else 0 for name in nothing}
+        return {name: counts[name] for name in nothing} if self.clear_file() else nothing
 
     def forget(self, choose: Callable[[sqlite3.Connection], tuple[list[str], list[str]]]) -> Any:
         """Remove what queries and addresses have left; None if that failed.

@@ -66,13 +66,11 @@ class StoreFile:
 
     path: the file; "" is $GLSI_DB_PATH, else ~/.glsi/cache.db. ":memory:" keeps nothing.
     warnings: what could not be used and what was put right, as sentences, each once.
-    is_full: whether the file could not be written because its disk is full.
     """
 
     def __init__(self, path: str = "") -> None:
         self.path = store_path(path)
         self.warnings: list[str] = []
-        self.is_full = False
         self._db: sqlite3.Connection | None = None
         self._version = 0  # of the schema of the file that is open
         self._unwritable: Exception | None = None  # why the open file can only be read
@@ -113,6 +111,11 @@ class StoreFile:
                 failure = OSError("it is damaged, or not a store")
         self._give_up(failure, writing)
         return missed
+
+    def rows(self, query: str, *values: Any) -> list[tuple[Any, ...]]:
+        """Return the rows of a query, [] if the store cannot be read."""
+        found: list[tuple[Any, ...]] = self.use(lambda db: db.execute(query, values).fetchall(), [])
+        return found
 
     def _work(self, work: Work, missed: Any, writing: bool) -> Any:
         """Return what work(connection) returns, missed if there is no file to read.
@@ -202,7 +205,7 @@ class StoreFile:
         Return whether that worked.
         """
         rows = self.use(lasting_rows, {})
-        if True in self._failed and not self.is_full:
+        if True in self._failed and "full" not in self._told:
             return False
         try:
             for copy in copies_aside(self.path):
@@ -225,13 +228,12 @@ class StoreFile:
     def _forget_failure(self) -> None:
         """Take back the warning of a failure that is put right."""
         self._failed.clear()
-        self._broken, self.is_full = None, False
+        self._broken = None
         self.warnings[:] = [text for text in self.warnings if text != self._told]
 
     def _give_up(self, error: Exception, writing: bool) -> None:
         """Warn once, and use the store no more for writing, or for nothing."""
         reason = reason_of(error)
-        self.is_full = "full" in reason
         advice = next(text for words, text in _ADVICE.items() if words in reason)
         if self._broken:
             self._failed, verb = {False}, "read"
@@ -331,11 +333,9 @@ def upkeep_lock(path: str, seconds: float) -> Iterator[None]:
 
 
 def is_store(path: str) -> bool:
-    """Return whether the first bytes of a file, damaged or not, are those of a store or of GLSI's.
-
-    Raises OSError.
-    """
-    with open(path, "rb") as file:
+    """Return whether a file, damaged or not, begins as a store or as GLSI's."""
+    head = b""
+    with contextlib.suppress(OSError), open(path, "rb") as file:
         head = file.read(65_536)
     has_id = head[68:72] == APPLICATION_ID.to_bytes(4, "big")
     return head.startswith(b"SQLite format 3\0") and (has_id or b"query_hash" in head)

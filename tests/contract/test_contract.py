@@ -23,6 +23,7 @@ from tests.support import (
     ROOT,
     SCRIPTS,
     SLACK,
+    CannedCase,
     CannedServer,
     FakeServerCase,
     Run,
@@ -220,6 +221,30 @@ class LongValues(unittest.TestCase):
                 params = {"query": "x", name: piece * (200_000 // len(piece)), "dry_run": True}
                 with self.subTest(script, name=name, piece=piece):
                     self.assertTrue(module.to_markdown(module.RUN[command](params)))
+
+
+class AddressesOfResults(CannedCase):
+    """What a browser would run, or open elsewhere, is no address of a result."""
+
+    BAD = ("javascript:alert(1)", "file:///etc/passwd", "//host/x", "--version", "smb://host/x")
+
+    def test_of_brave_and_serper(self) -> None:
+        self.set_environment(SERPER_BASE_URL=self.server.url, SERPER_API_KEY="good-" + CANARY)
+        for address in (*self.BAD, "https://good.example/"):
+            result = {"title": "One", "url": address, "link": address, "description": "text"}
+            self.server.body = {"web": {"results": [result]}, "organic": [result]}
+            for script in ("brave_search", "serper_search"):
+                module = load_script(script)
+                document = next(iter(module.RUN.values()))({"query": "x"})
+                shown = f"{document}{module.to_markdown(document)}{module.as_results(document)}"
+                with self.subTest(script, address=address):
+                    self.assertIn("One", shown)
+                    self.assertEqual(address in shown, address.startswith("https"))
+
+    def test_of_every_engine(self) -> None:
+        results = [{"title": "One", "url": address} for address in (*self.BAD, "https://e.org/")]
+        page = load_script("websearch.engines.messages").ResultPage(results=[*results, {}])
+        self.assertEqual(page.results, results[-1:])
 
 
 class MistypedCommands(FakeServerCase):

@@ -285,8 +285,8 @@ class OutputFiles(StreamCase):
             resource.setrlimit(resource.RLIMIT_FSIZE, (6_000, 6_000))
 
         lines = [f"guide {number}" for number in range(20)]
-        for script in BATCHES:
-            self.out.unlink(missing_ok=True)
+        for script, before in itertools.product(BATCHES, ("", '{"input": "before"}')):
+            self.out.write_text(before)
             words = ("--jsonl", "--output", str(self.out), "--max-chars", "2000")
             process = self.start(script, *words, stdout=subprocess.PIPE, preexec_fn=small_files)
             stdout, _ = process.communicate(
@@ -297,7 +297,7 @@ class OutputFiles(StreamCase):
                 self.assertEqual((process.returncode, receipt["ok"]), (2, False))
                 self.assertIn("File too large", receipt["error"])
                 inputs = [*self.inputs(), *(one["input"] for one in printed)]
-                self.assertEqual(sorted(inputs), sorted(lines))
+                self.assertEqual(sorted(inputs), sorted([*lines, *(["before"] if before else [])]))
 
     def test_no_two_runs_write_one_file(self) -> None:
         words = ("--skip-done", str(self.out))

@@ -95,7 +95,7 @@ class Reading(ArchiveCase):
     def test_a_wall_or_a_fault_names_the_copy_and_archived_reads_it(self) -> None:
         for path in ("status/500", "wall/challenge", "wall/captcha"):
             with self.subTest(path):
-                self.assertIn("With archived", self.read(path)["details"]["hint"])
+                self.assertIn("With {archived}", self.read(path)["details"]["hint"])
                 self.assertEqual(self.asked(), [])
                 self.assertEqual(self.page(path, archived=True)["archived"], DAY)
                 self.server.clear()
@@ -153,7 +153,7 @@ class Privacy(ArchiveCase):
     def test_without_the_parameter_the_archive_hears_nothing(self) -> None:
         document = self.read("gone/bread")
         self.assertFalse(document["ok"])
-        self.assertIn("With archived", document["details"]["hint"])
+        self.assertIn("With {archived}", document["details"]["hint"])
         self.assertEqual(self.asked(), [])
 
     def test_the_archive_does_not_hear_what_stands_after_the_question_mark(self) -> None:
@@ -192,7 +192,7 @@ class Names(ArchiveCase):
         for params in ({}, {"robots": True}):
             details = self.resolved(socket.EAI_NONAME, **params)["details"]
             self.assertEqual(details["kind"], "network")
-            self.assertIn("With archived", details["hint"])
+            self.assertIn("With {archived}", details["hint"])
 
     def test_a_name_that_cannot_be_looked_up_now_is_not(self) -> None:
         details = self.resolved(socket.EAI_AGAIN)["details"]

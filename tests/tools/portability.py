@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 CALL_SECONDS = 60
+STDOUT_IS_CLOSED = 74  # exit code: nothing was sent
 UNKNOWN_USER = 54_321  # has no entry in the password file
 KEYS = ("BRAVE_SEARCH_API_KEY", "SERPER_API_KEY", "GEMINI_API_KEY")
 QUERY = "京都 紅葉"
@@ -238,16 +239,17 @@ def run_call(setting: Setting, call: Call, place: Place) -> str:
         out.seek(0)
         err.seek(0)
         stdout, stderr = out.read(), err.read().decode("utf-8", "replace")
-    if code:
+    unseen = 1 in setting.closed and not call.output
+    is_refused = unseen and code == STDOUT_IS_CLOSED
+    if code and not is_refused:
         return f"exit code {code}: {stderr[-400:] or stdout[:400].decode('utf-8', 'replace')}"
-    if stderr:
+    if stderr and not is_refused:
         return f"on stderr: {stderr[-400:]}"
     try:
         data = (place.folder / call.output).read_bytes() if call.output else stdout
         text = data.decode(setting.encoding if script == "install.py" else "utf-8")
     except (OSError, UnicodeDecodeError) as error:
         return f"output: {error}"
-    unseen = 1 in setting.closed and not call.output
     unasked = 0 in setting.closed and call.stdin
     if call.expected not in text and not (unseen or unasked):
         return f"{call.expected!r} is not in {text[:400]!r}"
