@@ -196,6 +196,11 @@ class VersionWithoutAHandshake(McpHttpCase):
             answer = self.post(content, **{**good, "Mcp-Name": value})
             self.assertEqual(answer.status, 200, value)
 
+    def test_a_version_that_only_the_body_names_is_refused_for_the_header(self) -> None:
+        content = modern("tools/list", _meta={f"{META}protocolVersion": "2099-01-01"})
+        answer = self.post(content, **modern_headers("tools/list"))
+        self.assert_fault(answer, 400, HEADER_MISMATCH)
+
     def test_a_header_given_twice_is_refused(self) -> None:
         body = json.dumps(modern("tools/list")).encode()
         lines = [f"{name}: {value}" for name, value in modern_headers("tools/list").items()]

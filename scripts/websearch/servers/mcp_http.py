@@ -21,12 +21,14 @@ from websearch.servers.mcp_protocol import (
     UNSUPPORTED_VERSION,
     ProtocolError,
     answer_request,
+    check_message,
     encode_message,
     error_message,
     parse_message,
     progress_message,
     read_request,
     unsupported_version,
+    usable_id,
 )
 
 TYPE_CHECKING = False
@@ -59,15 +61,15 @@ def answer_post(http_request: HttpRequest) -> Answer:
     if media_types(http_request, "content-type") != ["application/json"]:
         hint = "Send the header Content-Type: application/json."
         raise HttpError(415, "The body of a message is JSON.", hint)
-    request = None
+    message = None
     is_modern = http_request.header(VERSION_HEADER) == MODERN_VERSION
     try:
         message = parse_message(http_request.body or b"")
-        is_modern = is_modern or body_version(object_field(message, "params")) is not None
+        is_modern = is_modern or body_version(message) is not None
+        check_headers(http_request, message)
         request = read_request(message)
-        check_headers(http_request, request)
     except ProtocolError as fault:
-        fault.request_id = request.id if request else fault.request_id
+        fault.request_id = usable_id(message)
         return message_answer(error_message(fault), is_modern)
     if request is None:
         return 202, None, {"Content-Length": "0"}
@@ -105,32 +107,35 @@ def media_types(http_request: HttpRequest, header: str) -> list[str]:
     return [item.partition(";")[0].strip() for item in ranges]
 
 
-def body_version(params: dict[str, Any]) -> Any:
+def body_version(message: Any) -> Any:
     """Return the version that a message names in its own _meta, None if it names none."""
-    return object_field(params, "_meta").get(f"{META}protocolVersion")
+    meta = object_field(object_field(message, "params"), "_meta")
+    return meta.get(f"{META}protocolVersion")
 
 
-def check_headers(http_request: HttpRequest, request: McpRequest | None) -> None:
-    """Raise ProtocolError unless the headers say what the body says; request: None if it has no id.
+def check_headers(http_request: HttpRequest, message: Any) -> None:
+    """Raise ProtocolError unless the headers say what the body says.
 
     A proxy may decide by the headers, and the server acts on the body. Versions with a handshake
-    have the version's header only; without it, a client speaks one of the oldest versions.
+    have the version's header only; without it, a client speaks one of the oldest versions. The
+    specification says nothing of the headers of notifications.
     """
-    version = http_request.header(VERSION_HEADER)
-    is_modern = request is not None and request.is_modern
-    if version not in ("", MODERN_VERSION, *LEGACY_VERSIONS) and not is_modern:
-        raise unsupported_version(version)
-    if request is None or (version != MODERN_VERSION and not is_modern):
-        return  # the specification says nothing of the headers of notifications
-    pairs = {VERSION_HEADER: MODERN_VERSION, "mcp-method": request.method}
-    if request.method == "tools/call":
-        pairs["mcp-name"] = request.params["name"]
-    for name, expected in pairs.items():
-        value = http_request.header(name)
-        if (decode_header(value) if name == "mcp-name" else value) != expected:
+    check_message(message)
+    header, version = http_request.header(VERSION_HEADER), body_version(message)
+    is_known = header in ("", MODERN_VERSION, *LEGACY_VERSIONS)
+    if not is_known and version in (None, header):
+        raise unsupported_version(header)
+    if "id" not in message or (version is None and header != MODERN_VERSION):
+        return
+    expected = {VERSION_HEADER: version or MODERN_VERSION, "mcp-method": message.get("method")}
+    if message.get("method") == "tools/call":
+        expected["mcp-name"] = object_field(message, "params").get("name")
+    for name, value in expected.items():
+        sent = http_request.header(name)
+        if (decode_header(sent) if name == "mcp-name" else sent) != value:
             text = f"Header mismatch: {name} must say what the body says"
             raise ProtocolError(HEADER_MISMATCH, text)
-    if not is_modern:
+    if version is None:
         raise ProtocolError(INVALID_PARAMS, f"Invalid params: _meta lacks {META}protocolVersion")
 
 

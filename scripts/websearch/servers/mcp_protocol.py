@@ -144,9 +144,14 @@ def read_request(message: Any) -> McpRequest | None:
             return None
         return McpRequest(message)
     except ProtocolError as fault:
-        if isinstance(message, dict) and is_token(message.get("id")):
-            fault.request_id = message["id"]
+        fault.request_id = usable_id(message)
         raise
+
+
+def usable_id(message: Any) -> str | int | None:
+    """Return a message's id; None if it has none that can be sent back."""
+    request_id = message.get("id") if isinstance(message, dict) else None
+    return request_id if is_token(request_id) else None
 
 
 def is_modern(method: str, params: dict[str, Any]) -> bool:
