@@ -382,7 +382,7 @@ class PageReading:
 
         with contextlib.suppress(queue.Full, SearchError):  # the time is over, or cancelled
             while (item := self.schedule.take()) is not None:
-                answer = self.ask(item)
+                answer = result_or_error(self.ask, item)
                 size = len(answer.response.body) if isinstance(answer, Fetched) else 0
                 if answer is not None:
                     order = size if self.deadline < math.inf else 0
@@ -417,39 +417,47 @@ class PageReading:
             return error_document(late_error())
         try:
             work = functools.partial(page_document, answer, self.params, deadline)
-            page: Document | None = in_time(work, deadline)
+            page: Document | SearchError | None = result_or_error(in_time, work, deadline)
         finally:
             seats.release()
         if page is None:
             message = "The page was fetched, but not read before its time was over."
-            late = SearchError("timeout", message, "Raise {timeout}.", retryable=True)
-            return error_document(late)
-        return page
+            page = SearchError("timeout", message, "Raise {timeout}.", retryable=True)
+        return error_document(page) if isinstance(page, SearchError) else page
 
     def read_what_comes(self) -> None:
-        """Read each page that was fetched; what may be read otherwise is left to another thread."""
+        """Read the pages that are fetched, until the end or the deadline, and say so."""
         import queue
 
-        fetching = self.connections
         with contextlib.suppress(queue.Empty, queue.Full, SearchError):  # too late, or cancelled
-            while fetching:
-                fetched = take(self.fetched, self.deadline)[2]
-                if self.is_over():
-                    return
-                if fetched is None:
-                    fetching -= 1
-                    continue
-                item, answer = fetched
-                page = self.read(answer)
-                if self.other_ways(item.address, answer, page):
-                    self.unfinished[item.number] = item, page
-                    self.wait_for_room()
-                    start_thread(self.read_otherwise, item, answer, page)
-                else:
-                    put((item, page), self.done, self.deadline)
-            for _ in range(MAX_UNREAD):  # until those threads have ended
+            try:
+                self.read_all()
+            finally:
+                put(None, self.done, self.deadline)
+
+    def read_all(self) -> None:
+        """Read each page that is fetched; what may be read otherwise is left to another thread.
+
+        Raises queue.Empty, queue.Full and SearchError (interrupted).
+        """
+        fetching = self.connections
+        while fetching:
+            fetched = take(self.fetched, self.deadline)[2]
+            if self.is_over():
+                return
+            if fetched is None:
+                fetching -= 1
+                continue
+            item, answer = fetched
+            page = self.read(answer)
+            if self.other_ways(item.address, answer, page):
+                self.unfinished[item.number] = item, page
                 self.wait_for_room()
-            put(None, self.done, self.deadline)
+                start_thread(self.read_otherwise, item, answer, page)
+            else:
+                put((item, page), self.done, self.deadline)
+        for _ in range(MAX_UNREAD):  # until those threads have ended
+            self.wait_for_room()
 
     def wait_for_room(self) -> bool:
         """Wait until one more page may be read otherwise; raises SearchError (interrupted)."""
