@@ -117,10 +117,10 @@ class StoreFile:
         found: list[tuple[Any, ...]] = self.use(lambda db: db.execute(query, values).fetchall(), [])
         return found
 
-    def _work(self, work: Work, missed: Any, writing: bool) -> Any:
+    def _work(self, work: Work, missed: Any, writing: bool, is_kept: bool = True) -> Any:
         """Return what work(connection) returns, missed if there is no file to read.
 
-        Raises store_errors().
+        is_kept: whether what is written stays. Raises store_errors().
         """
         if not self.path:
             raise OSError("there is no home folder (HOME is not set)")
@@ -137,7 +137,7 @@ class StoreFile:
             prepare(db)
             self.warnings += [] if self._version else keep_private(self.path)
             self._version = SCHEMA_VERSION
-        return transaction(db, work)
+        return transaction(db, work, is_kept)
 
     def _open(self) -> sqlite3.Connection:
         """Return the connection to the file, which exists. Raises store_errors().
@@ -167,7 +167,7 @@ class StoreFile:
         self._broken, self._is_new = None, True
         with upkeep_lock(self.path, LOCK_SECONDS):
             try:
-                self._work(broken, None, writing=True)
+                self._work(broken, None, writing=True, is_kept=False)
             except store_errors() as error:
                 if not is_damage(error):
                     raise
@@ -458,12 +458,13 @@ def lasting_rows(db: sqlite3.Connection) -> dict[str, list[Any]]:
     return rows
 
 
-def transaction(db: sqlite3.Connection, work: Work) -> Any:
+def transaction(db: sqlite3.Connection, work: Work, is_kept: bool = True) -> Any:
     """Return what work(db) returns, done as a whole or not at all. Raises store_errors()."""
     db.execute("BEGIN IMMEDIATE")
     try:
         result = work(db)
-        db.execute("COMMIT")
+        if is_kept:
+            db.execute("COMMIT")
         return result
     finally:
         if db.in_transaction:

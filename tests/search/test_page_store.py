@@ -12,6 +12,7 @@ import sqlite3
 import stat
 import subprocess
 import sys
+import threading
 import time
 import unittest
 from contextlib import closing
@@ -682,6 +683,24 @@ class Unusable(StoreCase):
             self.assertEqual(store.warnings, [])
             store.clear()
             store.close()
+
+    def test_work_that_meets_a_store_begun_anew_meanwhile_is_done_once(self) -> None:
+        self.filled()
+        self.execute("DELETE FROM page_index_data")
+        store = self.open()
+
+        def work(db: sqlite3.Connection) -> None:
+            db.execute("INSERT INTO page_index (rowid, title) VALUES (9, 'heron')")
+            db.execute("INSERT INTO history (text) VALUES ('once')")
+
+        thread = threading.Thread(target=store.use, args=(work, None, True))
+        with store_file.upkeep_lock(str(self.path), 1.0):
+            thread.start()
+            time.sleep(0.5)  # it has failed, and waits for the lock
+            self.open().clear()
+        thread.join()
+        self.assertEqual(self.execute("SELECT count(*) FROM history"), [(1,)])
+        self.assertEqual(store.warnings, [])
 
     def test_what_is_no_store_stays_as_it_is_whatever_is_done(self) -> None:
         def other_database(version: int) -> bytes:
