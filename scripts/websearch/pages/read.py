@@ -432,8 +432,10 @@ class PageReading:
 
         fetching = self.connections
         with contextlib.suppress(queue.Empty, queue.Full, SearchError):  # too late, or cancelled
-            while fetching and not self.is_over():
+            while fetching:
                 fetched = take(self.fetched, self.deadline)[2]
+                if self.is_over():
+                    return
                 if fetched is None:
                     fetching -= 1
                     continue
