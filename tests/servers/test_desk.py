@@ -6,6 +6,7 @@ import contextlib
 import re
 import sqlite3
 import unittest
+from concurrent.futures import ThreadPoolExecutor
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -188,6 +189,16 @@ class Pages(DeskCase):
         answer = self.page(f"/?q={quote('sourdough starter' + chr(10) + 'sourdough hydration')}")
         self.assertIn("<li>sourdough hydration</li>", answer.document)
         self.assertIn("<h2>1. <a", answer.document)
+
+    def test_several_states_at_once_leave_the_log_alone(self) -> None:
+        server = ServerProcess("--verbose", **self.variables())
+        with ThreadPoolExecutor(8) as pool:
+            asked = [pool.submit(server.fetch_raw, "/state", accept="text/html") for _ in range(24)]
+        self.assertEqual({one.result().status for one in asked}, {200})
+        server.fetch("/health")
+        log = server.stop()[2]
+        self.assertEqual(log.count("GET /state -> 200"), 24)
+        self.assertIn("GET /health -> 200", log)
 
     def test_an_error_is_shown_with_what_to_do(self) -> None:
         answer = self.page("/?q=sourdough&engine=nosuch")

@@ -102,6 +102,7 @@ LIMITS: list[dict[str, Any]] = [
      "help": "form of the answer; errors in parameters are always JSON"},
 ]
 # fmt: on
+
 # ===== from a request to an answer ================================================================
 
 
