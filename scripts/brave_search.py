@@ -2300,7 +2300,8 @@ def exchange(
     """Send a request until it is answered, fails for good, or the deadline passes.
 
     request: method, url, headers (dict), and optional: json or body (bytes), max_body (a longer
-    answer is cut there instead of refused), connect (called in place of socket.create_connection).
+    answer is cut there instead of refused), connect (called in place of socket.create_connection),
+    wait (called in place of threading.Event.wait).
     deadline: on time.monotonic()'s clock. find_error(response) returns the error that an answer
     means, None for a good one. Faults get FAULT_TRIES tries; an error with retry_after is waited
     out as long as the deadline allows. Raises SearchError.
@@ -2349,7 +2350,7 @@ def send_within(request: Fields, deadline: float) -> Response:
 
     def work() -> None:
         try:
-            outcome.append(send_once(request, deadline, sockets))
+            outcome.append(send_once(request, deadline, sockets, done))
         except Exception as error:  # noqa: BLE001  handed over to the waiting thread
             outcome.append(error)
         done.set()
@@ -2358,8 +2359,9 @@ def send_within(request: Fields, deadline: float) -> Response:
     if left > 0:
         threading.Thread(target=work, daemon=True).start()
     try:
-        in_time = left > 0 and done.wait(left)
+        in_time = left > 0 and request.get("wait", threading.Event.wait)(done, left)
     finally:
+        done.set()  # given up: a connection that is made from now on is not used
         for socket in [] if in_time else sockets:
             with suppress(OSError):  # it may be closed already
                 socket.shutdown(2)  # wakes the thread's read, which a close would not
@@ -2372,9 +2374,10 @@ def send_within(request: Fields, deadline: float) -> Response:
     raise transport_error(outcome[0], request["url"]) from None
 
 
-def send_once(request: Fields, deadline: float, sockets: list[Any]) -> Response:
+def send_once(request: Fields, deadline: float, sockets: list[Any], done: Any) -> Response:
     """Send one request over urllib.request, following no redirect; append its socket to sockets.
 
+    done: an event that is set when the request is given up.
     The opener has no redirect handler, because urllib's hands the key to the new host, and no error
     handler, so that every status comes back as an answer.
     """
@@ -2390,6 +2393,8 @@ def send_once(request: Fields, deadline: float, sockets: list[Any]) -> Response:
                 # One second late, so that the waiting thread times out first.
                 self.sock.settimeout(max(0.0, deadline - time.monotonic()) + 1)
                 sockets.append(self.sock)
+                if done.is_set():
+                    raise TimeoutError
 
             def request(self, method: str, path: str, body: Any, sent: Fields, **more: Any) -> None:
                 super().request(method, path, body, in_order(sent, request["headers"]), **more)

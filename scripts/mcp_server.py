@@ -26,12 +26,12 @@ import sys
 sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))  # PYTHONSAFEPATH leaves it out
 
 from websearch.command_line import end_process
-from websearch.servers import mcp_command
+from websearch.servers import mcp_stdio
 
 
 def main(argv: list[str] | None = None) -> int:
     """Run the command line; return the exit code."""
-    return mcp_command.main(__doc__ or "", argv)
+    return mcp_stdio.main(__doc__ or "", argv)
 
 
 if __name__ == "__main__":

@@ -298,10 +298,12 @@ class CannedServer(HandlerServer):
         self.headers: dict[str, str] = {}
         self.body: Any = {}
         self.delay = 0.0  # seconds before an answer
+        self.count = 0  # of requests
         canned = self
 
         class Handler(http.server.BaseHTTPRequestHandler):
             def do_GET(self) -> None:
+                canned.count += 1
                 self.rfile.read(int(self.headers.get("Content-Length", 0)))
                 time.sleep(canned.delay)
                 data = canned.body

@@ -70,15 +70,6 @@ ADDRESSES = (
 # ===== keys and addresses =========================================================================
 
 
-def quietly(work: Callable[[], Any]) -> Any:
-    """Return what work returns, without its warnings on stderr: the report has lines for those."""
-    import contextlib
-    import io
-
-    with contextlib.redirect_stderr(io.StringIO()):
-        return work()
-
-
 def check_secrets_file() -> list[Line]:
     """Return the lines on secrets.yaml: whether it can be read, by whom, and which lines are not.
 
@@ -108,14 +99,14 @@ def check_secrets_file() -> list[Line]:
         message = f"{path}: no NAME: value in line {', '.join(faulty[:5])}."
         hint = "Write lines such as SERPER_API_KEY: ..., or comments with #."
         lines.append(report_line(name, "warning", message, hint))
-    defaults = ", ".join(f"{name} {value}" for name, value in quietly(user_defaults).items())
+    defaults = ", ".join(f"{name} {value}" for name, value in user_defaults().items())
     message = f"{path}; defaults: {defaults}" if defaults else path
     return lines or [report_line(name, "ok", message)]
 
 
 def check_keys() -> list[Line]:
     """Return a line for each provider's key: whether and where it is set."""
-    sources = key_file.key_sources(quietly(http_client.read_secrets))
+    sources = key_file.key_sources(http_client.read_secrets())
     lines, keyless = [], []
     for provider, (names, user) in KEYS.items():
         name = f"{provider} key"
@@ -123,7 +114,7 @@ def check_keys() -> list[Line]:
         if used:
             unused = f"; not used: {', '.join(others)}" if others else ""
             lines.append(report_line(name, "ok", f"set: {used}{unused}"))
-        elif provider == "gemini" and (other := quietly(other_gemini_provider)):
+        elif provider == "gemini" and (other := other_gemini_provider()):
             lines.append(report_line(name, "ok", f"{names[0]} is not set; {user} uses {other}."))
         elif "keyless" in ENGINES.get(provider, {}):
             keyless.append(provider)
@@ -185,7 +176,7 @@ def address_line(variable: str) -> Line:
 def default_engines() -> list[str]:
     """Return the engines that an automatic search asks, in order; [] if that order is invalid."""
     try:
-        order: list[str] = quietly(lambda: engine_order("auto"))
+        order: list[str] = engine_order("auto")
     except SearchError:  # check_default_engine says so
         return []
     return order
@@ -197,7 +188,7 @@ def check_default_engine() -> list[Line]:
 
     name = "default engine"
     try:
-        first, *others = quietly(lambda: engine_order("auto"))
+        first, *others = engine_order("auto")
     except SearchError as error:
         return [report_line(name, "failed", error.message, error.details["hint"], error.kind)]
     states = pacing.engine_states()
@@ -210,7 +201,7 @@ def check_default_engine() -> list[Line]:
         hint = f"Wait, or set a key: {' or '.join(keys)}."
         return [report_line(name, "failed", message, hint, "blocked")]
     plan = {"query": "test", "count": 1, "dry_run": True}
-    plans = [quietly(lambda: ask_engine(engine, plan)) for engine in (first, *others)]  # noqa: B023
+    plans = [ask_engine(engine, plan) for engine in (first, *others)]
     if not any(document["ok"] for document in plans):
         details = plans[0]["details"]
         return [report_line(name, "failed", plans[0]["error"], details["hint"], details["kind"])]
@@ -384,7 +375,7 @@ def run_check(params: dict[str, Any], report: ProgressCallback = None) -> Docume
         from websearch.doctor_live import ask_all, live_engines, live_requests
 
         deadline = common.deadline_of(params)
-        secrets = quietly(http_client.read_secrets)
+        secrets = http_client.read_secrets()
         engines = live_engines(secrets) if params["live"] else []
         if params.get("dry_run"):
             raise common.DryRun(live_requests(engines))

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import re
 
+from websearch.words import ENGLISH_STOP_WORDS
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import sqlite3
@@ -18,6 +20,7 @@ MAX_INDEXED = 1_000_000
 # Characters that are brought into their normal form at once: marks on one letter are sorted in a
 # time that grows with the square of their number.
 FOLDED_AT_ONCE = 200
+MERGED_AT_ONCE = 500  # blocks of the index, of 4 KB each: some 0.1 s
 
 # Two characters are a term where no space separates words: most Chinese and Japanese words are that
 # long.
@@ -25,11 +28,6 @@ _UNSPACED = (
     "[\u0e01-\u0e3a\u0e40-\u0e4e\u0e80-\u0eff\u1000-\u109f\u1780-\u17d3\u2e80-\u2fdf\u3005-\u3007"
     "\u3040-\u309f\u30a1-\u30fa\u30fc-\u30ff\u3105-\u312f\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff"
     "\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff]"
-)
-# Words of nearly every English page: they would rank nothing and cost the most.
-_STOP_WORDS = frozenset(
-    "a an and are as at be by can do does for from how i in is it its of on or so that the this to "
-    "was what when where which who why will with you your".split()
 )
 
 _INSERT = "INSERT INTO page_index (rowid, title, body) VALUES (?, ?, ?)"
@@ -72,7 +70,9 @@ def query_terms(words: str) -> tuple[list[str], list[str]]:
     """
     separated = re.sub(f"({_UNSPACED}+)", r" \1 ", fold(words))
     pieces = [piece for piece in separated.split() if any(map(str.isalnum, piece))]
-    meaningful = [piece for piece in pieces if piece.strip(".,;:?!\"'()") not in _STOP_WORDS]
+    # Words of nearly every English page would rank nothing and cost the most.
+    words_alone = ((piece, piece.strip(".,;:?!\"'()")) for piece in pieces)
+    meaningful = [piece for piece, word in words_alone if word not in ENGLISH_STOP_WORDS]
     required: list[str] = []
     optional: list[str] = []
     for piece in list(dict.fromkeys(meaningful or pieces))[:MAX_TERMS]:
@@ -170,11 +170,11 @@ def unindex_page(db: sqlite3.Connection, page_id: int) -> None:
         db.execute(_DELETE, (page_id, index_text(title), index_text(text)))
 
 
-def merge_index(db: sqlite3.Connection) -> None:
-    """Merge the parts of the index: only then are removed words gone and their space is free."""
-    db.execute("INSERT INTO page_index (page_index) VALUES ('optimize')")
+def merge_index(db: sqlite3.Connection) -> bool:
+    """Merge some parts of the index; return whether there may be more to merge.
 
-
-def empty_index(db: sqlite3.Connection) -> None:
-    """Remove all words from the index."""
-    db.execute("INSERT INTO page_index (page_index) VALUES ('delete-all')")
+    Only when all parts are one, the words of removed pages are gone and their space is free.
+    """
+    before = db.total_changes
+    db.execute("INSERT INTO page_index (page_index, rank) VALUES ('merge', ?)", (-MERGED_AT_ONCE,))
+    return db.total_changes - before > 1  # as SQLite's documentation of 'merge' says

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import contextlib
 import contextvars
-import json
 import time
 
 from websearch.common import dump_json, one_line
+from websearch.store import MOMENT, PageStore, json_object, storable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,11 +19,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from typing import Any
 
-    from websearch.store_file import StoreFile
-
 MAX_ENTRIES = 500  # that are shown
-LONGEST_TEXT = 300  # characters of a question or address
+LONGEST_TEXT = 300  # characters of questions or addresses that are shown
 SHOWN_PARAMS = ("engine", "focus", "since", "site", "count")
+_OF_DAY = "date(moment, 'unixepoch', 'localtime') = ?"
 # Who asks, for the calls of a context; without it, who this process serves: "command", or the MCP
 # client that has started it.
 _CALLER = contextvars.ContextVar("caller", default="")
@@ -45,26 +44,17 @@ def serve_caller(caller: str) -> None:
     _PROCESS["caller"] = one_line(caller, 60)
 
 
-def note(store: StoreFile, kind: str, text: str, params: dict[str, Any], is_good: bool) -> None:
+def note(store: PageStore, kind: str, text: str, params: dict[str, Any], is_good: bool) -> None:
     """Add an entry. kind: search, brief or read; text: the questions or addresses, a line each.
 
     params: of the call; those that open its answer again are kept. is_good: it has an answer.
     """
+    caller = _CALLER.get() or _PROCESS["caller"]
     shown = dump_json({name: params[name] for name in SHOWN_PARAMS if name in params})
-    row = (
-        time.time(),
-        _CALLER.get() or _PROCESS["caller"],
-        kind,
-        text[:LONGEST_TEXT],
-        shown,
-        int(is_good),
-    )
-
-    def write(db: sqlite3.Connection) -> None:
-        columns = "moment, caller, kind, text, params, ok"
-        db.execute(f"INSERT INTO history ({columns}) VALUES (?, ?, ?, ?, ?, ?)", row)  # noqa: S608
-
-    store.use(write, None, writing=True)
+    row = (time.time(), caller, kind, storable(text), shown, int(is_good))
+    columns = "moment, caller, kind, text, params, ok"
+    statement = f"INSERT INTO history ({columns}) VALUES (?, ?, ?, ?, ?, ?)"  # noqa: S608
+    store.use(lambda db: db.execute(statement, row), None, writing=True)
 
 
 def noting_reads(run: Callable[..., Any]) -> Callable[..., Any]:
@@ -75,8 +65,6 @@ def noting_reads(run: Callable[..., Any]) -> Callable[..., Any]:
     """
 
     def run_and_note(params: dict[str, Any], *others: Any, **options: Any) -> Any:
-        from websearch.store import PageStore
-
         with contextlib.closing(PageStore()) as store:
             document = run(params, *others, store=store, **options)
             pages = document.get("pages", []) if isinstance(document, dict) else []  # JSON Lines
@@ -88,42 +76,45 @@ def noting_reads(run: Callable[..., Any]) -> Callable[..., Any]:
     return run_and_note
 
 
-def entries(store: StoreFile) -> list[dict[str, Any]]:
-    """Return the newest entries first: {id, moment, caller, kind, text, params, ok}."""
+def entries(store: PageStore) -> list[dict[str, Any]]:
+    """Return the newest entries first: {id, moment, caller, kind, text, params, ok}.
 
-    def read(db: sqlite3.Connection) -> list[Any]:
-        # SQLite keeps any type in any column, so a damaged file may hold another type than ours.
-        columns = (
-            "id, CAST(moment AS REAL), CAST(caller AS TEXT), CAST(kind AS TEXT), "
-            "CAST(text AS TEXT), CAST(params AS TEXT), CAST(ok AS INTEGER)"
-        )
-        query = f"SELECT {columns} FROM history ORDER BY id DESC LIMIT ?"  # noqa: S608
-        return db.execute(query, (MAX_ENTRIES,)).fetchall()
-
+    SQLite keeps any type in any column, so a damaged file may hold another type than ours.
+    """
     names = ("id", "moment", "caller", "kind", "text", "params", "ok")
-    found = [dict(zip(names, row, strict=True)) for row in store.use(read, [])]
-    return [{**entry, "params": params_of(entry["params"])} for entry in found]
+    texts = ", ".join(f"ifnull(CAST({name} AS TEXT), '')" for name in names[2:6])
+    columns = f"id, {MOMENT.format('moment')}, {texts}, ifnull(ok = 1, 0)"
+    query = f"SELECT {columns} FROM history ORDER BY id DESC LIMIT {MAX_ENTRIES}"  # noqa: S608
+    found = [dict(zip(names, row, strict=True)) for row in store.rows(query)]
+    return [
+        {
+            **entry,
+            "text": entry["text"][:LONGEST_TEXT],
+            "params": json_object(entry["params"]) or {},
+        }
+        for entry in found
+    ]
 
 
-def params_of(text: Any) -> dict[str, Any]:
-    """Return an entry's parameters, {} if they cannot be read."""
-    try:
-        params = json.loads(text)
-    except (TypeError, ValueError, RecursionError):
-        return {}
-    return params if isinstance(params, dict) else {}
+def forget(store: PageStore, number: int | None = None, day: str = "") -> None:
+    """Remove an entry or those of a day (YYYY-MM-DD in local time) and what they have left.
 
+    That is the answers to their questions, and the pages of these answers or at their addresses.
+    With neither, the whole store is cleared.
+    """
+    if number is None and not day:
+        store.clear()
+        return
 
-def forget(store: StoreFile, number: int | None = None, day: str = "") -> None:
-    """Remove an entry, those of a day (YYYY-MM-DD in local time), or, with neither, all."""
+    condition, value = ("id = ?", number) if number is not None else (_OF_DAY, day)
 
-    def write(db: sqlite3.Connection) -> None:
-        if number is not None:
-            db.execute("DELETE FROM history WHERE id = ?", (number,))
-        elif day:
-            of_day = "date(moment, 'unixepoch', 'localtime') = ?"
-            db.execute(f"DELETE FROM history WHERE {of_day}", (day,))  # noqa: S608  words of ours
-        else:
-            db.execute("DELETE FROM history")
+    def choose(db: sqlite3.Connection) -> tuple[list[str], list[str]]:
+        query = f"SELECT kind, ifnull(CAST(text AS TEXT), '') FROM history WHERE {condition}"  # noqa: S608
+        queries: list[str] = []
+        urls: list[str] = []
+        for kind, text in db.execute(query, (value,)):
+            (urls if kind == "read" else queries).extend(text.split("\n"))
+        db.execute(f"DELETE FROM history WHERE {condition}", (value,))  # noqa: S608
+        return queries, urls
 
-    store.use(write, None, writing=True)
+    store.forget(choose)

@@ -10,17 +10,18 @@ our answers too and stays as GLSI made it.
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import json
 import os
 import re
 import time
 
+from websearch.common import drop_empty
 from websearch.full_text import (
     TEXT,
     TITLE,
     count_pages,
-    empty_index,
     find_pages,
     index_page,
     merge_index,
@@ -28,16 +29,19 @@ from websearch.full_text import (
 )
 from websearch.store_file import (
     StoreFile,
+    copies_aside,
     file_bytes,
     release_bytes,
-    shrink_file,
+    rewrite_file,
     size_on_disk,
+    store_errors,
+    upkeep_lock,
 )
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
     from typing import Any
 
 MAX_STORE_BYTES = 256 * 1024 * 1024  # of the file: some 15,000 pages with their index
@@ -45,12 +49,16 @@ KEEP_SECONDS = 30 * 86_400.0  # older answers and pages are removed: too old eve
 MAX_TEXT_CHARS = 500_000  # of one page: a long book
 MAX_TITLE_CHARS = 1_000  # a longer title is text, which would weigh five times in the index
 MAX_PUBLISHED_CHARS = 100  # a longer one is no date
-MAX_EXPIRED = 200  # pages that one write removes because of their age: some 0.2 s
+REMOVED_PART = 8  # an eighth of the pages and answers goes if the file is too large
+PAGES_AT_ONCE = 100  # that one transaction removes: some 0.1 s
+UPKEEP_SECONDS = 5.0  # that removing and merging can take in a file of MAX_STORE_BYTES
+LATEST_UPKEEP = 1.25  # share of the bound from which on removing is put off no longer
 NEVER = float("inf")  # a moment that does not come
 
 _EPOCH = "(julianday(updated_at) - 2440587.5) * 86400.0"  # GLSI's times are text, in UTC
 _TIMESTAMP = "strftime('%Y-%m-%d %H:%M:%f', ?, 'unixepoch')"
-_FETCHED_AT = "max(0.0, min(253402300799.0, ifnull(CAST(fetched_at AS REAL), 0.0)))"  # year 9999
+MOMENT = "max(0.0, min(253402300799.0, ifnull(CAST({} AS REAL), 0.0)))"  # until the year 9999
+_FETCHED_AT = MOMENT.format("fetched_at")
 _PAGE_FIELDS = ("url", "final_url", "published", "truncated", "title", "text", "fetched_at")
 _PAGES = (
     "SELECT CAST(url AS TEXT), ifnull(CAST(final_url AS TEXT), ''), "  # noqa: S608
@@ -78,16 +86,12 @@ class PageStore(StoreFile):
 
         max_age of None means any age. A row that holds no JSON object (GLSI's text) is a miss.
         """
-
-        def read(db: sqlite3.Connection) -> Any:
-            query = f"SELECT content, {_EPOCH} FROM cache WHERE query_hash = ?"  # noqa: S608
-            return db.execute(query, (key,)).fetchone()
-
-        row = self.use(read, None)
-        content = json_object(row[0]) if row else None
-        if content is None or not is_young(row[1], max_age):
-            return None
-        return {"content": content, "updated_at": row[1]}
+        query = f"SELECT content, {_EPOCH} FROM cache WHERE query_hash = ?"  # noqa: S608
+        for text, updated_at in self.rows(query, key):
+            content = json_object(text)
+            if content is not None and is_young(updated_at, max_age):
+                return {"content": content, "updated_at": updated_at}
+        return None
 
     def put_answer(self, key: str, content: dict[str, Any]) -> None:
         """Keep an answer; content has "query" (as asked) and "urls" (a list).
@@ -104,7 +108,7 @@ class PageStore(StoreFile):
             remove_expired(db)
 
         self.use(write, None, writing=True)
-        self._keep_bound()
+        self._keep_bound(0.0)
 
     # ----- pages
 
@@ -114,18 +118,14 @@ class PageStore(StoreFile):
         Fields of a page: url, final_url, published, title, text (texts, "" if unknown), truncated
         (whether the page goes on after the text), fetched_at (seconds since 1970).
         """
-
-        def read(db: sqlite3.Connection) -> list[Any]:
-            rows: list[Any] = []
-            for start in range(0, len(urls), 500):  # SQLite takes 999 variables or more
-                some = [storable(url) for url in urls[start : start + 500]]
-                marks = ", ".join("?" * len(some))
-                rows += db.execute(f"{_PAGES} WHERE url IN ({marks})", some)
-            return rows
-
-        pages = {page["url"]: page for page in map(page_of, self.use(read, []) if urls else [])}
-        stored = {url: pages[storable(url)] for url in urls if storable(url) in pages}
-        return {url: page for url, page in stored.items() if is_young(page["fetched_at"], max_age)}
+        pages: dict[str, dict[str, Any]] = {}
+        for start in range(0, len(urls), 500):  # SQLite takes 999 variables or more
+            some = {storable(url): url for url in urls[start : start + 500]}
+            marks = ", ".join("?" * len(some))
+            for page in map(page_of, self.rows(f"{_PAGES} WHERE url IN ({marks})", *some)):
+                if is_young(page["fetched_at"], max_age):
+                    pages[some[page["url"]]] = page
+        return {url: pages[url] for url in urls if url in pages}
 
     def put_pages(self, pages: list[dict[str, Any]], deadline: float = NEVER) -> None:
         """Keep pages (url and the other fields of get_pages) and their words.
@@ -139,7 +139,7 @@ class PageStore(StoreFile):
                 self.use(functools.partial(put_page, row=row), None, writing=True)
         if pages and time.monotonic() < deadline:
             self.use(remove_expired, None, writing=True)
-            self._keep_bound()
+            self._keep_bound(deadline - time.monotonic())
 
     def recall(self, words: str, count: int, site: Sequence[str] = ()) -> list[dict[str, Any]]:
         """Return up to count pages that hold the words, the best first: the fields of get_pages.
@@ -183,80 +183,82 @@ class PageStore(StoreFile):
 
         SQLite keeps any type in any column, so a damaged file may hold another type than ours.
         """
-
-        def read(db: sqlite3.Connection) -> list[Any]:
-            columns = "CAST(engine AS TEXT), CAST(requests AS INTEGER)"
-            query = f"SELECT {columns} FROM spending WHERE month = ? ORDER BY engine"  # noqa: S608
-            return db.execute(query, (month,)).fetchall()
-
-        return {engine: requests for engine, requests in self.use(read, []) if requests}
+        columns = "CAST(engine AS TEXT), CAST(requests AS INTEGER)"
+        query = f"SELECT {columns} FROM spending WHERE month = ? ORDER BY engine"  # noqa: S608
+        return {engine: requests for engine, requests in self.rows(query, month) if requests}
 
     # ----- housekeeping
 
     def clear(self, query: str = "") -> dict[str, int]:
-        """Remove everything, or the answers to a query and their pages; return how many went.
+        """Remove everything, or what a query has left; return how much of each kind went.
 
-        Queries are compared trimmed and in lower case. What is removed is overwritten, and the
-        file becomes smaller.
+        A query leaves its answers, their pages and its entries in the history. Queries are compared
+        trimmed and in lower case. Without a query, files that were put aside go, too. What is
+        removed is overwritten, and the file becomes smaller; what was spent stays.
+        """
+        nothing = {"answers": 0, "pages": 0, "history": 0}
+        if self._db is None and self.path and not os.path.lexists(self.path):
+            return nothing  # no file is made to say so
+        if query:
+            removed: dict[str, int] = self.forget(lambda _: ([query], [])) or nothing
+            return removed
+        counts = self.use(count_rows, nothing)
+        return {name: counts[name] for name in nothing} if self.clear_file() else nothing
+
+    def forget(self, choose: Callable[[sqlite3.Connection], tuple[list[str], list[str]]]) -> Any:
+        """Remove what queries and addresses have left; None if that failed.
+
+        choose: returns the queries, whose answers, pages and entries go, and addresses of pages.
         """
 
         def write(db: sqlite3.Connection) -> dict[str, int]:
             db.execute("PRAGMA secure_delete = ON")
-            if query:
-                keys, urls = answers_to(db, query)
-                cursors = [db.execute("SELECT id FROM pages WHERE url = ?", (url,)) for url in urls]
-                ids = [row[0] for cursor in cursors for row in cursor]
-                remove_pages(db, ids)
-                merge_index(db)
-                db.executemany("DELETE FROM cache WHERE query_hash = ?", [(key,) for key in keys])
-                return {"answers": len(keys), "pages": len(ids)}
-            pages = db.execute("DELETE FROM pages").rowcount
-            empty_index(db)
-            return {"answers": db.execute("DELETE FROM cache").rowcount, "pages": pages}
+            return remove_queries(db, *choose(db))
 
-        nothing = {"answers": 0, "pages": 0}
-        if self._db is None and self.path and not os.path.lexists(self.path):
-            return nothing  # no file is made to say so
-        removed: dict[str, int] | None = self.use(write, None, writing=True)
-        if removed is None and not query and self.is_full:
-            return self._replace_file()
-        self.use(shrink_file, None)
-        return removed or nothing
-
-    def _replace_file(self) -> dict[str, int]:
-        """Remove the file where its disk is so full that SQLite cannot; return how many rows went.
-
-        What was spent is written into a new file.
-        """
-        counts = self.use(count_rows, {"answers": 0, "pages": 0})
-        spent = self.use(lambda db: db.execute("SELECT * FROM spending").fetchall(), [])
-        if not self.remove_files():
-            return {"answers": 0, "pages": 0}
-        for row in spent:
-            self.add_spent(*row)
-        return {name: counts[name] for name in ("answers", "pages")}
+        removed = self.use(write, None, writing=True)
+        while self.use(merge_index, False, writing=True):  # only then the words are gone
+            continue
+        self.use(rewrite_file, None)
+        return removed
 
     def stats(self) -> dict[str, Any]:
-        """Return path, bytes, answers, pages, oldest, newest (UTC)."""
-        counts = self.use(count_rows, {"answers": 0, "pages": 0})
-        files = [self.path, f"{self.path}-wal"]
-        return {"path": self.path, "bytes": sum(map(size_on_disk, files)), **counts}
+        """Return path, bytes, answers, pages, history, oldest, newest (UTC), put_aside (paths)."""
+        counts = self.use(count_rows, {"answers": 0, "pages": 0, "history": 0})
+        size = size_on_disk(self.path) + size_on_disk(f"{self.path}-wal")
+        put_aside = drop_empty({"put_aside": copies_aside(self.path)})
+        return {"path": self.path, "bytes": size, **counts, **put_aside}
 
-    def _keep_bound(self) -> None:
-        """Remove the oldest pages and answers until the file is within max_bytes."""
+    def _keep_bound(self, seconds: float) -> None:
+        """Remove the oldest pages and answers if the file has grown beyond its bound.
+
+        seconds: that are left; if they are few, this is put off as long as it can be. One process
+        does it at a time, in steps that let others write. The index gives room back only when all
+        of it is merged, so much goes at once, and that seldom.
+        """
         bound = self._max_bytes
-        if self.use(file_bytes, (0, 0))[1] > bound:
-            while self.use(lambda db: remove_oldest(db, bound), 0, writing=True):
-                continue
+        limit = bound if seconds > UPKEEP_SECONDS else bound * LATEST_UPKEEP
+        if self.use(file_bytes, (0, 0))[1] <= limit:
+            return
+        with contextlib.suppress(*store_errors()), upkeep_lock(self.path, 0.0):
+            while self.use(file_bytes, (0, 0))[0] > bound:
+                remove = functools.partial(remove_until, moment=self.use(end_of_oldest, 0.0))
+                if not self.use(remove, 0, writing=True):
+                    break
+                while self.use(remove, 0, writing=True) or self.use(merge_index, 0, writing=True):
+                    continue
             self.use(lambda db: release_bytes(db, bound), None)
 
 
+# ===== what is kept, and what goes ================================================================
+
+
 def count_rows(db: sqlite3.Connection) -> dict[str, Any]:
-    """Return the facts of a store that stand in its tables; GLSI's file has one table only."""
+    """Return how much a store holds, and the times of its ends; GLSI's file has one table only."""
     tables = [row[0] for row in db.execute("SELECT name FROM sqlite_master")]
-    counts: dict[str, Any] = {"answers": 0, "pages": 0}
+    counts: dict[str, Any] = {"answers": 0, "pages": 0, "history": 0}
     times: list[float] = []
-    for name, table, moment in (("answers", "cache", _EPOCH), ("pages", "pages", _FETCHED_AT)):
+    moments = {"answers": ("cache", _EPOCH), "pages": ("pages", _FETCHED_AT)}
+    for name, (table, moment) in {**moments, "history": ("history", "NULL")}.items():
         if table in tables:
             query = f"SELECT count(*), min({moment}), max({moment}) FROM {table}"  # noqa: S608
             counts[name], *ends = db.execute(query).fetchone()
@@ -264,6 +266,78 @@ def count_rows(db: sqlite3.Connection) -> dict[str, Any]:
     if times:
         counts |= {"oldest": utc_time(min(times)), "newest": utc_time(max(times))}
     return counts
+
+
+def end_of_oldest(db: sqlite3.Connection) -> float:
+    """Return the moment until which the oldest pages and answers go."""
+    query = (
+        "WITH ages AS (SELECT fetched_at AS moment FROM pages UNION ALL "  # noqa: S608
+        f"SELECT {_EPOCH} FROM cache) SELECT moment FROM ages WHERE moment IS NOT NULL "
+        "ORDER BY moment LIMIT 1 OFFSET (SELECT count(moment) FROM ages) / ?"
+    )
+    row = db.execute(query, (REMOVED_PART,)).fetchone()
+    return float(row[0]) if row else 0.0
+
+
+def remove_until(db: sqlite3.Connection, moment: float) -> int:
+    """Remove the answers until a moment, and some of the pages; return how many rows went."""
+    statement = f"DELETE FROM cache WHERE updated_at <= {_TIMESTAMP}"  # noqa: S608
+    answers = db.execute(statement, (moment,)).rowcount
+    query = "SELECT id FROM pages WHERE fetched_at <= ? LIMIT ?"
+    pages = [row[0] for row in db.execute(query, (moment, PAGES_AT_ONCE))]
+    remove_pages(db, pages)
+    return answers + len(pages)
+
+
+def remove_expired(db: sqlite3.Connection) -> None:
+    """Remove what is too old even for recall; of the pages only some at a time."""
+    moment = time.time() - KEEP_SECONDS
+    remove_until(db, moment)
+    db.execute("DELETE FROM history WHERE moment < ?", (moment,))
+
+
+def remove_pages(db: sqlite3.Connection, ids: Iterable[int]) -> None:
+    """Remove pages and their words in the index."""
+    for page_id in ids:
+        unindex_page(db, page_id)
+        db.execute("DELETE FROM pages WHERE id = ?", (page_id,))
+
+
+def remove_queries(db: sqlite3.Connection, queries: list[str], urls: list[str]) -> dict[str, int]:
+    """Remove the answers to queries with their pages, their entries, and pages at some addresses.
+
+    Return how many of each kind went.
+    """
+    wanted = {query.strip().lower() for query in queries}
+    keys, urls = answers_to(db, wanted, urls)
+    cursors = [db.execute("SELECT id FROM pages WHERE url = ?", (url,)) for url in urls]
+    pages = [row[0] for cursor in cursors for row in cursor]
+    remove_pages(db, pages)
+    db.executemany("DELETE FROM cache WHERE query_hash = ?", [(key,) for key in keys])
+    rows = db.execute("SELECT id, CAST(text AS TEXT) FROM history").fetchall()
+    entries = [
+        row_id
+        for row_id, text in rows
+        if not wanted.isdisjoint(line.strip().lower() for line in (text or "").split("\n"))
+    ]
+    db.executemany("DELETE FROM history WHERE id = ?", [(row_id,) for row_id in entries])
+    return {"answers": len(keys), "pages": len(pages), "history": len(entries)}
+
+
+def answers_to(
+    db: sqlite3.Connection, wanted: set[str], urls: list[str]
+) -> tuple[list[str], list[str]]:
+    """Return the keys of all answers to some queries, and the given URLs and those in them."""
+    import hashlib
+
+    glsi_keys = {hashlib.sha256(query.encode("utf-8", "replace")).hexdigest() for query in wanted}
+    keys, found = [], list(urls)
+    for key, text in db.execute("SELECT query_hash, content FROM cache"):
+        content = json_object(text) or {}
+        if key in glsi_keys or str(content.get("query", "")).strip().lower() in wanted:
+            keys.append(key)
+            found += [url for url in content.get("urls") or [] if isinstance(url, str)]
+    return keys, list(dict.fromkeys(map(storable, found)))
 
 
 # ===== rows =======================================================================================
@@ -277,21 +351,12 @@ def is_young(moment: float | None, max_age: float | None) -> bool:
 
 
 def json_object(text: Any) -> dict[str, Any] | None:
-    """Return the JSON object that a text holds, None if it holds something else.
-
-    Numbers that JSON cannot hold (1e999) become None.
-    """
+    """Return the JSON object that a text holds, None if it holds something else."""
     try:
-        value = json.loads(text, parse_float=finite_number, parse_constant=lambda _: None)
+        value = json.loads(text)
     except (ValueError, TypeError, RecursionError):
         return None
     return value if isinstance(value, dict) else None
-
-
-def finite_number(digits: str) -> float | None:
-    """Return a number; None for one that is too large."""
-    number = float(digits)
-    return number if abs(number) < float("inf") else None
 
 
 def storable(text: str) -> str:
@@ -356,59 +421,3 @@ def put_page(db: sqlite3.Connection, row: dict[str, Any]) -> None:
     values = ", ".join(f":{name}" for name in row)
     page_id = db.execute(f"INSERT INTO pages ({names}) VALUES ({values})", row).lastrowid  # noqa: S608
     index_page(db, page_id or 0, row["title"], row["text"])
-
-
-def remove_pages(db: sqlite3.Connection, ids: Iterable[int]) -> None:
-    """Remove pages and their words in the index."""
-    for page_id in ids:
-        unindex_page(db, page_id)
-        db.execute("DELETE FROM pages WHERE id = ?", (page_id,))
-
-
-def remove_expired(db: sqlite3.Connection) -> None:
-    """Remove answers and pages that are too old; of the pages only some at a time."""
-    now = time.time()
-    statement = f"DELETE FROM cache WHERE updated_at < {_TIMESTAMP}"  # noqa: S608
-    db.execute(statement, (now - KEEP_SECONDS,))
-    query = "SELECT id FROM pages WHERE fetched_at < ? LIMIT ?"
-    expired = db.execute(query, (now - KEEP_SECONDS, MAX_EXPIRED)).fetchall()
-    remove_pages(db, [row[0] for row in expired])
-    db.execute("DELETE FROM history WHERE moment < ?", (now - KEEP_SECONDS,))
-
-
-def remove_oldest(db: sqlite3.Connection, bound: int) -> int:
-    """Remove some of the oldest pages and answers from a file beyond its bound; return how many."""
-    excess = file_bytes(db)[0] - int(bound * 0.98)  # so that not each write has to remove some
-    if excess <= 0:
-        return 0
-    columns = "id, length(text), fetched_at FROM pages ORDER BY fetched_at LIMIT 50"
-    pages = db.execute(f"SELECT 'page', {columns}").fetchall()
-    columns = f"rowid, length(content), {_EPOCH} FROM cache ORDER BY updated_at LIMIT 50"
-    answers = db.execute(f"SELECT 'answer', {columns}").fetchall()
-    removed = 0
-    for kind, row_id, length, _ in sorted([*pages, *answers], key=lambda row: row[3] or 0.0)[:50]:
-        if kind == "page":
-            remove_pages(db, [row_id])
-        else:
-            db.execute("DELETE FROM cache WHERE rowid = ?", (row_id,))
-        removed, excess = removed + 1, excess - length
-        if excess <= 0:
-            break
-    if file_bytes(db)[0] < 16_000_000:  # merging a larger index would take seconds
-        merge_index(db)
-    return removed
-
-
-def answers_to(db: sqlite3.Connection, query: str) -> tuple[list[str], list[str]]:
-    """Return the keys of all answers to a query, and the URLs in them."""
-    import hashlib
-
-    wanted = query.strip().lower()
-    glsi_key = hashlib.sha256(wanted.encode("utf-8", "replace")).hexdigest()
-    keys, urls = [], []
-    for key, text in db.execute("SELECT query_hash, content FROM cache"):
-        content = json_object(text) or {}
-        if key == glsi_key or str(content.get("query", "")).strip().lower() == wanted:
-            keys.append(key)
-            urls += [storable(url) for url in content.get("urls") or [] if isinstance(url, str)]
-    return keys, list(dict.fromkeys(urls))

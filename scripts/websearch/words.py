@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 # Articles, pronouns, auxiliaries, prepositions and question words: they say little about what is
-# asked. Words that mean something else in English, such as "war" and "son", are left out.
-# In this order: English, German, French, Spanish, Italian, Portuguese, Dutch, Romanian, Polish,
-# Russian, Turkish, Greek, Arabic, Hindi, Vietnamese.
-STOP_WORDS = frozenset(
+# asked.
+ENGLISH_STOP_WORDS = frozenset(
     """
 a about all also am an and any are as at be because been before being between both but by
 can could did do does doing during each for from had has have having he her here hers him
@@ -14,7 +12,13 @@ his how i if in into is it its itself just may me might more most much my no nor
 on once only or other our out over own same shall she should so some such than that the
 their them then there these they this those through to too under until up upon very was we
 were what when where whether which while who whom whose why will with within would you your
-
+""".split()
+)
+# Words that mean something else in English, such as "war" and "son", are left out.
+# In this order: German, French, Spanish, Italian, Portuguese, Dutch, Romanian, Polish, Russian,
+# Turkish, Greek, Arabic, Hindi, Vietnamese.
+STOP_WORDS = ENGLISH_STOP_WORDS | frozenset(
+    """
 aber als auch auf aus bei bis das dass dem den der des dies diese dieser dieses durch ein
 eine einem einen einer eines er es für gibt haben hatte ich ihm ihr ihre im ist kann nach
 nicht noch oder sein seine seit sich sie sind um und unter vom von vor wann waren warum

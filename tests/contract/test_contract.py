@@ -48,8 +48,9 @@ ALL_SCRIPTS = sorted(path.name for path in SCRIPTS.glob("*.py"))
 # The rooms of the package, from the ground up: a module imports what stands below it, or beside it
 # in its own room. The single files stand on the ground, like common.
 FLOORS = [
-    "common", "durations", "words", "command_line", "terminal", "http_client", "site_rules",
-    "defaults", "batch", "html_tree", "pdf", "engines", "pages", "store_file", "full_text", "store",
+    "common", "calls", "durations", "words", "command_line", "terminal", "http_client",
+    "site_rules", "defaults", "batch", "html_tree", "pdf", "engines", "pages", "store_file",
+    "full_text", "store",
     "ledger", "history", "search", "front_door", "completion", "skill_files", "key_file",
     "doctor_live", "doctor_machine",
     "doctor", "servers", "packing", "installation",
@@ -276,7 +277,7 @@ class Messages(unittest.TestCase):
             "doctor_live.py",
             "front_door.py",
             "installation.py",
-            "mcp_command.py",
+            "mcp_stdio.py",
         )
         of_the_command_line = ("--output", "--open", "--help", "Put -- before", "{script['name']}")
         for path in sorted(SCRIPTS.rglob("*.py")):

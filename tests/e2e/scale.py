@@ -33,6 +33,7 @@ from tests.e2e.scenarios import perform_all
 from tests.e2e.skill import PLACEHOLDER, ROOT
 from tests.fake_server.server import FakeServer
 from tests.fake_server.small_web import DOCUMENTS
+from tests.support import CannedServer, small_web_environment
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -163,15 +164,18 @@ def fake_web() -> Iterator[tuple[list[str], dict[str, str]]]:
                 fault = f"fault-{FAULTS[number // FAULT_EVERY % len(FAULTS)]}/"
             name = names[number % len(names)]
             addresses.append(f"{servers[number % HOSTS].url}/web/{fault}{name}?n={number}")
+        addresses.append("http://no-such-name.invalid/")
+        searched = stack.enter_context(FakeServer(local_links=True))
+        store = stack.enter_context(tempfile.TemporaryDirectory()) + "/store.db"
         yield (
             addresses,
             {
+                **small_web_environment(searched.url),
                 **{name: os.environ[name] for name in ("LANG", "HOME") if name in os.environ},
                 "PATH": skill.program_path(),
-                "WEB_SEARCH_ALLOW_PRIVATE": ",".join(one.url[7:] for one in servers),
-                "SERPER_BASE_URL": servers[0].url,
+                "GLSI_DB_PATH": store,
+                "WEB_SEARCH_ALLOW_PRIVATE": ",".join(one.url[7:] for one in (*servers, searched)),
                 "SERPER_API_KEY": "good-0123456789abcdef",
-                "GEMINI_BASE_URL": servers[0].url,
                 "GEMINI_API_KEY": "good-0123456789abcdef",
                 "UV_PYTHON_DOWNLOADS": "never",
             },
@@ -191,7 +195,7 @@ def workplace(folder: Path, addresses: list[str]) -> Path:
     """Make a folder with the lists that the commands read."""
     folder.mkdir()
     (folder / "urls.txt").write_text("\n".join(addresses) + "\n", encoding="utf-8")
-    questions = "".join(f"guide {number}\n" for number in range(QUESTIONS))
+    questions = "".join(f"sourdough guide {number}\n" for number in range(QUESTIONS))
     (folder / "questions.txt").write_text(questions, encoding="utf-8")
     return folder
 
@@ -224,8 +228,10 @@ def host_of(page: dict[str, Any]) -> str:
 
 
 def may_pass(page: dict[str, Any]) -> bool:
-    """Return whether a document is an error that a further try may mend."""
-    return not page["ok"] and bool(page["details"]["retryable"])
+    """Return whether a document is an error that a further run tries to mend, as scale.md says."""
+    details = page.get("details", {})
+    is_settled = details.get("kind") in ("refused", "unsupported", "invalid_input")
+    return not page["ok"] and not is_settled and details.get("status") not in (404, 410)
 
 
 def difference(one: dict[str, str], other: dict[str, str]) -> str:
@@ -238,7 +244,7 @@ def difference(one: dict[str, str], other: dict[str, str]) -> str:
 def answered(results: list[dict[str, Any]]) -> bool:
     """Whether every question has its results, once."""
     inputs = sorted(one["input"] for one in results if one["ok"])
-    return inputs == sorted(f"guide {number}" for number in range(QUESTIONS))
+    return inputs == sorted(f"sourdough guide {number}" for number in range(QUESTIONS))
 
 
 # ----- each way
@@ -250,8 +256,10 @@ def one_process(folder: Path, addresses: list[str], variables: dict[str, str]) -
     [block] = written("sh")[:1]
     run_shell(block, place, variables)
     pages = documents(place, "pages.jsonl")
+    first_run = (place / "pages.jsonl").read_bytes()
     run_shell(block, place, variables)
-    again = documents(place, "pages.jsonl")[len(pages) :]
+    second_run = (place / "pages.jsonl").read_bytes()
+    again = [json.loads(line) for line in second_run[len(first_run) :].splitlines()]
     measured, growth = measure(place, variables)
     print(measured, flush=True)
     kinds = {one["details"]["kind"] for one in pages if not one["ok"]}
@@ -262,16 +270,59 @@ def one_process(folder: Path, addresses: list[str], variables: dict[str, str]) -
             (len(pages), kinds),
         ),
         (
-            "one process: the same line a second time reads those again whose error may pass",
-            sorted(one["url"] for one in again) == sorted(map(url_of, filter(may_pass, pages))),
+            "one process: the same line again adds those whose error may pass, unknown names too",
+            sorted(one["url"] for one in again) == sorted(map(url_of, filter(may_pass, pages)))
+            and addresses[-1] in map(url_of, again)
+            and second_run.startswith(first_run),
             (len(again), len(pages)),
         ),
         ("one process: memory does not grow with the list", growth < MEMORY_GROWTH, growth),
         (
-            "one process: Google and Gemini answer every question, once",
-            answered(documents(place, "results.jsonl"))
-            and answered(documents(place, "answers.jsonl")),
-            len(documents(place, "results.jsonl")),
+            "one process: Google, Gemini and an engine without a key answer every question, once",
+            all(
+                answered(documents(place, f"{name}.jsonl"))
+                for name in ("results", "answers", "found")
+            ),
+            [len(documents(place, f"{name}.jsonl")) for name in ("results", "answers", "found")],
+        ),
+    ]
+
+
+def one_run_and_rest(folder: Path, addresses: list[str], variables: dict[str, str]) -> list[Check]:
+    """Two runs on one file, and a host that wants no request for an hour."""
+    place = workplace(folder / "two", addresses)
+    words = [sys.executable, str(ROOT / "scripts/read_page.py"), "--urls-from", "urls.txt"]
+    words += ["--skip-done", "pages.jsonl", "--output", "pages.jsonl"]
+    first = subprocess.Popen(words, cwd=place, env=variables, stdout=subprocess.PIPE)
+    while not documents(place, "pages.jsonl"):
+        time.sleep(0.05)
+    second = subprocess.run(words, cwd=place, env=variables, capture_output=True, check=False)
+    first.communicate()
+    pages = documents(place, "pages.jsonl")
+    server = CannedServer()
+    server.status, server.headers, server.body = 429, {"Retry-After": "3600"}, b"later"
+    busy = [f"{server.url}/{number}" for number in range(PAGES)]
+    resting = workplace(folder / "resting", [*busy, addresses[1]])
+    allowed = f"{server.url[7:]},{addresses[1].split('/')[2]}"
+    variables = {**variables, "WEB_SEARCH_ALLOW_PRIVATE": allowed}
+    run_shell(written("sh")[0].splitlines()[0], resting, variables)
+    server.close()
+    found_there = documents(resting, "pages.jsonl")
+    set_aside = [one["details"] for one in found_there if one["url"] in busy]
+    return [
+        (
+            "of two runs on one file the second says who has it, and ends",
+            (second.returncode, b"written by another run" in second.stdout) == (2, True)
+            and sorted(map(url_of, pages)) == sorted(addresses),
+            (second.returncode, second.stdout[:300], len(pages)),
+        ),
+        (
+            "a host that wants no request for an hour is set aside, its lines for a later run",
+            server.count <= 2
+            and len(set_aside) == PAGES
+            and all(one["retryable"] and one["retry_after"] > 3_000 for one in set_aside)
+            and [one["ok"] for one in found_there if one["url"] == addresses[1]] == [True],
+            (server.count, len(set_aside)),
         ),
     ]
 
@@ -323,7 +374,7 @@ def with_parallel(
     return [
         (
             "GNU parallel, resumed, finds the same as one process, each page once",
-            found(pages) == reference and len(pages) == PAGES + again,
+            found(pages) == reference and len(pages) == len(addresses) + again,
             (len(pages), difference(found(pages), reference)),
         ),
         (
@@ -362,7 +413,7 @@ def with_spark(folder: Path, addresses: list[str], variables: dict[str, str]) ->
     return [
         (
             "Spark finds the same as one process, each page once",
-            found(pages) == reference and len(pages) == PAGES,
+            found(pages) == reference and len(pages) == len(addresses),
             difference(found(pages), reference),
         ),
         (
@@ -388,7 +439,7 @@ def with_warc_files(folder: Path, addresses: list[str], variables: dict[str, str
         [str(PYTHON), "-c", WARC_WRITER, "crawl"],
         input="\n".join(lines), text=True, cwd=place, check=True,
     )  # fmt: skip
-    run_spark(f"from pyspark import SparkContext\n{written('python')[1]}", place, variables)
+    run_spark(written("python")[1], place, variables)
     texts = {one["url"]: one["text"] for one in documents(place, "texts/part-*")}
     return [
         (
@@ -408,7 +459,10 @@ def main() -> int:
     """Run every way whose programs are there; return 1 if a check failed."""
     with tempfile.TemporaryDirectory(prefix="scale-e2e-") as name, fake_web() as (urls, variables):
         folder = Path(name)
-        ways: list[Callable[[], list[Check]]] = [bound(one_process, folder, urls, variables)]
+        ways: list[Callable[[], list[Check]]] = [
+            bound(one_process, folder, urls, variables),
+            bound(one_run_and_rest, folder, urls, variables),
+        ]
         program = gnu_parallel()
         if program:
             ways.append(bound(with_parallel, folder, urls, variables, program))

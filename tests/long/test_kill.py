@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import json
 import os
 import random
@@ -138,7 +139,9 @@ class BatchesKilled(KillCase):
                 process.communicate()
                 with self.subTest(script, number=number, seed=SEED):
                     now = target.read_bytes() if target.exists() else None
-                    if now is not None and now != before:
+                    if lines and now and not before:  # a new file gets each line at once
+                        self.assertTrue(all(map(json.loads, now.split(b"\n")[:-1])))
+                    elif now is not None and now != before:
                         self.check_whole(now, len(few), lines)
             run = self.start(script, *arguments, **{name: KEY})
             stdout, stderr = run.communicate(timeout=60)
@@ -178,6 +181,44 @@ class BatchesKilled(KillCase):
                 self.assertEqual(target.read_text(), "before")
                 names = {path.name for path in self.folder.iterdir()}
                 self.assertEqual(names - {f"{other}.full" for other in BATCHES}, {"queries.txt"})
+
+
+class ListsKilled(KillCase):
+    def test_and_resumed_read_each_page_once(self) -> None:
+        paths = ("articles/tides", "articles/bridges", "docs/timeouts", "status/404")
+        addresses = [f"{self.server.url}/site/{paths[n % 4]}?{n}" for n in range(150)]
+        listed = self.folder / "urls.txt"
+        listed.write_text("\n".join(addresses), encoding="utf-8")
+        out = str(self.folder / "pages.jsonl")
+        words = ["--urls-from", str(listed), "--output", out, "--skip-done", out]
+        kills = 0
+        for number in range(KILLS):
+            process = self.start("read_page.py", *words, "--host-pause", "0.03")
+            if number < KILLS - 1:
+                with contextlib.suppress(subprocess.TimeoutExpired):
+                    process.wait(self.source.uniform(0.1, 0.8))
+                process.kill()
+            process.communicate()
+            kills += process.returncode == -signal.SIGKILL
+        documents = [json.loads(line) for line in Path(out).read_bytes().splitlines()]
+        self.assertEqual(sorted(one["url"] for one in documents), sorted(addresses))
+        self.assertGreater(kills, 3)
+
+
+class StoreOnFullDisk(KillCase):
+    def test_costs_a_warning_and_can_be_cleared(self) -> None:
+        for query in ("python asyncio", "sourdough starter", "tide tables"):
+            self.assertTrue(self.run_script("web_search.py", query).document["ok"])
+        self.assertGreater(os.path.getsize(self.store), 150_000)
+        answers = []
+        for limit, words in ((20_000, ["chess"]), (150_000, ["cache", "clear"]), (-1, ["chess"])):
+            self.preexec = functools.partial(resource.setrlimit, resource.RLIMIT_FSIZE, (limit, -1))
+            process = self.start("web_search.py", *words)
+            answers.append(json.loads(process.communicate(timeout=60)[0]))
+        self.assertEqual([one["ok"] for one in answers], [True] * 3, answers)
+        self.assertIn("disk is full", answers[0]["warnings"][0])
+        self.assertEqual(answers[1]["answers"], 3)
+        self.assertNotIn("warnings", answers[2])
 
 
 class BatchesEnded(KillCase):

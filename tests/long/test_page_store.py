@@ -139,6 +139,26 @@ class ManyProcesses(LongStoreCase):
         print(f"\n{total} answers, {2 * total} pages, the slowest write {max(slowest):.2f} s")
 
 
+class Bound(LongStoreCase):
+    def test_a_store_at_its_bound_keeps_the_newest_pages_for_good(self) -> None:
+        bound = 24_000_000  # whose index is not merged as a whole by each write
+        source = random.Random(SEED)
+        counts = []
+        for number in range(240):  # each page is seen twice, with other words
+            store = page_store.PageStore(str(self.path), max_bytes=bound)
+            words = " ".join(f"{source.getrandbits(40):x}" for _ in range(8_000))
+            pages = [{"url": f"https://a.test/{number // 2}/{part}", "text": f"{words} {part}"}
+                     for part in range(2)]  # fmt: skip
+            store.put_pages(pages)
+            self.assertEqual(len(store.recall(words.split()[-1], 9)), 2, number)
+            counts.append(store.stats()["pages"])
+            store.close()
+            self.assertEqual(store.warnings, [])
+            self.assertLessEqual(self.path.stat().st_size, bound)
+        self.assertGreater(min(counts[120:]), max(counts) // 2)
+        self.assert_sound()
+
+
 class Killed(LongStoreCase):
     def test_at_any_moment_the_file_opens_again_and_holds_what_was_written(self) -> None:
         source = random.Random(SEED)

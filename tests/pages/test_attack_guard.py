@@ -28,6 +28,7 @@ from tests.support import SLACK, CannedServer, EnvironmentCase, load_script
 fetch: Any = load_script("websearch.pages.fetch")
 pages_document: Any = load_script("websearch.pages.pages_document")
 read: Any = load_script("websearch.pages.read")
+schedules: Any = load_script("websearch.pages.schedule")
 LATENESS = 2.0  # seconds that a call may outlive its deadline on a machine that is not busy
 MAIN = "<html><body><main><h1>Title</h1>"
 ORDINARY_PAGE = (
@@ -272,8 +273,12 @@ class Deadline(CannedPage):
     def test_only_some_pages_wait_to_be_read_and_no_thread_waits_after_the_deadline(self) -> None:
         self.server.body, self.server.headers = b"words", {"Content-Type": "text/plain"}
         urls = [f"{self.server.url}/{number}" for number in range(40)]
-        params = {"urls": urls, "page_timeout": 20.0, "raw_html": True}
-        reading = read.PageReading(urls, params, time.monotonic() + 3)
+        schedule = schedules.HostSchedule(0.0)
+        for number, url in enumerate(urls):
+            schedule.put(schedules.Item(number, url, url))
+        schedule.close()
+        params = {"page_timeout": 20.0, "raw_html": True}
+        reading = read.PageReading(schedule, params, 8, time.monotonic() + 3)
         threads = [threading.Thread(target=reading.fetch_pages, daemon=True) for _ in range(8)]
         for thread in threads:
             thread.start()
@@ -281,7 +286,7 @@ class Deadline(CannedPage):
             thread.join(3 + SLACK)
             self.assertFalse(thread.is_alive())
         self.assertEqual(reading.fetched.qsize(), read.MAX_UNREAD)
-        self.assertLessEqual(40 - len(reading.schedule.waiting), read.MAX_UNREAD + len(threads))
+        self.assertLessEqual(40 - schedule.size, read.MAX_UNREAD + len(threads))
 
 
 class Strangers(CannedPage):

@@ -18,10 +18,19 @@ from typing import Any
 from tests.fake_server.server import FakeServer
 from tests.fake_server.small_web import DOCUMENTS
 from tests.pages.test_read_page import SCRIPT, SiteCase
-from tests.support import SCRIPTS, SLACK, call_main, clean_environment, load_script, run_script
+from tests.support import (
+    SCRIPTS,
+    SLACK,
+    CannedServer,
+    call_main,
+    clean_environment,
+    load_script,
+    run_script,
+)
 
 command: Any = load_script("read_page")
 bulk: Any = load_script("websearch.pages.bulk")
+schedules: Any = load_script("websearch.pages.schedule")
 GOOD = ("articles/sourdough", "articles/bridges", "docs/timeouts", "shop/kettle", "text/notes.txt")
 # The address of a page of the small web.
 PAGE = next(name for name in DOCUMENTS if name.isascii() and "?" not in name)
@@ -43,7 +52,7 @@ class ListCase(SiteCase):
         return [self.address(path) for path in paths]
 
     def read_lines(
-        self, lines: list[str], *words: str, servers: tuple[FakeServer, ...] = ()
+        self, lines: list[str], *words: str, servers: tuple[Any, ...] = ()
     ) -> list[dict[str, Any]]:
         """Read a list from standard input, without a pause unless words say so; documents."""
         allowed = ",".join(one.url[7:] for one in (self.server, *servers))
@@ -127,13 +136,11 @@ class Lines(ListCase):
         self.assertEqual(set(kinds), set(bad))
         self.assertEqual(set(kinds.values()), {"invalid_input", "refused"})
 
-    def test_lines_come_in_the_order_in_which_they_finish_or_in_that_of_the_list(self) -> None:
+    def test_lines_come_in_the_order_in_which_they_finish(self) -> None:
         lines = self.addresses("slow/late", *GOOD, "status/404")
         found = [one["url"] for one in self.read_lines(lines)]
         self.assertEqual(sorted(found), sorted(lines))
         self.assertNotEqual(found[0], lines[0])
-        found = [one["url"] for one in self.read_lines([*lines, "bad line"], "--ordered")]
-        self.assertEqual(found, [*lines, "bad line"])
 
     def test_a_file_of_windows_and_a_json_array_are_lists_too(self) -> None:
         lines = self.addresses("articles/tides", "articles/bridges")
@@ -155,17 +162,16 @@ class Lines(ListCase):
 
     def test_addresses_of_the_command_line_become_lines_with_jsonl(self) -> None:
         lines = self.addresses("articles/tides", "status/404")
-        run = self.run_script(SCRIPT, *lines, "--jsonl", "--ordered", "--host-pause", "0")
-        self.assertEqual(
-            [json.loads(line)["ok"] for line in run.stdout.splitlines()], [True, False]
-        )
+        run = self.run_script(SCRIPT, *lines, "--jsonl", "--host-pause", "0")
+        found = {one["url"]: one["ok"] for one in map(json.loads, run.stdout.splitlines())}
+        self.assertEqual(found, dict(zip(lines, (True, False), strict=True)))
 
     def test_an_empty_list_prints_nothing_and_is_no_error(self) -> None:
         self.assertEqual(self.read_lines([""]), [])
 
     def test_if_no_page_was_read_the_exit_code_is_that_of_the_first_error(self) -> None:
-        run = run_script(SCRIPT, "--urls-from=-", "--ordered", stdin="http://10.0.0.1/\nx y")
-        self.assertEqual((run.code, len(run.stdout.splitlines())), (5, 2))
+        run = run_script(SCRIPT, "--urls-from=-", stdin="http://10.0.0.1/\n")
+        self.assertEqual((run.code, len(run.stdout.splitlines())), (5, 1))
 
     def test_a_list_that_cannot_be_read_is_named(self) -> None:
         for path in ("no-such-list.txt", str(self.folder)):
@@ -205,15 +211,15 @@ class Politeness(ListCase):
         self.assertLess(other_times[-1], times[-1])
 
     def test_the_schedule_keeps_the_pause_of_a_host_and_hands_out_others_meanwhile(self) -> None:
-        schedule = bulk.HostSchedule(PAUSE)
+        schedule = schedules.HostSchedule(PAUSE)
         for number in range(3):
-            schedule.put((number, "", f"https://one.example/{number}"))
-        schedule.put((3, "", "https://two.example/"))
+            schedule.put(schedules.Item(number, "", f"https://one.example/{number}"))
+        schedule.put(schedules.Item(3, "", "https://two.example/"))
         schedule.close()
         taken: list[tuple[str, float]] = []
         while (item := schedule.take()) is not None:
-            taken.append((item[2].split("/")[2], time.monotonic()))
-            schedule.give_back(item[2], 0.0)
+            taken.append((item.address.split("/")[2], time.monotonic()))
+            schedule.give_back(item)
         self.assertEqual([host for host, _ in taken].index("two.example"), 1)
         ones = [moment for host, moment in taken if host == "one.example"]
         gaps = [after - before for before, after in itertools.pairwise(ones)]
@@ -229,21 +235,39 @@ class Politeness(ListCase):
             seconds = time.monotonic() - started
             self.assertEqual([one["ok"] for one in documents[:5]], [True] * 5)
             errors = {(one["details"]["kind"], one["details"]["hint"]) for one in documents[5:]}
-            self.assertEqual(errors, {("timeout", "Raise --page-timeout.")})
+            self.assertEqual(errors, {("timeout", "Raise --page-timeout. Or skip this page.")})
             self.assertEqual(len(documents), 13)
             times = self.times(second)
         self.assertLess(seconds, 4 + SLACK)
         at_once = [sum(0 <= one - first < 0.5 for one in times) for first in times]
-        self.assertEqual(max(at_once), bulk.MAX_HOST_CONNECTIONS)
+        self.assertEqual(max(at_once), schedules.MAX_HOST_CONNECTIONS)
 
-    def test_a_host_that_asks_for_rest_gets_it(self) -> None:
+    def test_a_host_that_asks_for_a_short_rest_gets_it_and_its_pages_are_asked_again(self) -> None:
         page = f"{self.server.url}/web/fault-busy/{PAGE}"
         documents = self.read_lines([f"{page}?{number}" for number in range(4)])
         times = self.times(self.server)
-        self.assertEqual([one["ok"] for one in documents], [False, False, True, True], documents)
-        self.assertEqual(documents[0]["details"]["status"], 429)
+        self.assertEqual([one["ok"] for one in documents], [True] * 4)
         # Two are asked at once; after their 429 with Retry-After: 1 the host rests.
+        self.assertEqual(len(times), 6)
         self.assertGreater(times[2] - times[1], 0.9)
+
+    def test_a_host_that_asks_for_a_long_rest_or_for_rest_without_end_is_set_aside(self) -> None:
+        for seconds, most in (("3600", 2), ("1", 2 * schedules.MAX_RESTS + 3)):
+            server = CannedServer()
+            self.addCleanup(server.close)
+            server.status, server.headers, server.body = 429, {"Retry-After": seconds}, b"later"
+            lines = [f"{server.url}/{number}" for number in range(30)]
+            other = self.address("articles/tides")
+            documents = self.read_lines([*lines, other], servers=(server,))
+            failed = [one["details"] for one in documents if not one["ok"]]
+            with self.subTest(seconds):
+                self.assertEqual(sorted(one["url"] for one in documents), sorted([*lines, other]))
+                self.assertLessEqual(server.count, most)
+                self.assertEqual(
+                    {(one["status"], one["retryable"]) for one in failed}, {(429, True)}
+                )
+                if seconds == "3600":
+                    self.assertTrue(all(one["retry_after"] > 3_500 for one in failed), failed)
 
     def test_many_addresses_of_one_host_do_not_fill_the_memory_nor_stop_another_host(self) -> None:
         count = 3 * bulk.MAX_HOST_ADDRESSES
@@ -339,19 +363,50 @@ class Resumed(ListCase):
         documents = self.resume(lines)
         self.assertEqual(sorted(one["url"] for one in documents), sorted(lines))
         self.assertTrue(all(one["ok"] for one in documents))
-        self.assertEqual(len(self.server.requests), 60 - (whole - 1))
+        late = len(self.server.requests) - (60 - (whole - 1))  # requests of the run that was killed
+        self.assertIn(late, range(schedules.MAX_HOST_CONNECTIONS + 1))
         # And there is nothing left to do.
         self.server.clear()
         self.assertEqual(len(self.resume(lines)), 60)
         self.assertEqual(self.server.requests, [])
 
     def test_errors_that_may_pass_are_tried_again_and_others_are_not(self) -> None:
-        flaky, gone = "status/500", "status/404"
-        lines = [*self.addresses("articles/tides", flaky, gone), "bad line"]
-        self.assertEqual(len(self.resume(lines)), 4)
-        self.server.clear()
+        flaky, gone, unknown = "status/500", "status/404", "http://no-such-name.invalid/"
+        lines = [*self.addresses("articles/tides", flaky, gone), "bad line", unknown]
         self.assertEqual(len(self.resume(lines)), 5)
+        self.server.clear()
+        found = self.resume(lines)[5:]
         self.assertEqual([one.path for one in self.server.requests], [f"/site/{flaky}"])
+        self.assertEqual({one["url"] for one in found}, {self.address(flaky), unknown})
+        self.assertTrue(all(one["details"]["retryable"] for one in found))
+
+    def test_one_file_for_output_and_skip_done_is_appended_to_by_one_run_at_a_time(self) -> None:
+        lines = [f"{self.address('articles/tides')}?{number}" for number in range(20)]
+        words = ("--output", str(self.out), "--skip-done", str(self.out))
+
+        def run(count: int) -> tuple[int, Any, bytes]:
+            process = self.start(*words, stdout=subprocess.PIPE)
+            stdout, _ = process.communicate("\n".join(lines[:count]).encode(), timeout=60)
+            return process.returncode, json.loads(stdout), self.out.read_bytes()
+
+        code, receipt, data = run(10)
+        self.assertEqual((code, receipt["answered"], data.count(b"\n")), (0, 10, 10))
+        self.out.write_bytes(data + b'{"url": "http')  # half a line, of a run that was killed
+        code, receipt, data = run(20)
+        self.assertEqual((code, receipt["already_done"], receipt["answered"]), (0, 10, 10))
+        self.assertEqual(sorted(json.loads(one)["url"] for one in data.splitlines()), sorted(lines))
+        self.assertEqual(run(20)[2], data)
+        other = self.start(*words, stdout=subprocess.PIPE)
+        assert other.stdin
+        other.stdin.write(f"{self.address('articles/bridges')}\n".encode())
+        other.stdin.flush()
+        while self.out.read_bytes() == data:  # it has the file now
+            time.sleep(0.01)
+        code, receipt, data = run(20)
+        self.assertEqual((code, receipt["details"]["kind"]), (2, "invalid_input"))
+        self.assertIn(f"written by another run, process {other.pid}", receipt["error"])
+        other.communicate()
+        self.assertEqual(self.out.read_bytes(), data)
 
     def test_what_is_no_document_in_the_file_is_passed_over(self) -> None:
         line = self.address("articles/tides")

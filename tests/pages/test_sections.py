@@ -5,8 +5,11 @@ from __future__ import annotations
 import time
 import unittest
 from typing import Any
+from urllib.parse import quote
 
-from tests.support import SmallWebCase, call_main, load_script
+from tests.servers.http_support import ServerProcess
+from tests.servers.mcp_support import Client
+from tests.support import SmallWebCase, call_main, load_script, small_web_environment
 
 sections: Any = load_script("websearch.pages.sections")
 page_document: Any = load_script("websearch.pages.page_document")
@@ -159,6 +162,29 @@ class Reading(SmallWebCase):
         self.assertEqual(self.server.requests, [])
         self.assertNotIn("from_cache", self.read("docs/timeouts")["pages"][0])
         self.assertNotIn("from_cache", self.read("docs/timeouts", "--find", "a", "--links"))
+
+    def test_force_reads_again_by_one_request_on_every_way_in(self) -> None:
+        address = self.url("docs/timeouts")
+        variables = {**small_web_environment(self.server.url), "GLSI_DB_PATH": self.store}
+        client, server = Client(variables), ServerProcess(**variables)
+        self.addCleanup(client.close)
+        self.addCleanup(server.stop)
+        query = f"/read?url={quote(address)}&find=timeout"
+        ways: dict[str, Any] = {
+            "command line": lambda words: self.read("docs/timeouts", "--find", "timeout", *words),
+            "MCP": lambda words: client.call(
+                "read_page", urls=[address], find="timeout", **dict.fromkeys(words, True)
+            ),
+            "HTTP": lambda words: server.fetch(query + "".join(f"&{word}=true" for word in words)),
+        }
+        self.read("docs/timeouts")
+        for name, way in ways.items():
+            for words, requests in (([], 0), (["--force" if "line" in name else "force"], 1)):
+                self.server.clear()
+                way(words)
+                with self.subTest(name, words=words):
+                    paths = [one.path for one in self.server.requests]
+                    self.assertEqual(paths, ["/site/docs/timeouts"] * requests)
 
     def test_a_page_that_the_owner_has_blocked_since_is_not_shown(self) -> None:
         self.read("docs/timeouts")

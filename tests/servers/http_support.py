@@ -75,11 +75,15 @@ class ServerProcess:
     def connect(self) -> socket.socket:
         return socket.create_connection(("127.0.0.1", self.port), timeout=20)
 
-    def talk(self, data: bytes) -> bytes:
-        """Send bytes as they are, say that there are no more, and return all that comes back."""
+    def talk(self, data: bytes, ends: bool = True) -> bytes:
+        """Send bytes as they are, and return all that comes back until the connection ends.
+
+        ends: say that there are no more bytes, at which the server stops work that takes long.
+        """
         with self.connect() as client:
             client.sendall(data)
-            client.shutdown(socket.SHUT_WR)
+            if ends:
+                client.shutdown(socket.SHUT_WR)
             return read_all(client)
 
     def stop(self, number: int = signal.SIGTERM) -> tuple[int, Any, str]:

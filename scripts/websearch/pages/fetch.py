@@ -7,6 +7,7 @@ import os
 import re
 import time
 
+from websearch.calls import check_cancelled, wait_for
 from websearch.common import SearchError, drop_empty, quoted, shorten
 from websearch.http_client import (
     USER_AGENT,
@@ -30,6 +31,7 @@ MAX_PAGE_BYTES = 5_000_000  # of one page after decompression; the rest is cut o
 MAX_URL_CHARS = 8_000  # most servers refuse longer addresses
 MAX_REDIRECTS = 5  # for one page; RFC 9309 asks for at least as many for a robots.txt
 ROBOTS_TIMEOUT = 2.0  # seconds for one robots.txt
+MAX_SHARED = 1_000  # answers that are remembered for other pages; each can have 512 KB
 MAX_ROBOTS_CHARS = 512_000  # RFC 9309 asks for at least 500 KiB
 ROBOTS_NAME = USER_AGENT.partition("/")[0]  # the product token that robots.txt rules may name
 ALLOW_VARIABLE = "WEB_SEARCH_ALLOW_PRIVATE"
@@ -204,7 +206,7 @@ def guarded_connect(host: str, port: int, excepts: bool = True) -> Callable[...,
                 raise
             hint = "Check the address, and whether this machine has a network."
             message = f"The name {host} could not be resolved."
-            raise UnknownNameError("network", message, hint) from None
+            raise UnknownNameError("network", message, hint, retryable=True) from None
         are_public = all(is_public(str(address[4][0])) for address in addresses)
         if not are_public and not (excepts and is_excepted(host, port)):
             raise refused_address(host)
@@ -297,16 +299,18 @@ class SharedAnswers:
         import threading
 
         with self.lock:
-            lock = self.locks.setdefault(key, threading.Lock())
+            if len(self.values) > MAX_SHARED:  # the pages of a list come from many sites
+                self.locks, self.values = {}, {}
+            lock, values = self.locks.setdefault(key, threading.Lock()), self.values
         with lock:
-            if key not in self.values:
+            if key not in values:
                 try:
-                    self.values[key] = ask()
+                    values[key] = ask()
                 except SearchError as error:
-                    self.values[key] = error
-        if isinstance(self.values[key], SearchError):
-            raise self.values[key]
-        return self.values[key]
+                    values[key] = error
+        if isinstance(values[key], SearchError):
+            raise values[key]
+        return values[key]
 
 
 def page_headers() -> dict[str, str]:
@@ -320,8 +324,13 @@ def page_headers() -> dict[str, str]:
 
 
 def guarded_request(request: dict[str, Any]) -> dict[str, Any]:
-    """Return a request that connects to public addresses alone; raises SearchError (refused)."""
+    """Return a request that connects to public addresses alone, and ends if its call is cancelled.
+
+    Raises SearchError (refused, interrupted).
+    """
+    check_cancelled()
     host, port = host_and_port(request["url"])
+    request = {**request, "wait": wait_for}
     if proxy_for(request["url"]):
         check_unresolved_host(host, port)
         return request

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
+import functools
+import math
 import time
 
+from websearch.calls import put, start_thread, take, waits
 from websearch.common import (
     DryRun,
     SearchError,
@@ -17,7 +21,6 @@ from websearch.pages.fetch import (
     RobotsCache,
     SharedAnswers,
     fetch_page,
-    host_and_port,
     is_gone,
     normal_url,
     page_headers,
@@ -32,27 +35,30 @@ from websearch.pages.markdown_sources import (
 from websearch.pages.page_document import (
     MAX_DROPPED,
     error_of,
+    in_time,
     is_refused,
     page_document,
     result_or_error,
 )
 from websearch.pages.pages_document import pages_document, to_markdown
+from websearch.pages.schedule import MAX_HOST_CONNECTIONS, HostSchedule, Item
 from websearch.pages.sites import read_through_api
 from websearch.pages.thin_pages import wants_browser
 from websearch.site_rules import check_site
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import threading
     from collections.abc import Callable, Iterator
     from typing import Any
 
     from websearch.common import Document, ProgressCallback
     from websearch.pages.browser import Browser
 
-__all__ = ["COMMANDS", "MAX_HOST_CONNECTIONS", "run_read", "to_markdown"]
+__all__ = ["COMMANDS", "run_read", "to_markdown"]
 MAX_URLS = 50  # of one call
 MAX_CONNECTIONS = 8  # at once
-MAX_HOST_CONNECTIONS = 2  # at once to one host and port
+READERS = 4  # pages that are made texts at once in a process, which has one processor to give
 MAX_UNREAD = 8  # pages that are fetched and not read yet; one can have 5 MB, a PDF file more
 PAGE_TIMEOUT = 3.0  # seconds for one page, redirects included
 BROWSER_NOTE = "The text is what a browser showed after it had run the scripts of the page."
@@ -96,6 +102,8 @@ COMMANDS: dict[str, dict[str, Any]] = {
                      "in place of the page"},
             {"name": "raw", "type": "bool",
              "help": "the text of the answer as it came: HTML, JSON, CSV, source code"},
+            {"name": "force", "type": "bool", "flags": ["-f"],
+             "help": "fetch the page for a part of it again, whatever the store holds"},
             {"name": "links", "type": "bool", "help": "keep the targets of links and images"},
             {"name": "raw_html", "type": "bool",
              "help": "read the HTML page of sites that are read through their API otherwise: "
@@ -127,36 +135,6 @@ COMMANDS: dict[str, dict[str, Any]] = {
 # ===== many pages at once =========================================================================
 
 
-class Schedule:
-    """Hands out the pages of a call to its connections, at most MAX_HOST_CONNECTIONS to a host."""
-
-    def __init__(self, urls: list[str]) -> None:
-        import threading
-
-        self.waiting = list(enumerate(urls))
-        self.busy: dict[tuple[str, int], int] = {}
-        self.changed = threading.Condition()
-
-    def take(self) -> tuple[int, str] | None:
-        """Return the next (index, URL) whose host has a free connection, or None at the end."""
-        with self.changed:
-            while self.waiting:
-                for position, (index, url) in enumerate(self.waiting):
-                    host = host_and_port(url)
-                    if self.busy.get(host, 0) < MAX_HOST_CONNECTIONS:
-                        self.busy[host] = self.busy.get(host, 0) + 1
-                        del self.waiting[position]
-                        return index, url
-                self.changed.wait()
-        return None
-
-    def give_back(self, url: str) -> None:
-        """Free the connection to a URL's host."""
-        with self.changed:
-            self.busy[host_and_port(url)] -= 1
-            self.changed.notify_all()
-
-
 def run_read(
     params: dict[str, Any],
     report: ProgressCallback = None,
@@ -178,7 +156,8 @@ def run_read(
     def operation(params: dict[str, Any]) -> Document:
         if len(params["urls"]) > MAX_URLS:
             message = f"urls holds {len(params['urls'])} addresses; up to {MAX_URLS} are allowed."
-            raise SearchError("invalid_input", message, "Split them into several calls.")
+            hint = "Split them into several calls. Or give a file with them as {urls_from}."
+            raise SearchError("invalid_input", message, hint)
         urls = list(dict.fromkeys(params["urls"]))
         if "pages" in params:
             from websearch.pages.pdf import parse_page_ranges
@@ -255,9 +234,10 @@ def read_with_store(
     """Return the documents of read_pages; parts of a page that was read before need no request.
 
     A page that stands in the store whole, and was fetched within REUSE_SECONDS, is taken from there
-    if a part of it is wanted. What was read is stored.
+    if a part of it is wanted and not with force. What was read is stored.
     """
     wants_part = params["offset"] or any(params.get(name) for name in PARTS)
+    wants_part = wants_part and not params.get("force")
     known = store.get_pages(list(targets), REUSE_SECONDS) if wants_part else {}
     known = {url: page for url, page in known.items() if is_reusable(page, targets[url])}
     missing = {url: target for url, target in targets.items() if url not in known}
@@ -307,91 +287,113 @@ def read_pages(
         else:
             normal[url] = target
     targets = list(dict.fromkeys(normal.values()))
+    schedule = HostSchedule(0.0)
+    for number, target in enumerate(targets):
+        schedule.put(Item(number, target, target))
+    schedule.close()
     read: dict[str, Document] = {}
-    for index, page in read_at_once(targets, params, deadline):
-        read[targets[index]] = page
+    connections = min(MAX_CONNECTIONS, len(targets))
+    for item, page in PageReading(schedule, params, connections, deadline).pages():
+        read[item.address] = page
         if report:
-            report(targets[index], len(read), len(targets))
-    message = "The page was not read before the time of the call was over."
-    late = SearchError("timeout", message, "Raise {timeout}.", retryable=True)
+            report(item.address, len(read), len(targets))
     for url, target in normal.items():
-        pages[url] = dict(read.get(target) or error_document(late))
+        pages[url] = dict(read.get(target) or error_document(late_error()))
     return [{"url": url, **pages[url]} for url in checked]
 
 
-def read_at_once(
-    urls: list[str], params: dict[str, Any], deadline: float
-) -> Iterator[tuple[int, Document]]:
-    """Fetch pages at once and read each; yield (index, page document) as they come.
+def late_error() -> SearchError:
+    """Return the error of a page that the call had no time for."""
+    message = "The page was not read before the time of the call was over."
+    return SearchError("timeout", message, "Raise {timeout}.", retryable=True)
 
-    Ends at the deadline.
+
+@functools.cache
+def reading_seats() -> threading.Semaphore:
+    """Return the seats of the calls of this process that make texts of pages.
+
+    That is work for the processor: more at once only keep each other up, and a server's answers.
     """
-    import queue
+    import threading
 
-    reading = PageReading(urls, params, deadline)
-    reading.start()
-    try:
-        for _ in urls:
-            yield reading.done.get(timeout=reading.seconds_left())
-    except queue.Empty:
-        yield from [*reading.unfinished.items()]
-    finally:
-        reading.stop()
+    return threading.Semaphore(READERS)
 
 
 class PageReading:
-    """The work of one call: threads that fetch pages, and one that reads them.
+    """Threads that fetch the pages of a schedule, and one that reads them.
 
-    One thread reads all pages, because reading is work for the processor and not waiting: of the
-    pages that are fetched, the smallest is next, so that a huge page delays no other. If it is
-    still reading at the deadline, it is left behind. done: (index, page document). unfinished: the
-    documents of pages, by index, that are being read in another way, too.
+    One thread reads all pages, because reading is work for the processor and not waiting. If there
+    is a deadline, the smallest of the fetched pages is next, so that a huge one delays no other. A
+    page that is still being read at its deadline is left behind.
+
+    deadline: of all pages; each page has the params' page_timeout for fetching and timeout for
+    reading, too. done: items and page documents, None at the end. unfinished: what is known of
+    pages that are being read in another way, too.
     """
 
-    def __init__(self, urls: list[str], params: dict[str, Any], deadline: float) -> None:
+    def __init__(
+        self,
+        schedule: HostSchedule,
+        params: dict[str, Any],
+        connections: int,
+        deadline: float = math.inf,
+    ) -> None:
         import queue
         import threading
 
-        self.urls = urls
+        self.schedule = schedule
         self.params = params
+        self.connections = connections
         self.deadline = deadline
-        self.schedule = Schedule(urls)
         self.robots = RobotsCache() if params.get("robots") else None
         self.shared = SharedAnswers()
-        self.fetched: queue.PriorityQueue[tuple[int, int, Any]] = queue.PriorityQueue(MAX_UNREAD)
-        self.done: queue.Queue[tuple[int, Document]] = queue.Queue()
-        self.seats = threading.Semaphore(MAX_HOST_CONNECTIONS)  # for pages that are read otherwise
+        # Sorted by a size and a number that no other has; None says that a thread has ended.
+        self.fetched: queue.PriorityQueue[tuple[float, int, Any]] = queue.PriorityQueue(MAX_UNREAD)
+        self.done: queue.Queue[tuple[Item, Document] | None] = queue.Queue(MAX_UNREAD)
+        self.waiting = threading.Semaphore(MAX_UNREAD)  # for pages that are read otherwise
+        self.seats = threading.Semaphore(MAX_HOST_CONNECTIONS)  # of which so many have their turn
         self.browsers: set[Browser] = set()  # that run
-        self.unfinished: dict[int, Document] = {}
+        self.unfinished: dict[int, tuple[Item, Document]] = {}
 
-    def start(self) -> None:
-        """Start the threads."""
-        connections = min(MAX_CONNECTIONS, len(self.urls))
-        for work in [self.fetch_pages] * connections + [self.read_what_comes]:
+    def pages(self) -> Iterator[tuple[Item, Document]]:
+        """Yield items and page documents as they come, until the deadline."""
+        import queue
+
+        for work in [self.fetch_pages] * self.connections + [self.read_what_comes]:
             start_thread(work)
+        try:
+            with contextlib.suppress(queue.Empty):
+                while page := take(self.done, self.deadline):
+                    yield page
+            yield from [*self.unfinished.values()]
+        finally:
+            self.deadline = 0.0  # threads begin nothing more
+            for browser in list(self.browsers):
+                browser.close()
 
-    def stop(self) -> None:
-        """End the browsers that still run; threads end by themselves."""
-        for browser in list(self.browsers):
-            browser.close()
+    def is_over(self) -> bool:
+        """Return whether the deadline has passed."""
+        return time.monotonic() >= self.deadline
 
     def fetch_pages(self) -> None:
         """Fetch pages until there are no more, or the time is over."""
         import queue
+        import threading
 
-        while (taken := self.schedule.take()) is not None:
-            index, url = taken
-            answer = self.fetch(url)
-            self.schedule.give_back(url)
-            size = len(answer.response.body) if isinstance(answer, Fetched) else 0
-            try:
-                self.fetched.put((size, index, answer), timeout=self.seconds_left())
-            except queue.Full:
-                return
+        with contextlib.suppress(queue.Full, SearchError):  # the time is over, or cancelled
+            while (item := self.schedule.take()) is not None:
+                answer = result_or_error(self.ask, item)
+                size = len(answer.response.body) if isinstance(answer, Fetched) else 0
+                if answer is not None:
+                    order = size if self.deadline < math.inf else 0
+                    put((order, item.number, (item, answer)), self.fetched, self.deadline)
+            put((math.inf, threading.get_ident(), None), self.fetched, self.deadline)
 
-    def seconds_left(self) -> float:
-        """Return the seconds until the deadline."""
-        return max(0.0, self.deadline - time.monotonic())
+    def ask(self, item: Item) -> Fetched | Document | SearchError | None:
+        """Fetch the page of an item; None if it is put back."""
+        answer = self.fetch(item.address)
+        self.schedule.give_back(item)
+        return answer
 
     def fetch(self, url: str) -> Fetched | Document | SearchError:
         """Fetch one page within its time, or return what failed."""
@@ -405,44 +407,82 @@ class PageReading:
         return answer
 
     def read(self, answer: Fetched | Document | SearchError) -> Document:
-        """Return the document of what was fetched."""
-        return page_document(answer, self.params, self.deadline)
+        """Return the document of what was fetched, as soon as there is a seat.
+
+        It is an error if that takes too long. Raises SearchError (interrupted).
+        """
+        deadline = min(self.deadline, deadline_of(self.params))
+        seats = reading_seats()
+        if not any(seats.acquire(timeout=pause) for pause in waits(deadline)):
+            return error_document(late_error())
+        try:
+            work = functools.partial(page_document, answer, self.params, deadline)
+            page: Document | SearchError | None = result_or_error(in_time, work, deadline)
+        finally:
+            seats.release()
+        if page is None:
+            message = "The page was fetched, but not read before its time was over."
+            page = SearchError("timeout", message, "Raise {timeout}.", retryable=True)
+        return error_document(page) if isinstance(page, SearchError) else page
 
     def read_what_comes(self) -> None:
-        """Read each page that was fetched; a thin one is left to a thread of its own."""
+        """Read the pages that are fetched, until the end or the deadline, and say so."""
         import queue
 
-        for _ in self.urls:
+        with contextlib.suppress(queue.Empty, queue.Full, SearchError):  # too late, or cancelled
             try:
-                _, index, answer = self.fetched.get(timeout=self.seconds_left())
-            except queue.Empty:
+                self.read_all()
+            finally:
+                put(None, self.done, self.deadline)
+
+    def read_all(self) -> None:
+        """Read each page that is fetched; what may be read otherwise is left to another thread.
+
+        Raises queue.Empty, queue.Full and SearchError (interrupted).
+        """
+        fetching = self.connections
+        while fetching:
+            fetched = take(self.fetched, self.deadline)[2]
+            if self.is_over():
                 return
-            if not self.seconds_left():
-                return
+            if fetched is None:
+                fetching -= 1
+                continue
+            item, answer = fetched
             page = self.read(answer)
-            if self.other_ways(index, answer, page):
-                self.unfinished[index] = page
-                start_thread(self.read_otherwise, index, answer, page)
+            if self.other_ways(item.address, answer, page):
+                self.unfinished[item.number] = item, page
+                self.wait_for_room()
+                start_thread(self.read_otherwise, item, answer, page)
             else:
-                self.done.put((index, page))
+                put((item, page), self.done, self.deadline)
+        for _ in range(MAX_UNREAD):  # until those threads have ended
+            self.wait_for_room()
+
+    def wait_for_room(self) -> bool:
+        """Wait until one more page may be read otherwise; raises SearchError (interrupted)."""
+        return any(self.waiting.acquire(timeout=pause) for pause in waits(self.deadline))
 
     def other_ways(
-        self, index: int, answer: Fetched | Document | SearchError, page: Document
+        self, url: str, answer: Fetched | Document | SearchError, page: Document
     ) -> list[Callable[[], Document]]:
         """Return the ways to read a page better than it was read, the best first.
 
         page: its document so far. Each way returns a document, or page if it gives nothing more.
         """
-        url, ways = self.urls[index], []
+        ways: list[Callable[[], Document]] = []
         if isinstance(answer, dict) or url.startswith("file:") or self.params.get("raw"):
-            return []
-        asks_twin = page["ok"] and not self.params.get("for_search")
+            return ways
+        asks_others = not self.params.get("raw_html")
+        asks_twin = asks_others and page["ok"] and not self.params.get("for_search")
         if isinstance(answer, Fetched) and answer.twin and not answer.is_thin and asks_twin:
             ways.append(lambda: self.read_twin(answer, page))
-        if not page["ok"] and "llms" not in self.params and is_documentation(url):
+        is_listed = "llms" not in self.params and is_documentation(url)
+        if asks_others and not page["ok"] and is_listed:
             ways.append(lambda: self.read_listed(url, page))
         if isinstance(answer, Fetched) and answer.is_thin:
-            ways += [lambda: self.read_alternate(answer, page)] if answer.alternate else []
+            if asks_others and answer.alternate:
+                ways.append(lambda: self.read_alternate(answer, page))
             if wants_browser(self.params):
                 ways.append(lambda: self.filled_by_browser(answer, page))
         if self.params.get("archived") and (is_gone(answer) or self.wants_copy(page)):
@@ -450,17 +490,21 @@ class PageReading:
         return ways
 
     def read_otherwise(
-        self, index: int, answer: Fetched | Document | SearchError, page: Document
+        self, item: Item, answer: Fetched | Document | SearchError, page: Document
     ) -> None:
         """Read a page in the first other way that gives more."""
+        import queue
+
         with self.seats:
-            for read in self.other_ways(index, answer, page):
-                other = result_or_error(read) if self.seconds_left() else page
+            for read in self.other_ways(item.address, answer, page):
+                other = page if self.is_over() else result_or_error(read)
                 if not isinstance(other, SearchError) and other is not page:
                     page = other
                     break
-        self.done.put((index, page))
-        del self.unfinished[index]
+        with contextlib.suppress(queue.Full, SearchError):
+            put((item, page), self.done, self.deadline)
+        del self.unfinished[item.number]
+        self.waiting.release()
 
     def read_twin(self, answer: Fetched, page: Document) -> Document:
         """Return a page with the text of its Markdown source, if it has one."""
@@ -517,10 +561,3 @@ class PageReading:
         if other["ok"] and len(other["text"]) >= len(page.get("text", "")):
             return {"note": BROWSER_NOTE, **other}
         return page
-
-
-def start_thread(work: Callable[..., None], *arguments: Any) -> None:
-    """Start a thread that does not keep the process alive."""
-    import threading
-
-    threading.Thread(target=work, args=arguments, daemon=True).start()

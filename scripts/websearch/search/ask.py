@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 
+from websearch.calls import check_cancelled, in_context, waits
 from websearch.common import SearchError, internal_error, may_fall_back
 from websearch.engines import (
     ENGINES,
@@ -82,18 +83,20 @@ def ask_together(
     report: ProgressCallback,
 ) -> list[Answer]:
     """Return the answers to pairs of question and engine, in their order; late ones are errors."""
-    from concurrent.futures import ThreadPoolExecutor, as_completed
-    from concurrent.futures import TimeoutError as PoolTimeout  # another class before Python 3.11
+    from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 
     pool = ThreadPoolExecutor(len(asked))
-    futures = [pool.submit(answer_question, *pair, store.path, deadline) for pair in asked]
+    futures = [
+        pool.submit(in_context(answer_question), *pair, store.path, deadline) for pair in asked
+    ]
+    left = set(futures)
     try:
-        end = max(0.0, deadline + LATE_SECONDS - time.monotonic())
-        for number, _ in enumerate(as_completed(futures, end), 1):
-            if report:
-                report("answers", number, len(asked))
-    except PoolTimeout:
-        pass  # late_answer stands for each that is missing
+        for pause in waits(deadline + LATE_SECONDS):  # late_answer stands for what comes later
+            done, left = wait(left, pause, FIRST_COMPLETED)
+            if report and done:
+                report("answers", len(asked) - len(left), len(asked))
+            if not left:
+                break
     finally:
         pool.shutdown(wait=False, cancel_futures=True)
     return [
@@ -198,6 +201,7 @@ def fill_answer(answer: Answer, engine: str, store: PageStore, seconds: float) -
     question = answer.question
     if take_stored(answer, engine, store, question.max_age):
         return
+    check_cancelled()
     params = {**question.for_engine(engine), "timeout": seconds}
     end = time.monotonic() + seconds
     turn = wait_for_turn(engine, params)

@@ -350,7 +350,10 @@ def run_recall(params: dict[str, Any], report: ProgressCallback = None) -> Docum
             store.close()
         if not pages:
             wider = "Leave out site, or search" if "site" in params else "Search"
-            hint = f"{wider} the web instead: every page that a search reads is stored."
+            hint = (
+                f"{wider} the web instead: every page that a search reads is stored. "
+                "Pages of a list are not."
+            )
             message = f"No page that was read before holds a word of {quoted(params['query'])}."
             raise SearchError("no_results", message, hint, warnings=store.warnings)
         today = utc_day(time.time())
@@ -380,8 +383,8 @@ def run_recall(params: dict[str, Any], report: ProgressCallback = None) -> Docum
 def run_cache(params: dict[str, Any], report: ProgressCallback = None) -> Document:
     """Tell what the store holds (action stats) or remove it (action clear). Never raises.
 
-    Returns {ok, action, ...}: the store's stats and the spending, or how many answers and pages
-    were removed. With dry_run, clear removes nothing.
+    Returns {ok, action, ...}: the store's stats and the spending, or how many answers, pages and
+    entries of the history were removed. With dry_run, clear removes nothing.
     """
 
     def operation(params: dict[str, Any]) -> Document:
@@ -397,9 +400,9 @@ def run_cache(params: dict[str, Any], report: ProgressCallback = None) -> Docume
             facts = store.clear(query) if clears else {**store.stats(), **spending(store)}
         finally:
             store.close()
-        if clears and store.warnings:
+        if clears and store.has_failed:
             hint = "The action stats shows the file; GLSI_DB_PATH names another one."
-            message = f"Nothing was cleared. {store.warnings[0]}"
+            message = f"Nothing was cleared. {store.warnings[-1]}"
             raise SearchError("invalid_input", message, hint)
         head = {"ok": True, "provider": "web_search", "action": params["action"]}
         return {**head, **drop_empty({"query": query, "warnings": store.warnings}), **facts}

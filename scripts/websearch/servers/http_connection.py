@@ -8,10 +8,10 @@ function that turns an HttpRequest into an Answer.
 from __future__ import annotations
 
 import contextlib
-import functools
 import io
 import os
 import re
+import selectors
 import socket
 import socketserver
 import sys
@@ -20,21 +20,21 @@ import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 from websearch import command_line, common, http_client
+from websearch.calls import cancelled_if
 from websearch.servers.http_messages import (
     MAX_HEAD,
     MAX_TARGET,
     HttpError,
     HttpRequest,
     body_of,
-    check_body,
     check_caller,
     error_answer,
 )
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import Any
+    from collections.abc import Callable, Iterator
+    from typing import Any, BinaryIO
 
     from websearch.servers.http_messages import Answer
 
@@ -46,11 +46,12 @@ IDLE_TIMEOUT = 15.0  # seconds that a connection may wait for its next request
 SEND_TIMEOUT = 20.0  # seconds for a client to take a piece of an answer
 LINGER_TIMEOUT = 1.0  # seconds for a client to take the answer before a connection is closed
 STOP_TIMEOUT = 10.0  # seconds that running requests get after a signal to stop
+LAST_SECONDS = 1.0  # of these, in which requests that still run are answered with a 503
 LOOK_SECONDS = 0.1  # the server looks this often whether a signal came
 # Both patterns are linear: no two neighbouring parts match the same byte.
 TOKEN = rb"[!#$%&'*+.^_`|~\w-]+"  # RFC 9110, section 5.6.2: a method, or a header's name
-REQUEST_LINE = rb"%s (?:/|https?:/|\*)[!-~\x80-\xff]* HTTP/[1-9]\.\d\r\n" % TOKEN
-HEADER_LINE = rb"%s:[\t -~\x80-\xff]*\r\n" % TOKEN
+REQUEST_LINE = rb"%s /[!-~\x80-\xff]* HTTP/[1-9]\.\d\r\n" % TOKEN
+HEADER_LINE = rb"(?:%s:[\t -~\x80-\xff]*)?\r\n" % TOKEN
 
 
 class TimedSocket(io.RawIOBase):
@@ -77,64 +78,48 @@ class TimedSocket(io.RawIOBase):
         return self.connection.recv_into(buffer)
 
 
-class RequestReader(io.BufferedReader):
-    """Hands http.client the header lines of a request, and refuses those that it would let through.
+def read_head(stream: BinaryIO) -> tuple[bytes, bytes]:
+    """Return the first line of a request and its header lines; raises HttpError and OSError.
 
-    Those are bare line feeds, folded lines, blanks before the colon, control characters and heads
-    of megabytes: two servers may read such a message differently (RFC 9112, section 11).
-    room: bytes that the head may still have.
+    http.server would let through what two servers may read differently (RFC 9112, section 11): bare
+    line feeds, folded lines, blanks before the colon, control characters. Letters in the first line
+    are percent-encoded, because http.server takes some of their bytes for white space.
     """
-
-    room = MAX_HEAD
-
-    def request_line(self) -> bytes:
-        """Return the first line of a request, with its letters percent-encoded; raises HttpError.
-
-        Empty lines before it are skipped (RFC 9112, section 2.2). http.server splits the line at
-        all white space, and 0xA0 counts, which is a part of "à" as curl sends it.
-        """
-        while (line := super().readline(MAX_TARGET + 1)) == b"\r\n":
-            pass
-        self.room = MAX_HEAD - len(line)
-        if len(line) > MAX_TARGET:
-            message = f"The request line is longer than {MAX_TARGET} bytes."
-            raise HttpError(414, message, "Shorten the query.")
-        if not re.fullmatch(REQUEST_LINE, line):
-            message = f"This is not the first line of an HTTP request: {common.quoted(line)[1:]}."
-            hint = "A request begins with a line such as: GET /search?q=words HTTP/1.1"
-            raise HttpError(400, message, hint)
-        return re.sub(rb"[\x80-\xff]", lambda match: b"%%%02X" % match[0][0], line)
-
-    def readline(self, size: int | None = -1) -> bytes:  # noqa: ARG002  room is the limit
-        """Return the next header line; raises HttpError."""
-        line = super().readline(self.room + 1)
-        self.room -= len(line)
-        if self.room < 0:
+    while (first := stream.readline(MAX_TARGET + 1)) == b"\r\n":
+        pass  # RFC 9112, section 2.2: empty lines before a request are skipped
+    if len(first) > MAX_TARGET:
+        message = f"The request line is longer than {MAX_TARGET} bytes."
+        raise HttpError(414, message, "Shorten the query.")
+    if not re.fullmatch(REQUEST_LINE, first):
+        message = f"This is not the first line of an HTTP request: {common.quoted(first)[1:]}."
+        hint = "A request begins with a line such as: GET /search?q=words HTTP/1.1"
+        raise HttpError(400, message, hint)
+    headers = line = b""
+    while line != b"\r\n":
+        line = stream.readline(MAX_HEAD + 1)
+        headers += line
+        if len(headers) > MAX_HEAD:
             message = f"The headers are longer than {MAX_HEAD} bytes."
             raise HttpError(431, message, "Send fewer or shorter ones.")
-        if not line:
-            raise HttpError(400, "The request ends in the middle of its head.")
-        if line != b"\r\n" and not re.fullmatch(HEADER_LINE, line):
+        if not re.fullmatch(HEADER_LINE, line):
             message = f"This is not a header line: {common.quoted(line)[1:]}."
             raise HttpError(400, message, "A header is Name: value.")
-        return line
+    return re.sub(rb"[\x80-\xff]", lambda match: b"%%%02X" % match[0][0], first), headers
 
 
 class ApiHandler(BaseHTTPRequestHandler):
     """Reads the requests of one connection and sends the answers."""
 
     server: ApiServer
-    rfile: RequestReader
-    protocol_version = "HTTP/1.1"
-    default_request_version = request_version = "HTTP/1.1"  # HTTP/0.9 would get no headers
+    protocol_version = default_request_version = request_version = "HTTP/1.1"
     disable_nagle_algorithm = True
 
     def setup(self) -> None:
-        """Put the reader that checks lines and time in the place of the library's."""
+        """Put a stream with a deadline beside the library's, which parses the headers alone."""
         super().setup()
-        self.rfile.close()
-        self.stream = TimedSocket(self.connection)
-        self.rfile = RequestReader(self.stream)
+        self.socket_input = TimedSocket(self.connection)
+        self.stream = io.BufferedReader(self.socket_input)
+        self.started = time.monotonic()
 
     def handle(self) -> None:
         """Serve the connection, or refuse it if there are too many."""
@@ -142,69 +127,73 @@ class ApiHandler(BaseHTTPRequestHandler):
             message = f"{MAX_CONNECTIONS} connections are being served."
             busy = HttpError(503, message, "Try again in a second.", {"Retry-After": "1"})
             self.close_connection = True
-            self.send_answer(None, error_answer(busy), time.monotonic())
+            self.send_answer(None, error_answer(busy))
         else:
             super().handle()
 
     def handle_one_request(self) -> None:
         """Read a request and answer it. Sets close_connection if the connection ends with it."""
         self.close_connection = True
-        request = None
         self.set_time_limit(IDLE_TIMEOUT)
         try:
-            if not self.rfile.peek(1):
+            if not self.stream.peek(1):
                 return
-            started = time.monotonic()
+            self.started = time.monotonic()
             request = self.read_request()
-            find_answer = functools.partial(self.server.answer, request)
         except HttpError as error:
             self.close_connection = True  # what follows may belong to the refused request
-            find_answer = functools.partial(error_answer, error)
+            self.send_answer(None, error_answer(error))
         except OSError:  # the client has gone, or sent nothing for IDLE_TIMEOUT
             return
-        with self.server.running_request() as may_run:
-            if may_run:
-                self.send_answer(request, find_answer(), started)
+        else:
+            with self.server.running_request(), cancelled_if(self.is_cancelled):
+                self.send_answer(request, self.server.answer(request))
+
+    def is_cancelled(self) -> bool:
+        """Return whether nobody waits for the answer any more, or the server will not wait for it.
+
+        What a client sends after its request is left alone; at its end there is no client.
+        """
+        end = self.server.stop_deadline
+        if end and time.monotonic() > end - LAST_SECONDS:
+            return True
+        try:
+            with selectors.DefaultSelector() as selector:
+                selector.register(self.connection, selectors.EVENT_READ)
+                return bool(selector.select(0)) and not self.connection.recv(1, socket.MSG_PEEK)
+        except (OSError, ValueError):  # reset, or closed: there is no descriptor any more
+            return True
 
     # ----- reading
 
     def set_time_limit(self, seconds: float) -> None:
         """Let all reads from now on last so long together."""
-        self.stream.deadline = time.monotonic() + seconds
+        self.socket_input.deadline = time.monotonic() + seconds
 
     def read_request(self) -> HttpRequest:
         """Return the request that comes next, checked; raises HttpError and OSError."""
         part = "head"
         self.set_time_limit(HEAD_TIMEOUT)
         try:
-            self.raw_requestline = self.rfile.request_line()
+            self.raw_requestline, headers = read_head(self.stream)
+            self.rfile = io.BytesIO(headers)
             self.parse_request()
-            request = HttpRequest(self.command, self.path, self.request_version, self.headers)
-            check_body(request)
+            if self.request_version == "HTTP/1.0" and "host" not in self.headers:
+                self.headers["Host"] = "localhost"  # health checks of proxies name none
+            request = HttpRequest(self.command, self.path, self.headers)
+            length = request.body_length()
             check_caller(request, self.server.settings)
-            if request.takes_body():
+            if request.longest_body():
                 part = "body"
                 self.set_time_limit(BODY_TIMEOUT)
-                request.body = self.read_body(request)
+                request.body = self.stream.read(length)
+                if len(request.body) < length:
+                    raise HttpError(400, "The request ends in the middle of its body.")
+            elif length:
+                self.close_connection = True  # the body is never read
         except TimeoutError:
             raise HttpError(408, f"The request's {part} did not come in time.") from None
-        if request.has_body() and request.body is None:
-            self.close_connection = True  # it is never read
         return request
-
-    def read_body(self, request: HttpRequest) -> bytes:
-        """Return the body of a request that check_body has passed; raises HttpError and OSError."""
-        if request.header("expect"):
-            self.connection.sendall(b"HTTP/1.1 100 Continue\r\n\r\n")
-        length = int(request.header("content-length") or 0)
-        body = self.rfile.read(length)
-        if len(body) < length:
-            raise HttpError(400, "The request ends in the middle of its body.")
-        return body
-
-    def handle_expect_100(self) -> bool:
-        """Return True: read_body lets the client go on, once the request has been checked."""
-        return True
 
     def send_error(self, code: int, message: str | None = None, _: str | None = None) -> None:
         """Raise an HttpError for what the library refuses."""
@@ -212,54 +201,51 @@ class ApiHandler(BaseHTTPRequestHandler):
 
     # ----- answering
 
-    def send_answer(self, request: HttpRequest | None, answer: Answer, started: float) -> None:
+    def send_answer(self, request: HttpRequest | None, answer: Answer) -> None:
         """Send an answer, count it, and log it on stderr if verbose, without its headers."""
         status, content, headers = answer
         body, about = body_of(content)
         headers = {**about, **headers}
-        if self.close_connection or self.server.stop_deadline or "Connection" in headers:
-            headers["Connection"] = "close"  # send_header sets close_connection
-        self.server.count_answer()
-        # RFC 9110: a server with a clock sends Date.
-        headers = {"Date": self.date_time_string(), "Cache-Control": "no-store", **headers}
+        if self.close_connection or self.server.stop_deadline:
+            headers["Connection"] = "close"
         self.send_response_only(status)
-        for name, value in {**headers, "X-Content-Type-Options": "nosniff"}.items():
-            self.send_header(name, value)
+        # RFC 9110: a server with a clock sends Date.
+        fixed = {"Date": self.date_time_string(), "Cache-Control": "no-store"}
+        for name, value in {**fixed, **headers, "X-Content-Type-Options": "nosniff"}.items():
+            self.send_header(name, value)  # it sets close_connection, too
         try:
             self.connection.settimeout(SEND_TIMEOUT)
             self.end_headers()
             for piece in () if request and request.method == "HEAD" else body:
                 self.wfile.write(piece)
-        except OSError:  # the client has gone, or takes too long
-            self.close_connection = True
-        else:
             if self.close_connection:
                 self.linger()
+        except OSError:  # the client has gone, or takes too long
+            self.close_connection = True
         if self.server.settings["verbose"]:
             what = f"{request.method} {request.target}" if request else "(no request)"
-            taken = (time.monotonic() - started) * 1_000
+            taken = (time.monotonic() - self.started) * 1_000
             sys.stderr.write(f"{common.one_line(what, 500)} -> {status} in {taken:.0f} ms\n")
 
     def linger(self) -> None:
         """Say that there are no more answers, and drop what the client still sends for a moment.
 
         A socket that is closed with unread data resets the connection, and the client may lose the
-        answer.
+        answer. Raises OSError.
         """
         self.set_time_limit(LINGER_TIMEOUT)
-        with contextlib.suppress(OSError):
-            self.connection.shutdown(socket.SHUT_WR)
-            while self.stream.read(http_client.READ_SIZE):
-                pass
+        self.connection.shutdown(socket.SHUT_WR)
+        while self.stream.read(http_client.READ_SIZE):
+            pass
 
 
 class ApiServer(ThreadingHTTPServer):
     """Accepts connections, each served by a thread, until a signal stops it.
 
     answer: turns a request into an answer, and never raises. settings: those of check_caller, and
-    verbose. connections: how many are open. running: requests that are being answered.
-    stop_deadline: when running requests are left alone, on time.monotonic()'s clock; 0 while the
-    server need not stop.
+    verbose. connections: how many are open. requests: how many came. running: how many of them are
+    being answered. stop_deadline: when running requests are left alone, on time.monotonic()'s
+    clock; 0 while the server need not stop.
     """
 
     daemon_threads = True  # a request that outlives STOP_TIMEOUT does not hold the process
@@ -282,7 +268,7 @@ class ApiServer(ThreadingHTTPServer):
         self.settings = settings
         self.stop_deadline = 0.0
         self.connections = self.running = self.requests = 0
-        self.changed = threading.Condition()  # guards these three
+        self.lock = threading.Lock()  # guards these three
         super().__init__(address, ApiHandler)
 
     def server_bind(self) -> None:
@@ -294,9 +280,8 @@ class ApiServer(ThreadingHTTPServer):
         while not self.stop_deadline:
             self.handle_request()
         self.server_close()
-        with self.changed:
-            left = self.stop_deadline - time.monotonic()
-            self.changed.wait_for(lambda: not self.running, timeout=left)
+        while self.running and time.monotonic() < self.stop_deadline:
+            time.sleep(LOOK_SECONDS)
 
     def stop(self, number: int, _: Any) -> None:
         """Stop: the handler of SIGTERM and SIGINT. A second signal raises Stopped."""
@@ -317,7 +302,7 @@ class ApiServer(ThreadingHTTPServer):
 
         In a flood of connections, the rest are closed without a word, so that threads stay few.
         """
-        with self.changed:
+        with self.lock:
             self.connections += 1
         if self.connections > 2 * MAX_CONNECTIONS:
             self.shutdown_request(request)
@@ -326,24 +311,18 @@ class ApiServer(ThreadingHTTPServer):
 
     def shutdown_request(self, request: Any) -> None:
         """Close a connection."""
-        with self.changed:
+        with self.lock:
             self.connections -= 1
         super().shutdown_request(request)
 
     @contextlib.contextmanager
-    def running_request(self) -> Any:
-        """Count a request that runs; yield whether it may, or the server is stopping."""
-        with self.changed:
+    def running_request(self) -> Iterator[None]:
+        """Count a request, and that it runs."""
+        with self.lock:
             self.running += 1
-            may_run = not self.stop_deadline
-        try:
-            yield may_run
-        finally:
-            with self.changed:
-                self.running -= 1
-                self.changed.notify_all()
-
-    def count_answer(self) -> None:
-        """Count an answer."""
-        with self.changed:
             self.requests += 1
+        try:
+            yield
+        finally:
+            with self.lock:
+                self.running -= 1

@@ -1,4 +1,4 @@
-"""Requests and answers of the HTTP API as values: what is accepted, from whom, and which status.
+"""Requests and answers of the HTTP API: what is accepted, from whom, and which status.
 
 Every function here is pure: bytes or a request in, a value or an HttpError out. The size limits
 stand here, the time limits in http_connection.py.
@@ -11,6 +11,7 @@ import re
 
 from websearch import common
 from websearch.common import SearchError, object_field, quoted
+from websearch.servers.mcp_protocol import MAX_MESSAGE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,17 +22,17 @@ if TYPE_CHECKING:
     from websearch.common import Document
 
     # JSON data, text (its type is in the headers), None, or the pieces of a body as they come.
-    Content = Document | list[Any] | str | Iterator[bytes] | None
+    Content = Document | str | Iterator[bytes] | None
     Answer = tuple[int, Content, dict[str, str]]  # status, content, further headers
 
 MAX_TARGET = 8_100  # bytes of a request line (RFC 9110 recommends 8,000 or more)
-MAX_HEAD = 16_384  # bytes of request line and headers; a browser sends some 1,000 beside the path
-MAX_CONTENT = 65_536  # bytes; a longer body is "too large", also where no request may have a body
-# Path whose POST takes a body -> its longest body in bytes: far more than a call of a tool needs.
-BODY_PATHS = {"/mcp": 1_000_000, "/history/forget": 4_000, "/sign-in": 4_000}
+MAX_HEAD = 16_384  # bytes of all header lines; a browser sends some 1,000
+# Path whose POST takes a body -> its longest body in bytes.
+BODY_PATHS = {"/mcp": MAX_MESSAGE, "/history/forget": 4_000, "/sign-in": 4_000}
 # Paths that need no token: a supervisor asks for /health without one; the others are the style of
 # the pages and the form that takes the token, and none of them tells anything.
 OPEN_PATHS = ("/health", "/desk.css", "/sign-in")
+COOKIE = "web_search_session"
 
 # HTTP status of each kind of failure.
 STATUSES = {
@@ -42,7 +43,6 @@ STATUSES = {
 # Kind of failure of an HttpError with this status; the others are invalid_input.
 KINDS = {401: "auth", 403: "refused", 408: "timeout", 503: "provider"}
 
-NO_BODY_HINT = "Parameters go into the query string."
 OTHER_PAGES_HINT = "Web pages of other sites may not use this server."
 
 
@@ -59,56 +59,41 @@ class HttpError(SearchError):
 
 
 class HttpRequest:
-    """A request: method, target, path, query (text), version, headers of http.client, body.
+    """A request: method, path, query (text), headers of http.client, and body, None until read."""
 
-    authority: the host that an absolute target names, else the Host header, else "". body: None
-    until it is read.
-    """
-
-    def __init__(self, method: str, target: str, version: str, headers: Message) -> None:
+    def __init__(self, method: str, target: str, headers: Message) -> None:
         self.method = method
         self.target = target
-        self.version = version
         self.headers = headers
-        absolute = re.match(r"(?i)https?://([^/?#]*)", target)
-        rest = target[absolute.end() :] if absolute else target
-        self.authority = absolute[1] if absolute else self.header("host")
-        path, _, self.query = rest.partition("#")[0].partition("?")
-        self.path = path or "/"
+        self.path, _, self.query = target.partition("#")[0].partition("?")
         self.body: bytes | None = None
 
     def header(self, name: str) -> str:
         """Return a header's value, several joined by commas; "" if there is none."""
         return ", ".join(value.strip() for value in self.headers.get_all(name, []))
 
-    def has_body(self) -> bool:
-        """Return whether a body is announced."""
-        return bool(self.header("content-length").strip("0"))
+    def longest_body(self) -> int:
+        """Return the bytes that the body may have: 0 if the request takes none."""
+        return BODY_PATHS.get(self.path, 0) if self.method == "POST" else 0
 
-    def takes_body(self) -> bool:
-        """Return whether the request is of the kind that takes a body, which is then read."""
-        return self.method == "POST" and self.path in BODY_PATHS
+    def body_length(self) -> int:
+        """Return the bytes of the body; raises HttpError if its end is unclear or too far.
+
+        Two servers may read a message with two lengths, or with chunks, differently (RFC 9112,
+        section 11).
+        """
+        length = self.header("content-length")  # two of them become a list, which is no number
+        limit = self.longest_body()
+        if self.header("transfer-encoding"):
+            raise HttpError(411, "A body without Content-Length is not read.")
+        if not re.fullmatch(r"[0-9]{0,20}", length):
+            raise HttpError(400, f"Content-Length is not a number: {quoted(length)}.")
+        if limit and int(length or 0) > limit:
+            raise HttpError(413, f"The body is longer than {limit} bytes.")
+        return int(length or 0)
 
 
-# ===== checking a request =========================================================================
-
-
-def check_body(request: HttpRequest) -> None:
-    """Refuse a body that is too long, or whose length is unclear; raises HttpError.
-
-    Where no body is taken, none is read: the connection ends with the answer, and an Expect:
-    100-continue gets its final answer at once.
-    """
-    length = request.header("content-length")  # two of them become a list, which is no number
-    if request.header("transfer-encoding"):
-        hint = "Send Content-Length." if request.takes_body() else NO_BODY_HINT
-        raise HttpError(411, "A body without Content-Length is not read.", hint)
-    if length and not re.fullmatch(r"[0-9]{1,20}", length):
-        raise HttpError(400, f"Content-Length is not a number: {quoted(length)}.")
-    limit = BODY_PATHS[request.path] if request.takes_body() else MAX_CONTENT
-    if int(length or 0) > limit:
-        message = f"The body is longer than {limit} bytes."
-        raise HttpError(413, message, "" if request.takes_body() else NO_BODY_HINT)
+# ===== who may call ===============================================================================
 
 
 def check_caller(request: HttpRequest, settings: dict[str, Any]) -> None:
@@ -117,34 +102,31 @@ def check_caller(request: HttpRequest, settings: dict[str, Any]) -> None:
     A page's script reaches a server on loopback under the page's own name (DNS rebinding), which
     the Host header then shows, or sends a request across origins, which the browser labels.
     Raises HttpError (400, 401, 403). settings: loopback (whether the server listens there alone),
-    names (by which clients may call it), token ("" if none is needed).
+    names (by which clients may call it), token ("" if none is needed), session (see has_token).
     """
-    hosts = request.headers.get_all("host", [])
-    if len(hosts) > 1 or (not hosts and request.version != "HTTP/1.0"):
+    if len(request.headers.get_all("host", [])) != 1:
         raise HttpError(400, "A request has one Host header.")
-    if (hosts or request.authority) and not is_own_host(request.authority, settings):
-        message = f"{quoted(request.authority)} is not a name of this server."
+    host, origin = request.header("host").lower(), request.header("origin").lower()
+    if not is_own_host(host, settings):
         hint = "Call the server by its address, or start it with this name in allow_host."
-        raise HttpError(403, message, hint)
-    origin = request.header("origin").lower()
-    own = [f"{scheme}://{request.authority.lower()}" for scheme in ("http", "https")]
-    if origin and origin not in own:
+        raise HttpError(403, f"{quoted(host)} is not a name of this server.", hint)
+    if origin not in ("", f"http://{host}", f"https://{host}"):
         raise HttpError(403, f"Requests from {quoted(origin)} are refused.", OTHER_PAGES_HINT)
     if request.header("sec-fetch-site").lower() in ("cross-site", "same-site"):
         raise HttpError(403, "A request from another site is refused.", OTHER_PAGES_HINT)
-    if request.takes_body():  # the body of a caller without the token is not read
-        check_token(request, settings["token"])
+    if request.longest_body():  # the body of a caller without the token is not read
+        check_token(request, settings)
 
 
 def is_own_host(authority: str, settings: dict[str, Any]) -> bool:
-    """Return whether HOST[:PORT] names this server.
+    """Return whether HOST[:PORT], in lower case, names this server.
 
     The port is not compared: a forwarded one differs. Where the server listens on more than
     loopback, any IP address will do: rebinding needs a name.
     """
     import ipaddress
 
-    match = re.fullmatch(r"(\[[0-9a-f:.]+\]|[\w.-]+)(?::\d{0,5})?", authority.lower(), re.ASCII)
+    match = re.fullmatch(r"(\[[0-9a-f:.]+\]|[\w.-]+)(?::\d{0,5})?", authority, re.ASCII)
     name = match[1].rstrip(".").strip("[]") if match else ""
     if name == "localhost" or (name and name in settings["names"]):
         return True
@@ -155,28 +137,35 @@ def is_own_host(authority: str, settings: dict[str, Any]) -> bool:
     return address.is_loopback or not settings["loopback"]
 
 
-def check_token(request: HttpRequest, token: str) -> None:
+def check_token(request: HttpRequest, settings: dict[str, Any]) -> None:
     """Raise HttpError (401) unless the request carries the token, or its path needs none."""
-    if request.path not in OPEN_PATHS and not has_token(request, token):
+    if request.path not in OPEN_PATHS and not has_token(request, settings):
         hint = "Send the header Authorization: Bearer TOKEN, with the token of the server's file."
         challenge = {"WWW-Authenticate": 'Bearer realm="web-search"'}
         raise HttpError(401, "The bearer token is missing or wrong.", hint, challenge)
 
 
-def has_token(request: HttpRequest, token: str) -> bool:
-    """Return whether a request carries the token ("": none is needed); compares in constant time.
+def has_token(request: HttpRequest, settings: dict[str, Any]) -> bool:
+    """Return whether a request carries the token, or needs none.
 
-    The scheme's case does not matter (RFC 9110, section 11.1). A browser carries the token in the
-    cookie that the page for signing in sets.
+    The scheme's case does not matter (RFC 9110, section 11.1). A browser that has signed in carries
+    the session's value instead, in a cookie: cookies go to every port of a machine, so the token
+    itself must not be in one.
     """
+    scheme, _, value = request.header("authorization").partition(" ")
+    cookies = re.findall(rf"(?:^|[;,]) ?{COOKIE}=([\w-]+)", request.header("cookie"))
+    return (
+        not settings["token"]
+        or (scheme.lower() == "bearer" and is_same(value.strip(), settings["token"]))
+        or any(is_same(cookie, settings["session"]) for cookie in cookies)
+    )
+
+
+def is_same(text: str, secret: str) -> bool:
+    """Return whether a text is a secret; takes the same time wherever they differ."""
     import hmac
 
-    scheme, _, value = request.header("authorization").partition(" ")
-    cookie = re.search(r"(?:^|;)[ ]?web_search_token=([^;]*)", request.header("cookie"))
-    sent = [value.strip()] if scheme.lower() == "bearer" else []
-    sent += [cookie[1]] if cookie else []
-    known = [hmac.compare_digest(text.encode("utf-8", "replace"), token.encode()) for text in sent]
-    return not token or any(known)
+    return hmac.compare_digest(text.encode("utf-8", "replace"), secret.encode())
 
 
 # ===== answers ====================================================================================
@@ -203,10 +192,9 @@ def error_answer(error: SearchError) -> Answer:
 
 def body_of(content: Content) -> tuple[Iterable[bytes], dict[str, str]]:
     """Return the pieces of a body, and the headers that say what it is."""
-    if isinstance(content, (dict, list)):
-        data = (common.dump_json(content) + "\n").encode("utf-8", "replace")
-        return [data], {"Content-Type": "application/json", "Content-Length": str(len(data))}
-    if isinstance(content, str):
-        data = content.encode("utf-8", "replace")
-        return [data], {"Content-Length": str(len(data))}
-    return (content or ()), {}
+    if not isinstance(content, (dict, str)):
+        return (content or ()), {}
+    kind = {"Content-Type": "application/json"} if isinstance(content, dict) else {}
+    text = common.dump_json(content) + "\n" if isinstance(content, dict) else content
+    data = text.encode("utf-8", "replace")
+    return [data], {**kind, "Content-Length": str(len(data))}

@@ -6,10 +6,10 @@ of events: the progress, then the answer. http_messages.py decides which callers
 
 from __future__ import annotations
 
+from websearch.calls import start_thread
 from websearch.common import object_field
 from websearch.servers.http_messages import HttpError
 from websearch.servers.mcp_protocol import (
-    BATCH_VERSION,
     HEADER_MISMATCH,
     INVALID_PARAMS,
     INVALID_REQUEST,
@@ -17,20 +17,18 @@ from websearch.servers.mcp_protocol import (
     META,
     METHOD_NOT_FOUND,
     MODERN_VERSION,
-    NO_BATCHES,
     PARSE_ERROR,
     UNSUPPORTED_VERSION,
     ProtocolError,
-    answer_batch,
+    answer_request,
     check_message,
     encode_message,
     error_message,
-    immediate_result,
     parse_message,
     progress_message,
     read_request,
-    run_request,
     unsupported_version,
+    usable_id,
 )
 
 TYPE_CHECKING = False
@@ -49,7 +47,6 @@ LEGACY_STATUSES = dict.fromkeys(
     (PARSE_ERROR, INVALID_REQUEST, HEADER_MISMATCH, UNSUPPORTED_VERSION), 400
 )
 MODERN_STATUSES = {**LEGACY_STATUSES, INVALID_PARAMS: 400, METHOD_NOT_FOUND: 404}
-NOTHING: Answer = (202, None, {"Content-Length": "0"})  # to a message that needs no answer
 # No session: each event belongs to the request alone. X-Accel-Buffering is for proxies (nginx).
 STREAM_HEADERS = {
     "Content-Type": EVENT_STREAM, "X-Accel-Buffering": "no", "Connection": "close",
@@ -64,46 +61,36 @@ def answer_post(http_request: HttpRequest) -> Answer:
     if media_types(http_request, "content-type") != ["application/json"]:
         hint = "Send the header Content-Type: application/json."
         raise HttpError(415, "The body of a message is JSON.", hint)
-    modern = True  # until the message says something else; the first faults have one status in both
+    message = None
+    is_modern = http_request.header(VERSION_HEADER) == MODERN_VERSION
     try:
-        data = parse_message(http_request.body or b"")
-        if isinstance(data, list):
-            if http_request.header(VERSION_HEADER) not in ("", BATCH_VERSION):
-                raise ProtocolError(INVALID_REQUEST, NO_BATCHES)
-            answers = answer_batch(data)
-            return (200, answers, {}) if answers else NOTHING
-        modern = check_headers(data, http_request)
-        request = read_request(data)
-        result = immediate_result(request) if request else None
+        message = parse_message(http_request.body or b"")
+        is_modern = is_modern or body_version(message) is not None
+        check_headers(http_request, message)
+        request = read_request(message)
     except ProtocolError as fault:
-        return message_answer(error_message(fault), modern)
+        fault.request_id = usable_id(message)
+        return message_answer(error_message(fault), is_modern)
     if request is None:
-        return NOTHING
-    if result is not None:
-        return message_answer(request.finished(result), modern)
-    if request.token is not None and EVENT_STREAM in media_types(http_request, "accept"):
+        return 202, None, {"Content-Length": "0"}
+    wants_events = EVENT_STREAM in media_types(http_request, "accept")
+    if request.method == "tools/call" and request.token is not None and wants_events:
         return 200, event_stream(request), STREAM_HEADERS
-    return message_answer(run_request(request, lambda *_: None), modern)
+    return message_answer(answer_request(request), is_modern)
 
 
-def message_answer(message: Message, modern: bool) -> Answer:
+def message_answer(message: Message, is_modern: bool) -> Answer:
     """Return the answer that sends a message, with the HTTP status of its error."""
-    statuses = MODERN_STATUSES if modern else LEGACY_STATUSES
-    code = object_field(message, "error").get("code", 0)
-    return statuses.get(code, 200), message, {}
+    statuses = MODERN_STATUSES if is_modern else LEGACY_STATUSES
+    return statuses.get(object_field(message, "error").get("code", 0), 200), message, {}
 
 
 def event_stream(request: McpRequest) -> Iterator[bytes]:
     """Yield the progress of a request as it comes, then its answer, each as an event."""
     import queue
-    import threading
 
     news: queue.SimpleQueue[Any] = queue.SimpleQueue()  # arguments of reports, then the answer
-
-    def work() -> None:
-        news.put(run_request(request, lambda *report: news.put(report)))
-
-    threading.Thread(target=work, daemon=True).start()
+    start_thread(lambda: news.put(answer_request(request, lambda *report: news.put(report))))
     count = 0
     while isinstance(item := news.get(), tuple):
         count += 1
@@ -120,41 +107,36 @@ def media_types(http_request: HttpRequest, header: str) -> list[str]:
     return [item.partition(";")[0].strip() for item in ranges]
 
 
-def check_headers(message: Any, http_request: HttpRequest) -> bool:
-    """Return whether a message speaks MODERN_VERSION; raises ProtocolError.
+def body_version(message: Any) -> Any:
+    """Return the version that a message names in its own _meta, None if it names none."""
+    meta = object_field(object_field(message, "params"), "_meta")
+    return meta.get(f"{META}protocolVersion")
 
-    Headers and body must agree, because a proxy may decide by the headers and the server acts on
-    the body. Versions with a handshake have the version's header only; without it, a client speaks
-    one of the oldest versions.
+
+def check_headers(http_request: HttpRequest, message: Any) -> None:
+    """Raise ProtocolError unless the headers say what the body says.
+
+    A proxy may decide by the headers, and the server acts on the body. Versions with a handshake
+    have the version's header only; without it, a client speaks one of the oldest versions. The
+    specification says nothing of the headers of notifications.
     """
     check_message(message)
-    version = http_request.header(VERSION_HEADER)
-    params = object_field(message, "params")
-    body_version = object_field(params, "_meta").get(f"{META}protocolVersion")
-    request_id = message.get("id")
-    known = version in ("", MODERN_VERSION, *LEGACY_VERSIONS)
-    if not known and body_version in (None, version):
-        raise unsupported_version(version, request_id)
-    if body_version is None and version != MODERN_VERSION:
-        return False
-    if request_id is None:
-        return True  # the specification says nothing of the headers of notifications
-    method = message.get("method")
-    pairs = [
-        (VERSION_HEADER, version, body_version or MODERN_VERSION),
-        ("mcp-method", http_request.header("mcp-method"), method),
-    ]
-    if method == "tools/call":
-        name = decode_header(http_request.header("mcp-name"))
-        pairs.append(("mcp-name", name, params.get("name")))
-    for name, value, expected in pairs:
-        if value != expected:
+    header, version = http_request.header(VERSION_HEADER), body_version(message)
+    is_known = header in ("", MODERN_VERSION, *LEGACY_VERSIONS)
+    if not is_known and version in (None, header):
+        raise unsupported_version(header)
+    if "id" not in message or (version is None and header != MODERN_VERSION):
+        return
+    expected = {VERSION_HEADER: version or MODERN_VERSION, "mcp-method": message.get("method")}
+    if message.get("method") == "tools/call":
+        expected["mcp-name"] = object_field(message, "params").get("name")
+    for name, value in expected.items():
+        sent = http_request.header(name)
+        if (decode_header(sent) if name == "mcp-name" else sent) != value:
             text = f"Header mismatch: {name} must say what the body says"
-            raise ProtocolError(HEADER_MISMATCH, text, request_id=request_id)
-    if body_version is None:
-        text = f"Invalid params: _meta must hold {META}protocolVersion"
-        raise ProtocolError(INVALID_PARAMS, text, request_id=request_id)
-    return True
+            raise ProtocolError(HEADER_MISMATCH, text)
+    if version is None:
+        raise ProtocolError(INVALID_PARAMS, f"Invalid params: _meta lacks {META}protocolVersion")
 
 
 def decode_header(value: str) -> str:

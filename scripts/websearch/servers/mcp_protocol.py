@@ -1,8 +1,7 @@
 """The protocol of the MCP server, in both of its eras, without any input or output.
 
-A transport (mcp_stdio.py, mcp_http.py) reads a message with read_request. It asks immediate_result
-for the answer first; that has none for tools/list and tools/call, which take time: run_request
-answers those. The tools are in mcp_tools.py.
+A transport (mcp_stdio.py, mcp_http.py) reads a message with read_request, and answers a request
+with answer_request. Of all requests only tools/call takes long. The tools are in mcp_tools.py.
 """
 
 from __future__ import annotations
@@ -26,8 +25,7 @@ if TYPE_CHECKING:
 MODERN_VERSION = "2026-07-28"  # each request names its version; there is no handshake
 # Versions with initialize, the newest first.
 LEGACY_VERSIONS = ("2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05")
-BATCH_VERSION = "2025-03-26"  # the only one that has batches
-MAX_BATCH = 50  # messages; far more than a client sends at once
+MAX_MESSAGE = 1_000_000  # bytes of a message, far more than a call of a tool needs
 META = "io.modelcontextprotocol/"
 SERVER_INFO = {"name": "web-search", "title": "Web search", "version": VERSION}
 LIST_LIFETIME = 3_600_000  # milliseconds; the tools are the same as long as the process lives
@@ -43,8 +41,6 @@ INSTRUCTIONS = (
 
 PARSE_ERROR, INVALID_REQUEST, METHOD_NOT_FOUND, INVALID_PARAMS = -32700, -32600, -32601, -32602
 INTERNAL_ERROR, HEADER_MISMATCH, UNSUPPORTED_VERSION = -32603, -32020, -32022
-NO_BATCHES = "Invalid request: batches are not supported"
-TOO_MANY_CALLS = "**Error (rate_limit):** Too many calls at once.\n\nWait for the running ones."
 
 # ===== messages in ================================================================================
 
@@ -55,10 +51,10 @@ class ProtocolError(Exception):
     request_id: that of the message, None if it has no usable one.
     """
 
-    def __init__(self, code: int, message: str, data: Any = None, request_id: Any = None) -> None:
+    def __init__(self, code: int, message: str, data: Any = None) -> None:
         super().__init__(message)
-        self.request_id = request_id
-        self.error = {"code": code, "message": message}
+        self.request_id: str | int | None = None
+        self.error: dict[str, Any] = {"code": code, "message": message}
         if data is not None:
             self.error["data"] = data
 
@@ -87,18 +83,17 @@ def is_token(value: Any) -> bool:
 
 def check_message(message: Any) -> None:
     """Raise ProtocolError for a message that JSON-RPC does not allow."""
+    reason = ""
     if not isinstance(message, dict):
-        raise ProtocolError(INVALID_REQUEST, "Invalid request: a message is an object")
-    if "id" in message and not is_token(message["id"]):
-        raise ProtocolError(INVALID_REQUEST, "Invalid request: id must be a string or an integer")
-    request_id = message.get("id")
-    if message.get("jsonrpc") != "2.0":
-        reason = 'Invalid request: jsonrpc must be "2.0"'
-        raise ProtocolError(INVALID_REQUEST, reason, request_id=request_id)
-    is_response = "method" not in message and ("result" in message or "error" in message)
-    if not is_response and not isinstance(message.get("method"), str):
-        reason = "Invalid request: method must be a string"
-        raise ProtocolError(INVALID_REQUEST, reason, request_id=request_id)
+        reason = "a message is an object, and there are no batches"
+    elif "id" in message and not is_token(message["id"]):
+        reason = "id must be a string or an integer"
+    elif message.get("jsonrpc") != "2.0":
+        reason = 'jsonrpc must be "2.0"'
+    elif "method" in message or not ("result" in message or "error" in message):
+        reason = "" if isinstance(message.get("method"), str) else "method must be a string"
+    if reason:
+        raise ProtocolError(INVALID_REQUEST, f"Invalid request: {reason}")
 
 
 class McpRequest:
@@ -149,9 +144,14 @@ def read_request(message: Any) -> McpRequest | None:
             return None
         return McpRequest(message)
     except ProtocolError as fault:
-        if isinstance(message, dict) and is_token(message.get("id")):
-            fault.request_id = message["id"]
+        fault.request_id = usable_id(message)
         raise
+
+
+def usable_id(message: Any) -> str | int | None:
+    """Return a message's id; None if it has none that can be sent back."""
+    request_id = message.get("id") if isinstance(message, dict) else None
+    return request_id if is_token(request_id) else None
 
 
 def is_modern(method: str, params: dict[str, Any]) -> bool:
@@ -176,10 +176,10 @@ def is_modern(method: str, params: dict[str, Any]) -> bool:
     return True
 
 
-def unsupported_version(version: str, request_id: Any = None) -> ProtocolError:
+def unsupported_version(version: str) -> ProtocolError:
     """Return the fault for a version that this server does not speak."""
     data = {"supported": [MODERN_VERSION, *LEGACY_VERSIONS], "requested": version[:80]}
-    return ProtocolError(UNSUPPORTED_VERSION, "Unsupported protocol version", data, request_id)
+    return ProtocolError(UNSUPPORTED_VERSION, "Unsupported protocol version", data)
 
 
 def check_tool_name(params: dict[str, Any]) -> None:
@@ -195,59 +195,35 @@ def check_tool_name(params: dict[str, Any]) -> None:
 # ===== answers ====================================================================================
 
 
-def immediate_result(request: McpRequest) -> dict[str, Any] | None:
-    """Return the result of a request that takes no time; None for tools/list and tools/call.
+def answer_request(request: McpRequest, report: Report = lambda *_: None) -> Message:
+    """Return the message that answers a request; a failure becomes one, too.
 
-    Raises ProtocolError for an unknown method.
+    report is called on the progress of tools/call.
     """
+    try:
+        return request.finished(result_of(request, report))
+    except ProtocolError as error:
+        fault = error
+    except BaseException as error:  # noqa: BLE001  a tool that calls sys.exit() ends no server
+        fault = internal_fault(error)
+    fault.request_id = request.id
+    return error_message(fault)
+
+
+def result_of(request: McpRequest, report: Report) -> dict[str, Any]:
+    """Return the result of a request; raises ProtocolError for an unknown method."""
+    if request.method == "tools/call":
+        with history.called_by(request.caller()):
+            return call_result(request.params, report)
+    if request.method == "tools/list":
+        return list_result(request.params, request.is_modern)
     if request.method == "server/discover":
         return discover_result()
     if request.method == "initialize" and not request.is_modern:
         return initialize_result(request.params)
     if request.method == "ping" and not request.is_modern:
         return {}
-    if request.method in ("tools/list", "tools/call"):
-        return None
-    message = f"Method not found: {one_line(request.method, 80)}"
-    raise ProtocolError(METHOD_NOT_FOUND, message, request_id=request.id)
-
-
-def run_request(request: McpRequest, report: Report) -> Message:
-    """Return the message that answers tools/list or tools/call; a failure becomes one, too.
-
-    report is called on progress.
-    """
-    try:
-        if request.method == "tools/list":
-            result = list_result(request.params, request.is_modern)
-        else:
-            with history.called_by(request.caller()):
-                result = call_result(request.params, report)
-        return request.finished(result)
-    except ProtocolError as fault:
-        fault.request_id = request.id
-        return error_message(fault)
-    except BaseException as error:  # noqa: BLE001  a worker that ends would take its share along
-        return error_message(internal_fault(error, request.id))
-
-
-def answer_batch(messages: list[Any]) -> list[Message]:
-    """Return the answers to a batch, one after the other; raises ProtocolError for its length."""
-    if not 0 < len(messages) <= MAX_BATCH:
-        message = f"Invalid request: a batch holds 1 to {MAX_BATCH} messages"
-        raise ProtocolError(INVALID_REQUEST, message)
-    answers = []
-    for message in messages:
-        try:
-            request = read_request(message)
-            result = immediate_result(request) if request else None
-        except ProtocolError as fault:
-            answers.append(error_message(fault))
-            continue
-        if request:
-            answers.append(request.finished(result) if result is not None
-                           else run_request(request, lambda *_: None))  # fmt: skip
-    return answers
+    raise ProtocolError(METHOD_NOT_FOUND, f"Method not found: {one_line(request.method, 80)}")
 
 
 def initialize_result(params: dict[str, Any]) -> dict[str, Any]:
@@ -298,15 +274,6 @@ def call_result(params: dict[str, Any], report: Report) -> dict[str, Any]:
     }
 
 
-def busy_message(request: McpRequest) -> Message:
-    """Return the answer to a request for which no worker is free; a call is answered in words."""
-    if request.method == "tools/call":
-        content = [{"type": "text", "text": TOO_MANY_CALLS}]
-        return request.finished({"content": content, "isError": True})
-    message = "Internal error: too many calls at once"
-    return error_message(ProtocolError(INTERNAL_ERROR, message, request_id=request.id))
-
-
 def progress_message(token: Any, count: int, text: str, left: int | None) -> Message:
     """Return the notification of a call's progress: the number of reports, which must grow.
 
@@ -317,10 +284,9 @@ def progress_message(token: Any, count: int, text: str, left: int | None) -> Mes
     return {"jsonrpc": "2.0", "method": "notifications/progress", "params": params}
 
 
-def internal_fault(error: BaseException, request_id: Any = None) -> ProtocolError:
+def internal_fault(error: BaseException) -> ProtocolError:
     """Return the fault for a defect of ours, told by its class: its text may quote a message."""
-    message = f"Internal error: {type(error).__name__}"
-    return ProtocolError(INTERNAL_ERROR, message, request_id=request_id)
+    return ProtocolError(INTERNAL_ERROR, f"Internal error: {type(error).__name__}")
 
 
 def error_message(fault: ProtocolError) -> Message:

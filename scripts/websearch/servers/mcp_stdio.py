@@ -1,202 +1,144 @@
-"""The MCP server over standard input and output: one client, a message a line."""
+"""The MCP server over standard input and output: one client, a message a line.
+
+Without words mcp_server.py serves; its words tools and call are for people at a shell.
+"""
 
 from __future__ import annotations
 
+import _thread  # threading's own lock, without the 2 ms of its import
+import argparse
+import functools
+import json
 import os
 import re
+import signal
 import sys
 import time
 
-from websearch import history
-from websearch.common import EXIT_CODES, object_field
+from websearch import calls, command_line, common, history
 from websearch.servers import mcp_tools
 from websearch.servers.mcp_protocol import (
-    BATCH_VERSION,
     INVALID_REQUEST,
-    NO_BATCHES,
+    MAX_MESSAGE,
     ProtocolError,
-    answer_batch,
-    busy_message,
+    answer_request,
     encode_message,
     error_message,
-    immediate_result,
     internal_fault,
-    is_token,
     parse_message,
     progress_message,
     read_request,
-    run_request,
 )
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from typing import Any
+    from concurrent.futures import ThreadPoolExecutor
+    from typing import Any, BinaryIO
 
-    from websearch.servers.mcp_protocol import McpRequest
+    from websearch.servers.mcp_protocol import McpRequest, Message
 
 WORKERS = 8  # calls that run at the same time; they mostly wait for the network
-MAX_WAITING = 200  # calls that wait for a worker; others are refused
-MAX_LINE = 4_000_000  # bytes of one message, far more than a call needs; a longer one is skipped
 READ_SIZE = 65_536  # bytes read at a time
 DRAIN_SECONDS = 1.0  # for running calls at the end of input; clients send SIGTERM after 2 s
 
 
-class PendingCall:
-    """A request that a worker answers."""
+class RunningCall:
+    """A call of a tool. is_open: neither answered nor cancelled; reports: how many were sent."""
 
     def __init__(self, request: McpRequest) -> None:
         self.request = request
-        self.cancelled = False
-        self.finished = False  # from then on no progress may be sent
+        self.is_open = True
         self.reports = 0
 
 
 class StdioServer:
     """One client: the main thread reads its messages, and workers run its calls.
 
-    reading and writing are file descriptors.
+    reading: a stream. writing: a file descriptor.
     """
 
-    def __init__(self, reading: int, writing: int) -> None:
-        import _thread  # threading's own lock, without the 2 ms of its import
-
-        self.reading = reading
-        self.writing = writing
+    def __init__(self, reading: BinaryIO, writing: int) -> None:
+        self.reading, self.writing = reading, writing
         self.lock = _thread.allocate_lock()  # for the writing descriptor and the calls
-        self.calls: list[PendingCall] = []  # waiting and running
-        self.queue: Any = None  # made with the workers, after the first answer
-        self.accepts_batches = False
+        self.calls: dict[str | int, RunningCall] = {}  # by the id of the request
+
+    @functools.cached_property
+    def pool(self) -> ThreadPoolExecutor:
+        """The workers, made for the first call: clients wait for the first answer."""
+        from concurrent.futures import ThreadPoolExecutor
+
+        return ThreadPoolExecutor(WORKERS)
 
     def serve(self) -> None:
         """Answer messages until the end of input; then wait a moment for running calls."""
         for line in read_lines(self.reading):
             self.receive(line)
-            if self.queue is None:
-                self.start_workers()
         limit = time.monotonic() + DRAIN_SECONDS
         while self.calls and time.monotonic() < limit:
             time.sleep(0.01)
 
-    def start_workers(self) -> None:
-        """Start what the first answer should not wait for: workers, and a thread that imports."""
-        import queue
-        import signal
-        import threading
-
-        for number in (signal.SIGINT, signal.SIGTERM):  # even if they were ignored at the start
-            signal.signal(number, end_by_signal)
-
-        self.queue = queue.SimpleQueue()
-        for target in [*[self.work] * WORKERS, warm_up]:
-            threading.Thread(target=target, daemon=True).start()
-
-    # ----- messages in
-
     def receive(self, line: bytes | None) -> None:
-        """Handle one line of input; None stands for one that was too long."""
+        """Answer a line of input; None stands for one that was too long."""
         try:
-            if line is None:
-                message = f"Invalid request: longer than {MAX_LINE} bytes"
-                raise ProtocolError(INVALID_REQUEST, message)
-            data = parse_message(line)
-            if isinstance(data, list):
-                self.start_batch(data)
-            else:
-                self.handle(data)
+            self.handle(line)
         except ProtocolError as fault:
             self.send(error_message(fault))
         except Exception as error:  # noqa: BLE001  no message may end the server
             self.send(error_message(internal_fault(error)))
 
-    def handle(self, message: Any) -> None:
-        """Answer one message, at once or from a worker; raises ProtocolError."""
-        request = read_request(message)
+    def handle(self, line: bytes | None) -> None:
+        """Answer a line, or give its call to a worker; raises ProtocolError."""
+        if line is None:
+            message = f"Invalid request: longer than {MAX_MESSAGE} bytes"
+            raise ProtocolError(INVALID_REQUEST, message)
+        data = parse_message(line)
+        request = read_request(data)
         if request is None:
-            if message.get("method") == "notifications/cancelled":
-                self.cancel(object_field(message, "params").get("requestId"))
-            return
-        result = immediate_result(request)
-        if result is None:
-            self.start_call(PendingCall(request))
-            return
-        if request.method == "initialize":
-            self.accepts_batches = result["protocolVersion"] == BATCH_VERSION
-            history.serve_caller(request.caller() or "MCP")
-        self.send(request.finished(result))
+            if data.get("method") == "notifications/cancelled":
+                self.cancel(common.object_field(data, "params").get("requestId"))
+        elif request.method == "tools/call":
+            call = self.calls[request.id] = RunningCall(request)
+            self.pool.submit(self.run_call, call)
+        else:
+            if request.method == "initialize":
+                history.serve_caller(request.caller() or "MCP")
+            self.send(answer_request(request))
 
     # ----- calls
 
-    def start_batch(self, messages: list[Any]) -> None:
-        """Let a worker answer a batch, as one list; raises ProtocolError."""
-        if not self.accepts_batches:
-            raise ProtocolError(INVALID_REQUEST, NO_BATCHES)
-
-        def run() -> None:
-            try:
-                answers = answer_batch(messages)
-            except ProtocolError as fault:
-                self.send(error_message(fault))
-            else:
-                if answers:
-                    self.send(answers)
-
-        self.queue.put(run)  # accepts_batches: there was an answer, and so there are workers
-
-    def start_call(self, call: PendingCall) -> None:
-        """Hand a request to the workers, or answer at once that too many are waiting."""
-        with self.lock:
-            full = len(self.calls) >= WORKERS + MAX_WAITING
-            if not full:
-                self.calls.append(call)
-        if full:
-            self.send(busy_message(call.request))
-            return
-        if self.queue is None:
-            self.start_workers()
-        self.queue.put(lambda: self.run_call(call))
-
-    def work(self) -> None:
-        """Run what the queue brings, for ever."""
-        while True:
-            self.queue.get()()
-
-    def run_call(self, call: PendingCall) -> None:
+    def run_call(self, call: RunningCall) -> None:
         """Run a call and send its answer, unless it was cancelled."""
-        answer = None
-        if not call.cancelled:
-            answer = run_request(
-                call.request, lambda text, left: self.send_progress(call, text, left)
-            )
+        if call.is_open:
+            with calls.cancelled_if(lambda: not call.is_open):
+                answer = answer_request(
+                    call.request, lambda text, left: self.send_progress(call, text, left)
+                )
         with self.lock:
-            call.finished = True
-        if answer and not call.cancelled:
-            self.send(answer)
-        with self.lock:
-            self.calls.remove(call)
+            if call.is_open:
+                call.is_open = False
+                self.write(encode_message(answer))
+            if self.calls.get(call.request.id) is call:
+                del self.calls[call.request.id]
 
     def cancel(self, request_id: Any) -> None:
-        """Drop the answer of a call; some clients send ids that are unknown or finished."""
+        """Stop a call and drop its answer; some clients send ids that are unknown or finished."""
         with self.lock:
-            for call in self.calls:
-                if is_token(request_id) and call.request.id == request_id:
-                    call.cancelled = True
+            if isinstance(request_id, (str, int)) and request_id in self.calls:
+                self.calls[request_id].is_open = False
 
-    def send_progress(self, call: PendingCall, text: str, left: int | None) -> None:
+    def send_progress(self, call: RunningCall, text: str, left: int | None) -> None:
         """Report the progress of a call, if its client gave a token for it."""
-        if call.request.token is None:
-            return
         with self.lock:
-            if call.finished or call.cancelled:
-                return
-            call.reports += 1
-            message = progress_message(call.request.token, call.reports, text, left)
-            self.write(encode_message(message))
+            if call.is_open and call.request.token is not None:
+                call.reports += 1
+                message = progress_message(call.request.token, call.reports, text, left)
+                self.write(encode_message(message))
 
     # ----- messages out
 
-    def send(self, message: Any) -> None:
-        """Send a message, or a list of them."""
+    def send(self, message: Message) -> None:
+        """Send a message."""
         line = encode_message(message)
         with self.lock:
             self.write(line)
@@ -211,42 +153,23 @@ class StdioServer:
             os._exit(0)
 
 
-def read_lines(descriptor: int) -> Iterator[bytes | None]:
-    """Yield the lines of a descriptor that are not blank; None for one longer than MAX_LINE."""
-    buffer = bytearray()
-    too_long = False
-    ended = False
-    while not ended:
-        piece = os.read(descriptor, READ_SIZE)
-        ended = not piece
-        buffer += piece or b"\n"  # the last line may lack its end
-        if b"\n" in piece or ended:
-            *lines, rest = bytes(buffer).split(b"\n")
-            buffer = bytearray(rest)
-            for line in lines:
-                if too_long or len(line) > MAX_LINE:
-                    yield None
-                elif line.strip():
-                    yield line
-                too_long = False
-        elif len(buffer) > MAX_LINE:
-            too_long = True
-            buffer.clear()
+def read_lines(stream: BinaryIO) -> Iterator[bytes | None]:
+    """Yield the lines of a stream that are not blank; None for one longer than MAX_MESSAGE."""
+    while line := stream.readline(MAX_MESSAGE + 1):
+        if len(line) <= MAX_MESSAGE:
+            if line.strip():
+                yield line
+            continue
+        while line and not line.endswith(b"\n"):
+            line = stream.readline(READ_SIZE)
+        yield None
 
 
-def warm_up() -> None:
-    """Import what the first list and the first call need, while the client reads the answer."""
-    import contextlib
-    import importlib
-
-    mcp_tools.tool_definitions()
-    for name in ("urllib.request", "ssl", "http.client", "sqlite3", "zlib"):
-        with contextlib.suppress(ImportError):
-            importlib.import_module(name)
+# ===== the process ================================================================================
 
 
-def protocol_descriptors() -> tuple[int, int]:
-    """Return descriptors for reading and writing that only the protocol uses.
+def protocol_streams() -> tuple[BinaryIO, int]:
+    """Return a stream to read and a descriptor to write that only the protocol uses.
 
     From now on, libraries and child processes print to stderr and read nothing.
     """
@@ -258,7 +181,7 @@ def protocol_descriptors() -> tuple[int, int]:
     if os.name == "posix":
         for descriptor in (reading, writing):
             os.set_blocking(descriptor, True)
-    return reading, writing
+    return os.fdopen(reading, "rb"), writing
 
 
 def drop_placeholders() -> None:
@@ -276,13 +199,87 @@ def end_by_signal(number: int, frame: object) -> None:
     os._exit(128 + number)
 
 
-def serve() -> int:
+def serve() -> None:
     """Serve the client on standard input and output until it ends, then end the process."""
+    for number in (signal.SIGINT, signal.SIGTERM):  # even if they were ignored at the start
+        signal.signal(number, end_by_signal)
     drop_placeholders()
     if sys.stdin.isatty():
         sys.stderr.write("Waiting for an MCP client on standard input; --help tells more.\n")
-    try:
-        StdioServer(*protocol_descriptors()).serve()
-    except KeyboardInterrupt:  # before the first answer; end_by_signal does it from then on
-        os._exit(EXIT_CODES["interrupted"])
+    StdioServer(*protocol_streams()).serve()
     os._exit(0)
+
+
+# ===== at a shell =================================================================================
+
+
+def print_tools() -> int:
+    """Print the tools for people: name, description, arguments."""
+    lines = []
+    for tool in mcp_tools.tool_definitions():
+        schema = tool["inputSchema"]
+        lines.append(f"{tool['name']}\n  {tool['description']}")
+        for label, value in schema["properties"].items():
+            facts = [value.get("description") or value["type"]]
+            facts += [f"one of {', '.join(value['enum'])}"] if "enum" in value else []
+            facts += [f"default: {value['default']}"] if "default" in value else []
+            facts += ["required"] if label in schema.get("required", ()) else []
+            lines.append(f"  - {label}: {'; '.join(facts)}")
+    others = [name for name in mcp_tools.TOOLS if name not in mcp_tools.listed_tools()]
+    lines += [f"Not listed, because their keys are not set: {', '.join(others)}."] if others else []
+    command_line.write_stdout("\n".join(lines))
+    return 0
+
+
+def print_call(name: str, given: str) -> int:
+    """Run one tool and print its text; return the exit code of its document's kind.
+
+    given: its arguments as JSON, @FILE, or - for standard input.
+    """
+    error = None
+    try:
+        if name not in mcp_tools.TOOLS:
+            message = f"There is no tool {common.quoted(name)}."
+            hint = mcp_tools.unknown_tool_hint(name)
+            raise common.SearchError("invalid_input", message, hint)
+        text = command_line.read_argument("@-" if given == "-" else given, "arguments")
+        document, text = mcp_tools.call_tool(name, json.loads(text))
+    except common.SearchError as failure:
+        error = failure
+    except (ValueError, RecursionError):
+        example = """For example '{"query": "..."}'."""
+        error = common.SearchError("invalid_input", "The arguments are not JSON.", example)
+    if error:
+        document = common.error_document(error)
+        text = common.error_markdown(document)
+    command_line.write_stdout(text)
+    return 0 if document["ok"] else common.EXIT_CODES[document["details"]["kind"]]
+
+
+def main(description: str, argv: list[str] | None) -> int:
+    """Serve, or run a command of the shell; return the exit code.
+
+    description: the help text. argv: the words after the program's name, None for sys.argv's.
+    """
+    command_line.open_closed_streams()
+    if not (sys.argv[1:] if argv is None else argv):
+        serve()
+    style = argparse.RawDescriptionHelpFormatter
+    parser = argparse.ArgumentParser(
+        "mcp_server.py", description=description, formatter_class=style
+    )
+    parser.add_argument("--version", action="version", version=f"mcp_server.py {common.VERSION}")
+    commands = parser.add_subparsers(dest="command", required=True)
+    commands.add_parser("tools")
+    call = commands.add_parser("call")
+    call.add_argument("tool")
+    call.add_argument("arguments", nargs="?", default="{}")
+    try:
+        words = parser.parse_args(argv)
+        return (
+            print_tools() if words.command == "tools" else print_call(words.tool, words.arguments)
+        )
+    except SystemExit as done:  # --help, --version, wrong words
+        return int(done.code or 0)
+    except KeyboardInterrupt:
+        return common.EXIT_CODES["interrupted"]

@@ -105,8 +105,8 @@ TOOLS: dict[str, dict[str, Any]] = {
         "description": "Read web pages whose URLs are known, as Markdown. Give query for the "
         "passages that answer it.",
         "arguments": [
-            "urls", "query", "outline", "section", "find", "llms", "offset", "links", "pages",
-            "archived", "max_chars",
+            "urls", "query", "outline", "section", "find", "llms", "offset", "force", "links",
+            "pages", "archived", "max_chars",
         ],
         "help": {"urls": "addresses, up to 50",
                  "query": "",
@@ -115,6 +115,7 @@ TOOLS: dict[str, dict[str, Any]] = {
                  "find": "literal text, such as an error code",
                  "llms": "the site's llms.txt",
                  "offset": "characters to skip; a cut page names the next",
+                 "force": "read anew, not in the cache",
                  "pages": "of a PDF: 3-7 or 1,4",
                  "archived": "if a page is gone or refuses, its copy"},
     },

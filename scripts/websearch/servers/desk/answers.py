@@ -9,14 +9,16 @@ from __future__ import annotations
 
 import functools
 import os
+import re
 import time
 from urllib.parse import parse_qs, urlencode
 
 from websearch import history
-from websearch.common import spell_hints
+from websearch.calls import in_context
+from websearch.common import internal_error, spell_hints
 from websearch.engines import ENGINES, FOCUSES
 from websearch.servers.desk import views
-from websearch.servers.http_messages import HttpError, has_token
+from websearch.servers.http_messages import COOKIE, HttpError, has_token, is_same
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -37,8 +39,8 @@ HTML = {
     "Referrer-Policy": "same-origin",
 }
 MAX_CHARS = 30_000  # of the passages of a page of results
+MAX_FIELDS = 50  # of a query or form
 PAGE_CHARS = 100_000  # of a page that is read: the rest is a click away
-COOKIE = "web_search_token={}; HttpOnly; SameSite=Strict; Path=/"
 
 # ===== which page =================================================================================
 
@@ -59,12 +61,21 @@ def answer_page(request: HttpRequest, settings: Settings) -> Answer:
         return 200, style(), {"Content-Type": "text/css; charset=utf-8"}
     if request.method == "POST":
         return FORMS[request.path](request, settings)
-    if not has_token(request, settings["token"]):
+    if not has_token(request, settings):
         return sign_in_page(f"{request.path}?{request.query}", is_wrong=False)
-    fields = {**fields_of(request), "host": request.authority}
-    pieces = PAGES[request.path](fields, settings)
-    body = (piece.encode("utf-8", "replace") for piece in pieces)
+    fields = {**fields_of(request), "host": request.header("host")}
+    body = whole_page(PAGES[request.path](fields, settings), settings["verbose"])
     return 200, body, {**HTML, "Connection": "close"}  # its length is not known
+
+
+def whole_page(pieces: Iterator[str], verbose: bool) -> Iterator[bytes]:
+    """Yield the pieces of a page as they come; a defect in the middle becomes an error box."""
+    try:
+        for piece in pieces:
+            yield piece.encode("utf-8", "replace")
+    except Exception as error:  # noqa: BLE001  a defect of ours: the rest of the page still comes
+        document = spell_hints(internal_error(error, verbose), {})
+        yield (views.error_box(document) + views.FOOT).encode()
 
 
 @functools.cache
@@ -76,9 +87,16 @@ def style() -> str:
 
 
 def fields_of(request: HttpRequest) -> Fields:
-    """Return the fields of a request's query or form; of several of one name the first."""
+    """Return the fields of a request's query or form; of several of one name the first.
+
+    Raises HttpError (400).
+    """
     text = (request.body or b"").decode("utf-8", "replace") or request.query
-    return {name: values[0].strip() for name, values in parse_qs(text, max_num_fields=50).items()}
+    try:
+        fields = parse_qs(text, max_num_fields=MAX_FIELDS)
+    except ValueError:
+        raise HttpError(400, f"There are more than {MAX_FIELDS} fields.") from None
+    return {name: values[0].strip() for name, values in fields.items()}
 
 
 # ===== pages ======================================================================================
@@ -215,11 +233,12 @@ def with_progress(
             return run(report)
 
     with ThreadPoolExecutor(1) as pool:
-        future = pool.submit(work)
+        future = pool.submit(in_context(work))
         future.add_done_callback(lambda _: lines.put(None))
         while (text := lines.get()) is not None:
             yield views.progress(text)
-    return future.result()
+    document: Document = future.result()
+    return document
 
 
 # ===== forms ======================================================================================
@@ -234,39 +253,39 @@ def form_token() -> str:
 
 
 def forget(request: HttpRequest, settings: Settings) -> Answer:
-    """Forget an entry, a day, or everything; raises HttpError for a form of another page."""
-    import hmac
-
-    from websearch.search.commands import run_cache
+    """Forget an entry, a day, or everything; raises HttpError (400, 403)."""
     from websearch.store import PageStore
 
     fields = fields_of(request)
-    if not hmac.compare_digest(fields.get("token", "").encode(), form_token().encode()):
+    if not is_same(fields.get("token", ""), form_token()):
         raise HttpError(403, "The form is not of this server.", "Load the history again.")
     store = PageStore()
     try:
-        if fields.get("id", "").isdecimal():
+        if re.fullmatch("[0-9]{1,18}", fields.get("id", "")):
             history.forget(store, number=int(fields["id"]))
         elif "day" in fields:
             history.forget(store, day=fields["day"])
         elif fields.get("all") == "yes":
             history.forget(store)
+        else:
+            raise HttpError(400, "The form names no entry, day or everything.")
     finally:
         store.close()
-    if fields.get("all") == "yes":
-        run_cache({"action": "clear"})
     return 303, None, {"Location": "/history"}
 
 
 def sign_in(request: HttpRequest, settings: Settings) -> Answer:
-    """Keep the server's token in a cookie, if it is the right one."""
+    """Keep the session in a cookie, if the server's token is the right one."""
     fields = fields_of(request)
-    target = fields.get("next", "/")
-    target = target if target.startswith("/") and not target.startswith("//") else "/"
-    request.headers["Authorization"] = f"Bearer {fields.get('token', '')}"
-    if not has_token(request, settings["token"]):
+    target = fields.get("next", "")
+    # A path of the desk: browsers take // and /\\ for the beginning of another server's address.
+    target = target if re.fullmatch(r"/(?![/\\])[!-~]*", target) else "/"
+    if not settings["token"]:
+        return 303, None, {"Location": target}
+    if not is_same(fields.get("token", ""), settings["token"]):
         return sign_in_page(target, is_wrong=True)
-    return 303, None, {"Location": target, "Set-Cookie": COOKIE.format(fields["token"])}
+    cookie = f"{COOKIE}={settings['session']}; HttpOnly; SameSite=Strict; Path=/"
+    return 303, None, {"Location": target, "Set-Cookie": cookie}
 
 
 def sign_in_page(target: str, is_wrong: bool) -> Answer:

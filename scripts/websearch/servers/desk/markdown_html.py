@@ -20,11 +20,11 @@ HEADING = re.compile(r" {0,3}(#{1,6})[ \t]+(.*)")
 ITEM = re.compile(r"( *)([-*+]|\d{1,9}[.)])[ \t]+(.*)")
 RULE = re.compile(r" {0,3}(?:-[ \t]*){3,}|(?:\*[ \t]*){3,}|(?:_[ \t]*){3,}")
 CELL_BORDER = re.compile(r"(?<!\\)\|")
-# The bound of 2,000 characters holds for a link's text and address, code and emphasised text.
+# Bounds, in characters: 500 of a link's text, 2,000 of its address, of code and emphasised text.
 INLINE = re.compile(
     r"\\(?P<escaped>[!-/:-@\[-`{-~])"
     r"|(?P<ticks>`{1,8})(?P<code>(?:(?!(?P=ticks)).){1,2000})(?P=ticks)(?!`)"
-    r"|(?P<picture>!?)\[(?P<text>(?:\\.|[^\[\]\\]|\[[^\[\]]{0,200}\]){0,2000})\]"
+    r"|(?P<picture>!?)\[(?P<text>(?:\\.|[^\[\]\\]|\[[^\[\]]{0,200}\]){0,500})\]"
     r"\((?P<address>[^\s()<>]{1,2000}(?:\([^\s()<>]{0,200}\)[^\s()<>]{0,200})?)"
     r"(?:[ \t]+\"[^\"\n]{0,200}\")?\)"
     r"|<(?P<bare>https?://[^\s<>]{1,2000})>"
@@ -107,14 +107,16 @@ class Page:
         return f"<h{shown}{anchor}>{self.inline(text)}</h{shown}>\n"
 
     def table(self, lines: list[str], index: int) -> tuple[str, int]:
-        """Return a table and the index behind it; every row gets as many cells as the first."""
+        """Return a table and the index behind it; a row has at most as many cells as the first.
+
+        Short rows stay short, so that there are no more cells than there are bars in the text.
+        """
         end = next_line(lines, index + 2, lambda text: "|" not in text)
         head = table_cells(lines[index])
         rows = [table_cells(line)[: len(head)] for line in lines[index + 2 : end]]
 
         def row(cells: list[str], tag: str) -> str:
-            filled = [*cells, *[""] * (len(head) - len(cells))]
-            return "".join(f"<{tag}>{self.inline(cell)}</{tag}>" for cell in filled)
+            return "".join(f"<{tag}>{self.inline(cell)}</{tag}>" for cell in cells)
 
         body = "".join(f"<tr>{row(cells, 'td')}</tr>\n" for cells in rows)
         table = f"<table>\n<thead><tr>{row(head, 'th')}</tr></thead>\n<tbody>\n{body}</tbody>\n"
