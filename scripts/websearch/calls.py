@@ -1,7 +1,7 @@
 """Calls that may be cancelled: work for a client that has gone stops.
 
-A server says for a call how to see that it is cancelled. The call belongs to a context, so the
-threads that it starts must be started here, and whatever waits for long looks now and then.
+A server gives each call a function that tells whether it is cancelled. The threads of a call are
+started here, so that they know it, too; code that waits for long asks it now and then.
 """
 
 from __future__ import annotations
