@@ -9,7 +9,9 @@ from __future__ import annotations
 import contextlib
 import io
 import os
+import re
 import shlex
+import shutil
 import sys
 import tempfile
 from pathlib import Path
@@ -22,8 +24,6 @@ from websearch.skill_files import (
     ROOT,
     InstallError,
     damaged_files,
-    is_cache,
-    is_clone,
     is_skill,
     mode_of,
     opencode_folder,
@@ -39,7 +39,7 @@ from websearch.skill_files import (
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
 # Files of a clone, which git and not this program keeps.
 CLONE_MARKS = (".git", "Makefile", "tests")
@@ -49,64 +49,61 @@ COMMAND_MARK = b"@rem " if os.name == "nt" else b"#!/bin/sh\n# "
 COMMAND_MARK += b"Part of the web-search skill: install.py uninstall removes it.\n"
 OPENCODE_MARK = b"// Part of the web-search skill"
 
-# ===== where it goes ==============================================================================
+# ===== installing and removing ====================================================================
 
 
 def check_target(target: Path) -> None:
     """Raise InstallError unless the target is free or a copy that may be replaced or removed."""
-    if target.is_symlink():
-        end = os.path.realpath(target)
-        raise InstallError(f"{target} is a link to {end}. Remove the link, then try again.")
     real = Path(os.path.realpath(target))
-    if ROOT in real.parents or (real == ROOT and is_clone()):
+    mark = next((mark for mark in CLONE_MARKS if os.path.lexists(target / mark)), "")
+    if target.is_symlink():
+        raise InstallError(f"{target} is a link to {real}. Remove the link, then try again.")
+    if ROOT in real.parents:
         raise InstallError(f"{target} is in the skill's own folder. Give another folder for dir.")
     if target.exists() and not target.is_dir():
         raise InstallError(f"{target} is no folder. Move it away.")
     if target.exists() and not is_skill(target) and any(target.iterdir()):
         raise InstallError(f"{target} does not hold this skill. Move it away, then try again.")
-    for mark in CLONE_MARKS:
-        if os.path.lexists(target / mark):
-            raise InstallError(
-                f"{target} is a clone of the repository (it holds {mark}). Update it with git, or "
-                "move it away, then try again."
-            )
-
-
-# ===== installing and removing ====================================================================
+    if mark:
+        raise InstallError(
+            f"{target} is a clone of the repository (it holds {mark}). Update it with git, or "
+            "move it away, then try again."
+        )
 
 
 def own_files(folder: Path) -> set[str]:
     """Return which files of a copy are ours: what its list names. Raises InstallError.
 
-    A copy without a list was made by other means: there the files of this version are ours.
+    A copy without a list was made by other means: there the files of this version are ours. Byte
+    code of scripts is ours, too: it comes back by itself.
     """
-    listed = read_manifest(folder) or skill_names()
-    return present_files(folder) & {*listed, MANIFEST}
+    listed = {*(read_manifest(folder) or skill_names()), MANIFEST}
+    return {
+        name
+        for name in present_files(folder)
+        if name in listed or re.fullmatch(r"scripts/(.+/)?__pycache__/[^/]+\.pyc", name)
+    }
 
 
 def install(target: Path) -> list[str]:
     """Bring a copy up to date and return the lines that say so; raises InstallError, OSError."""
-    import shutil
-
     files = skill_files()
     check_target(target)
     about = f"{target} ({len(files)} files, version {skill_version(files['SKILL.md'])})"
-    own = own_files(target)
-    if own == set(files) and all(is_current(target / name, name, files[name]) for name in own):
+    own, changed = own_files(target), damaged_files(target)[1]
+    if set(files) <= own and all(is_current(target / name, name, files[name]) for name in files):
         return [f"unchanged: {about}"]
-    users = sorted(name for name in present_files(target) - own if not is_cache(name))
+    users = sorted(present_files(target) - own)
     for name in users:
-        if name in files or any(file.startswith(f"{name}/") for file in files):
+        if any(f"{file}/".startswith(f"{name}/") for file in files):
             raise InstallError(f"{target / name} is in the way. Move it away, then try again.")
-    changed = damaged_files(target)[1]
-    verb = "updated" if own else "installed"
     target.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=f".{NAME}-", dir=target.parent) as folder:
         new, old = Path(folder, "new"), Path(folder, "old")
+        if target.exists():
+            shutil.copytree(target, new, symlinks=True)
+            remove_files(new, own)
         write_copy(new, files)
-        for name in users:
-            (new / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy2(target / name, new / name, follow_symlinks=False)
         if target.exists():
             target.rename(old)
         try:
@@ -115,10 +112,9 @@ def install(target: Path) -> list[str]:
             if old.exists():
                 old.rename(target)
             raise
-    lines = [f"{verb}: {about}"]
-    lines += [
-        f"  removed, no longer part of the skill: {name}" for name in sorted(own - set(files))
-    ]
+    gone = sorted(name for name in own - set(files) if not name.endswith(".pyc"))
+    lines = [f"{'updated' if own else 'installed'}: {about}"]
+    lines += [f"  removed, no longer part of the skill: {name}" for name in gone]
     lines += [f"  replaced, although it had been changed: {name}" for name in changed]
     return lines + [f"  kept, not part of the skill: {name}" for name in users]
 
@@ -130,16 +126,24 @@ def is_current(path: Path, name: str, data: bytes) -> bool:
 
 
 def write_copy(folder: Path, files: dict[str, bytes]) -> None:
-    """Write the skill's files into a new folder, with the same permissions under every umask."""
-    folder.mkdir()
+    """Write the skill's files into a folder, with the same permissions under every umask."""
     for name, data in files.items():
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(data)
         path.chmod(mode_of(name, data))
-    for path in [folder, *folder.rglob("*")]:
-        if path.is_dir():
-            path.chmod(EXECUTABLE)
+    for parent in {parent for name in files for parent in Path(name).parents}:
+        (folder / parent).chmod(EXECUTABLE)
+
+
+def remove_files(folder: Path, names: Iterable[str]) -> None:
+    """Remove files of a folder, and the folders in which nothing else is. Raises OSError."""
+    parents = {parent for name in names for parent in Path(name).parents}
+    for name in names:
+        (folder / name).unlink()
+    for parent in sorted(parents, key=lambda path: len(path.parts), reverse=True):
+        with contextlib.suppress(OSError):  # something is in it
+            (folder / parent).rmdir()
 
 
 def uninstall(target: Path) -> list[str]:
@@ -148,11 +152,7 @@ def uninstall(target: Path) -> list[str]:
         return [f"nothing to remove: {target} is not there"]
     check_target(target)
     own = own_files(target)
-    for name in own | {name for name in present_files(target) if is_cache(name)}:
-        (target / name).unlink()
-    for parent, _, _ in os.walk(target, topdown=False):
-        with contextlib.suppress(OSError):  # something is in it
-            os.rmdir(parent)
+    remove_files(target, own)
     users = [f"  kept, not part of the skill: {name}" for name in sorted(present_files(target))]
     return [f"removed: {target} ({len(own)} files)", *users]
 
@@ -211,18 +211,12 @@ def install_opencode(target: Path) -> list[str]:
 
 def uninstall_opencode(target: Path) -> list[str]:
     """Remove what install_opencode copied and return the lines; raises InstallError or OSError."""
-    lines = []
-    files = opencode_files(target)
-    for path in files:
-        if begins_with(path, OPENCODE_MARK):
-            path.unlink()
-            lines.append(f"removed: {path}")
-        elif os.path.lexists(path):
-            lines.append(f"left, it belongs to somebody else: {path}")
-    folders = {path.parent for path in files}
-    for folder in sorted(folders, key=lambda path: len(path.parts), reverse=True):
-        with contextlib.suppress(OSError):  # something is in it, or it is not there
-            folder.rmdir()
+    files = [path for path in opencode_files(target) if os.path.lexists(path)]
+    own = [path for path in files if begins_with(path, OPENCODE_MARK)]
+    if target.is_dir():
+        remove_files(target, [path.relative_to(target).as_posix() for path in own])
+    lines = [f"removed: {path}" for path in own]
+    lines += [f"left, it belongs to somebody else: {path}" for path in files if path not in own]
     return lines or [f"nothing to remove in {target}"]
 
 
@@ -252,21 +246,19 @@ def install_command(skill: Path) -> list[str]:
     path = command_path()
     if os.path.lexists(path) and not begins_with(path, COMMAND_MARK):
         raise InstallError(f"{path} belongs to somebody else. Move it away, then try again.")
-    replace_file(path, command_text(skill))
-    path.chmod(EXECUTABLE)
+    replace_file(path, command_text(skill), EXECUTABLE)
     lines = [f"command: {path}"]
     if str(path.parent) not in os.environ.get("PATH", "").split(os.pathsep):
         lines.append(f"  {path.parent} is not in PATH; add it there, or give the whole path.")
     return lines
 
 
-def uninstall_command() -> list[str]:
-    """Remove the command if it is ours, and return the lines that say so; raises OSError."""
+def uninstall_command() -> None:
+    """Remove the command if it is ours, and say so; raises OSError."""
     path = command_path()
-    if not begins_with(path, COMMAND_MARK):
-        return []
-    path.unlink()
-    return [f"removed: {path}"]
+    if begins_with(path, COMMAND_MARK):
+        path.unlink()
+        print(f"removed: {path}")
 
 
 # ===== command line ===============================================================================
@@ -278,19 +270,17 @@ def run_for_each(work: Callable[[Path], list[str]], targets: list[Path]) -> int:
     for target in targets:
         end = os.path.realpath(target)
         others = [os.path.realpath(other) for other in targets if other != target]
-        is_own = end == str(ROOT) and (target.is_symlink() or is_clone() or work is install)
-        if is_own or (target.is_symlink() and end in others):
-            what = f"a link to {end}" if target.is_symlink() else "where this program runs"
-            print(f"left: {target} is {what}")
-            continue
-        try:
-            print("\n".join(work(target)))
-        except InstallError as error:
-            print(f"error: {error}", file=sys.stderr)
-            code = 2
-        except OSError as error:
-            print(f"error: {error}. Give a folder that you can write to: --dir", file=sys.stderr)
-            code = 2
+        if target.is_symlink() and end in (str(ROOT), *others):
+            print(f"left: {target} is a link to {end}")
+        elif end == str(ROOT) and work is install:
+            print(f"left: {target} is where this program runs")
+        else:
+            try:
+                print("\n".join(work(target)))
+            except (InstallError, OSError) as error:
+                advice = "" if isinstance(error, InstallError) else ". Give another folder: --dir"
+                print(f"error: {error}{advice}", file=sys.stderr)
+                code = 2
     return code
 
 
@@ -298,34 +288,25 @@ def argument_parser(description: str) -> argparse.ArgumentParser:
     """Return the parser of the command line."""
     import argparse
 
-    parser = argparse.ArgumentParser(
-        prog="install.py",
-        description=description,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    form = argparse.RawDescriptionHelpFormatter
+    parser = argparse.ArgumentParser("install.py", description=description, formatter_class=form)
     parser.add_argument("--version", action="version", version=f"%(prog)s {VERSION}")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
-    skills_folder = "skills folder to use instead of both"
-    for name, help_text, folder in (
-        ("install", "copy the skill into the skills folders", skills_folder),
-        ("uninstall", "remove it again", skills_folder),
-        ("package", "write dist/: the skill, a bundle for Claude Desktop", ""),
-        (
-            "opencode",
-            "copy the opencode tool and plugin",
-            "a project, instead of the user's folder",
-        ),
-    ):
-        command = commands.add_parser(name, help=help_text, description=help_text)
-        if folder:
-            command.add_argument("--dir", metavar="FOLDER", help=folder)
-        if name == "install":
-            command_help = f"also put the command {NAME} into ~/.local/bin"
-            command.add_argument(
-                "--command", dest="with_command", action="store_true", help=command_help
-            )
-        if name == "opencode":
-            command.add_argument("--uninstall", action="store_true", help="remove them again")
+    helps = {
+        "install": "copy the skill into the skills folders",
+        "uninstall": "remove it again",
+        "package": "write dist/: the skill, a bundle for Claude Desktop",
+        "opencode": "copy the opencode tool and plugin",
+    }
+    parsers = {name: commands.add_parser(name, help=text) for name, text in helps.items()}
+    for name in ("install", "uninstall"):
+        parsers[name].add_argument("--dir", help="skills folder to use instead of both")
+    command_help = f"also put the command {NAME} into ~/.local/bin"
+    parsers["install"].add_argument("--command", dest="with_command", action="store_true",
+                                    help=command_help)  # fmt: skip
+    opencode = parsers["opencode"]
+    opencode.add_argument("--dir", help="a project, instead of the user's folder")
+    opencode.add_argument("--uninstall", action="store_true", help="remove them again")
     return parser
 
 
@@ -342,8 +323,8 @@ def run_command(arguments: argparse.Namespace) -> int:
         return 0
     targets = target_folders(arguments.dir)
     if arguments.command == "uninstall":
-        for line in [] if arguments.dir else uninstall_command():
-            print(line)
+        if not arguments.dir:
+            uninstall_command()
         return run_for_each(uninstall, targets)
     code = run_for_each(install, targets)
     if code == 0 and arguments.with_command:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 import pty
@@ -295,7 +296,6 @@ class SecretsFile(DoctorCase):
         self.assert_sound(run)
         line = lines_of(run.document, "secrets file")[0]
         self.assertEqual((line["status"], line["hint"]), ("warning", f"Run: chmod 600 '{path}'"))
-        self.assertEqual(run.stderr, "")
 
     def test_broken_lines_are_named_by_number_and_never_shown(self) -> None:
         self.write_secrets(f"SERPER_API_KEY={CANARY}\n{CANARY}\nBRAVE_API_KEY: a1\n# {CANARY}\n\n")
@@ -325,8 +325,6 @@ class SecretsFile(DoctorCase):
 class Addresses(DoctorCase):
     def test_each_one_that_is_set_has_a_line(self) -> None:
         for variable, value, status, said in (
-            ("BRAVE_SEARCH_BASE_URL", "https://mirror.example", "ok", "https://mirror.example"),
-            ("SERPER_BASE_URL", "http://127.0.0.1:8000", "warning", "go to this machine"),
             ("GEMINI_BASE_URL", "http://mirror.example", "failed", "begins with https://"),
             ("VERTEX_BASE_URL", "mirror.example", "failed", "begins with https://"),
             ("WIKIPEDIA_BASE_URL", "https://u:pw-1@x.example", "failed", "https://[hidden]@x"),
@@ -338,6 +336,21 @@ class Addresses(DoctorCase):
                 self.assertEqual(line["status"], status)
                 self.assertIn(said, line["message"])
                 self.assertNotIn("pw-1", line["message"])
+
+    def test_the_addresses_of_apis_stand_together_and_apart_if_keys_go_to_this_machine(
+        self,
+    ) -> None:
+        local = "http://127.0.0.1:8000"
+        variables = {"BRAVE_SEARCH_BASE_URL": "https://mirror.example",
+                     **dict.fromkeys(doctor.ADDRESSES[1:], local)}  # fmt: skip
+        here, elsewhere = lines_of(self.check(**variables), "addresses")
+        self.assertEqual((here["status"], elsewhere["status"]), ("warning", "ok"))
+        self.assertEqual(here["message"].count("go to this machine"), 1)
+        self.assertEqual(here["message"].count(f" ({local})"), len(doctor.ADDRESSES) - 1)
+        self.assertEqual(
+            elsewhere["message"],
+            "requests go elsewhere: BRAVE_SEARCH_BASE_URL (https://mirror.example)",
+        )
 
     def test_every_address_that_a_script_reads_is_known(self) -> None:
         read = set()
@@ -397,10 +410,7 @@ class Engines(DoctorCase):
 
     def test_an_engine_that_rests_is_named_with_what_to_use_instead(self) -> None:
         self.set_environment(HOME=str(self.home))
-        block = {"blocks": 1, "signal": "a challenge"}
-        pacing.change_state(
-            "duckduckgo", lambda state, now: state.update(block, rest_until=now + 600), []
-        )
+        pacing.change_state("duckduckgo", lambda state: state.note_block("a challenge", 0), [])
         document = self.check(SERPER_API_KEY=CANARY)
         line = lines_of(document, "keyless engines")[0]
         self.assertRegex(line["message"], r"DuckDuckGo rests for (10 min|9 min \d+ s) more")
@@ -413,14 +423,14 @@ class Engines(DoctorCase):
 
     def test_each_source_stands_there_with_its_quota_and_its_rest(self) -> None:
         self.set_environment(HOME=str(self.home))
-        quota = messages.EngineAnswer(quota=messages.Quota(0, 7_200.0))
-        pacing.change_state(
-            "stackexchange", lambda one, now: pacing.note_answer(one, now, quota), []
-        )
-        quota = messages.EngineAnswer(quota=messages.Quota(9, 60.0))
-        pacing.change_state("github", lambda one, now: pacing.note_answer(one, now, quota), [])
-        block = {"blocks": 1, "signal": "HTTP 429 (Rate exceeded)"}
-        pacing.change_state("arxiv", lambda one, now: one.update(block, rest_until=now + 600), [])
+        for engine, quota in (("stackexchange", (0, 7_200.0)), ("github", (9, 60.0))):
+            answer = messages.EngineAnswer(quota=messages.Quota(*quota))
+            change = functools.partial(
+                pacing.EngineState.note_answer, answer=answer, pace=pacing.pace_of(engine)
+            )
+            pacing.change_state(engine, change, [])
+        signal = "HTTP 429 (Rate exceeded)"
+        pacing.change_state("arxiv", lambda state: state.note_block(signal, 0), [])
         resting, others = lines_of(self.check(), "keyless engines")
         self.assertRegex(resting["message"], r"^arXiv rests for .* with HTTP 429 \(Rate exceeded\)")
         self.assertIn("crossref", resting["hint"])
@@ -451,15 +461,8 @@ class Machine(DoctorCase):
         folder.mkdir()
         self.assertIn("python3", self.line("uv", PATH=str(folder))["hint"])
         program = folder / "uv"
-        for text, status, said in (
-            ("echo uv 9.8.7 '(abc)'", "ok", "9.8.7 at "),
-            ("exit 2", "warning", "does not run"),
-        ):
-            program.write_text(f"#!/bin/sh\n{text}\n", encoding="utf-8")
-            program.chmod(0o755)
-            line = self.line("uv", PATH=f"{folder}:/usr/bin:/bin")
-            self.assertEqual(line["status"], status)
-            self.assertIn(said, line["message"])
+        program.touch(0o755)
+        self.assertEqual(self.line("uv", PATH=str(folder))["message"], str(program))
 
     def test_a_browser_is_named_and_missed_only_where_it_is_wanted(self) -> None:
         folder = self.home / "bin"
@@ -496,7 +499,7 @@ class Machine(DoctorCase):
         self.assertIn("no ssl module", run.document["error"])
         run = self.run_code("sys.modules['sqlite3'] = None")
         self.assertEqual(run.code, 0)
-        self.assertIn("no sqlite3", lines_of(run.document, "sqlite")[0]["message"])
+        self.assertIn("built without SQLite", lines_of(run.document, "sqlite")[0]["message"])
 
     def test_a_home_that_is_missing_or_no_folder_costs_no_answer(self) -> None:
         environment = clean_environment()

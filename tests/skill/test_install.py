@@ -321,7 +321,7 @@ class FromACopy(InstallCase):
     def test_cannot_make_a_package_and_says_so(self) -> None:
         code, _, stderr = self.run_copy("package")
         self.assertEqual(code, 2)
-        self.assertIn(f"{self.copy} is an installed copy", stderr)
+        self.assertIn(f"{self.copy} is a complete installed copy", stderr)
         self.assertFalse((self.copy / "dist").exists())
 
     def test_removes_itself_also_if_it_was_damaged(self) -> None:
@@ -409,8 +409,8 @@ class Refusals(InstallCase):
         self.assert_refused("link.md is a link", "install")
         self.assert_refused("link.md is a link", "package")
         link.unlink()
-        (self.repository / "LICENSE").unlink()
-        self.assert_refused("holds no LICENSE", "install")
+        shutil.rmtree(self.repository / "references")
+        self.assert_refused("holds no references/", "install")
 
 
 class Uninstall(InstallCase):
@@ -445,7 +445,6 @@ class Package(InstallCase):
         self.assertEqual(set(first), {"web-search.skill", "web-search.mcpb", "server.json"})
         for data in first.values():
             self.assertIn(hashlib.sha256(data).hexdigest(), stdout)
-        self.assertEqual(self.run_install("package")[1].count("unchanged: "), len(first))
         shutil.rmtree(dist)
         for file in self.repository.rglob("*"):
             os.utime(file, (10**9, 10**9))
