@@ -1267,20 +1267,24 @@ class PacingRules(unittest.TestCase):
 
     def test_failures_within_ten_minutes_rest_an_engine_and_a_good_answer_ends_it(self) -> None:
         for moments, seconds in (
-            ([0, 100], 0), ([0, 100, 599], 300), ([0, 100, 601], 0), ([0, 1, 2, 303], 300),
+            ([0, 100], 0), ([0, 100, 599], 300), ([0, 100, 601], 0), ([0, 2, 3, 304], 300),
+            ([0, 0.1, 0.2, 0.3], 0),  # all were on their way when the first failed
         ):  # fmt: skip
             with self.subTest(moments):
                 self.setUp()
                 for moment in moments:
-                    self.at(1000.0 + moment).note_failure()
+                    self.at(1000.0 + moment).note_failure(1.0 if moment else 0.0)
                 self.assertEqual(self.state.rest_seconds(), seconds)
+        self.setUp()
+        for moment in (0, 10, 20):
+            self.at(1000.0 + moment).note_failure(0.0)
         with self.assertRaises(common.SearchError) as caught:
             self.reserve(self.state.now, 1.0, 99)
         error = caught.exception
         self.assertEqual((error.kind, error.retry_after), ("provider", 300))
-        self.assertIn("for another 5 min, because 4 calls failed within 10 min", error.message)
+        self.assertIn("for another 5 min, because 3 calls failed within 10 min", error.message)
         self.state.note_answer(messages.EngineAnswer(), (1.0, 1))  # was on its way
-        self.state.note_failure()
+        self.state.note_failure(0.0)
         self.assertEqual(self.state.rest_seconds(), 0)
 
     def test_a_resting_engine_is_refused_with_what_is_left(self) -> None:

@@ -17,6 +17,7 @@ from functools import partial
 from websearch.common import SearchError
 from websearch.durations import seconds_of_duration, spoken
 from websearch.engines import ENGINES, engine_address, entry_of, has_other_address
+from websearch.engines.messages import EngineAnswer
 from websearch.http_client import FAULT_TRIES, read_secrets, send_within
 from websearch.store_file import StoreFile
 
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from typing import Any, TypeVar
 
     from websearch.common import ProgressCallback
-    from websearch.engines.messages import EngineAnswer, EngineRequest
+    from websearch.engines.messages import EngineRequest
     from websearch.http_client import Response
 
     Answer = TypeVar("Answer", bound=EngineAnswer)
@@ -123,8 +124,13 @@ class EngineState:
         self.signal = signal
         return self
 
-    def note_failure(self) -> None:
-        """Count a call that failed, and let the engine rest if there were several."""
+    def note_failure(self, seconds: float) -> None:
+        """Count a call that failed, and let the engine rest if there were several.
+
+        seconds: that the call took: if it had begun before the first failure, it belongs to that.
+        """
+        if self.now - seconds < self.failing_since:
+            return
         if self.failing_since < self.now - FAILURE_SECONDS:
             self.failures, self.failing_since = 0, self.now
         self.failures += 1
@@ -354,14 +360,27 @@ def other_engines(engine: str) -> str:
     )
 
 
-def is_failure(kind: str, message: str, seconds: float) -> bool:
+def is_failure(error: SearchError, seconds: float) -> bool:
     """Return whether an error is the engine's, and not the caller's or this machine's network.
 
     seconds: that the engine had for its answer.
     """
-    if kind == "timeout":
-        return seconds >= FAIR_SECONDS
-    return kind in ("network", "provider") and "could not be resolved" not in message
+    if error.kind == "network":
+        return "could not be resolved" not in error.message
+    if error.kind == "provider":
+        return not 400 <= (error.details.get("status") or 0) < 500
+    return error.kind == "timeout" and seconds >= FAIR_SECONDS
+
+
+def note_outcome(engine: str, error: SearchError | None, seconds: float) -> None:
+    """Note what the outcome of a call to an engine that is not paced means for later calls.
+
+    error: None if it answered; seconds: that it took.
+    """
+    if error and is_failure(error, seconds):
+        change_state(engine, lambda state: state.note_failure(seconds), [])
+    elif not error and present_state(engine).failures:
+        change_state(engine, lambda state: state.note_answer(EngineAnswer(), (0.0, 1)), [])
 
 
 # ===== requests in their turn =====================================================================
@@ -388,6 +407,7 @@ class PacedEngine:
         self.is_serial = "serial" in entry and not (use == PAGES and "page_interval" in entry)
         self.has_turn = False  # the next slot is taken, and its moment has come
         self.has_waited = False  # for the last turn
+        self.has_failed = False  # something stood against the engine when the turn was taken
 
     def change(self, change: StateChange) -> Any:
         """Apply a change to the engine's state, and return its result."""
@@ -420,6 +440,7 @@ class PacedEngine:
     def reserve(self, state: EngineState) -> float | None:
         """Take the next slot, as EngineState.reserve does."""
         left = self.deadline - time.monotonic()
+        self.has_failed = bool(state.blocks or state.failures)
         return state.reserve(self.engine, self.pace(), left, self.is_serial)
 
     def end_turn(self) -> None:
@@ -448,7 +469,7 @@ class PacedEngine:
                     self.take_turn()
             except SearchError as error:
                 raise fault or error from None
-            seconds = self.deadline - time.monotonic()
+            sent = time.monotonic()
             try:
                 response = self.send(request)
                 if response.status == 403 and request.otherwise:
@@ -460,12 +481,14 @@ class PacedEngine:
                 if not is_passing_fault(fault):
                     break
             else:
-                self.change(partial(EngineState.note_answer, answer=answer, pace=self.pace()))
+                if self.has_failed or answer.quota or answer.pause:
+                    self.change(partial(EngineState.note_answer, answer=answer, pace=self.pace()))
                 return answer
             finally:
                 self.end_turn()
-        if fault and is_failure(fault.kind, fault.message, seconds):
-            self.change(EngineState.note_failure)
+        seconds = time.monotonic() - sent
+        if fault and is_failure(fault, seconds):
+            self.change(lambda state: state.note_failure(seconds))
         raise fault or SearchError("internal", "No request was sent.")
 
     def noted(self, error: SearchError) -> SearchError:
