@@ -210,6 +210,7 @@ class PageStore(StoreFile):
                 merge_index(db)
                 db.executemany("DELETE FROM cache WHERE query_hash = ?", [(key,) for key in keys])
                 return {"answers": len(keys), "pages": len(ids)}
+            db.execute("DROP TABLE IF EXISTS engines")  # the paces and rests of engines
             pages = db.execute("DELETE FROM pages").rowcount
             empty_index(db)
             return {"answers": db.execute("DELETE FROM cache").rowcount, "pages": pages}
