@@ -228,6 +228,22 @@ class KeyCommand(DoctorCase):
         self.assertEqual([item.name for item in path.parent.iterdir()], [path.name])
         self.assertEqual(self.line("serper key")["message"], "set: SERPER_API_KEY in secrets.yaml")
 
+    def test_set_keeps_every_other_byte_and_refuses_a_file_that_is_not_read_whole(self) -> None:
+        path = self.write_secrets("")
+        for before, after in (
+            (b"\xff: x\r\nSERPER_API_KEY: old\r\n# \xe4", b"\xff: x\r\nSERPER_API_KEY: k\n# \xe4"),
+            (b"\xef\xbb\xbfA_KEY: x\nB: y", b"\xef\xbb\xbfA_KEY: x\nB: y\nSERPER_API_KEY: k\n"),
+            (b"# " + b"x" * 999_000, b"# " + b"x" * 999_000 + b"\nSERPER_API_KEY: k\n"),
+        ):  # fmt: skip
+            path.write_bytes(before)
+            self.assertEqual(self.run_key("set", "SERPER_API_KEY", stdin="k").code, 0)
+            self.assertEqual(path.read_bytes(), after)
+        path.write_text(f"A_KEY: x\n# {'x' * 1_000_000}\nB_KEY: y\n", encoding="utf-8")
+        before = path.read_bytes()
+        run = self.run_key("set", "SERPER_API_KEY", stdin="k")
+        self.assertEqual((run.code, path.read_bytes()), (2, before))
+        self.assertIn("longer than 1000000 characters", run.document["error"])
+
     def test_set_refuses_what_is_no_key_and_a_name_that_no_script_reads(self) -> None:
         for words, stdin, said in (
             (["set", "SERPER_API_KEY"], "", "No key was given"),
@@ -599,7 +615,9 @@ class SkillFolder(DoctorCase):
     def test_a_complete_copy_says_its_version(self) -> None:
         line = lines_of(self.run_copy(self.copy_of_the_skill()).document, "skill folder")[0]
         self.assertEqual(line["status"], "ok", line)
-        self.assertIn(f"version {load_script('websearch.common').VERSION}", line["message"])
+        version = load_script("websearch.common").VERSION
+        copy = "a copy without a list (FILES.sha256)"
+        self.assertRegex(line["message"], rf" is {re.escape(copy)}, version {version}$")
 
     def test_a_package_that_cannot_be_loaded_is_a_document_too(self) -> None:
         folder = self.copy_of_the_skill()
@@ -617,10 +635,8 @@ class SkillFolder(DoctorCase):
         run = run_script("install.py", "install", "--dir", str(skills))
         self.assertEqual(run.code, 0, run.stderr)
         copy = skills / "web-search"
-        self.assertEqual(
-            [line["status"] for line in lines_of(self.run_copy(copy).document, "skill folder")],
-            ["ok"],
-        )
+        (line,) = lines_of(self.run_copy(copy).document, "skill folder")
+        self.assertRegex(line["message"], " is a complete installed copy, version ")
         (copy / "mine.txt").touch()
         (copy / "references/scale.md").unlink()
         with (copy / "SKILL.md").open("a", encoding="utf-8") as file:

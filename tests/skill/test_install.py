@@ -246,6 +246,19 @@ class Update(InstallCase):
             self.assertIn("updated: ", self.run_install("install", "--dir", str(copy.parent))[1])
             self.assertEqual(snapshot(copy), whole)
 
+    def test_the_users_own_folders_keep_their_modes_and_stay_if_they_are_empty(self) -> None:
+        copy = self.installed()
+        mine = {"notes": 0o700, "notes/empty": 0o750, "scripts/empty": 0o700}
+        for name, mode in mine.items():
+            (copy / name).mkdir(mode=mode)
+        (copy / "notes/mine.txt").touch(0o600)
+        (copy / "LICENSE").unlink()
+        self.assertIn("updated: ", self.run_install("install", "--dir", str(copy.parent))[1])
+        self.assertEqual({name: (copy / name).stat().st_mode & 0o777 for name in mine}, mine)
+        self.assertEqual((copy / "notes/mine.txt").stat().st_mode & 0o777, 0o600)
+        self.run_install("uninstall", "--dir", str(copy.parent))
+        self.assertEqual(set(snapshot(copy)), {*mine, "scripts", "notes/mine.txt"})
+
     def test_in_a_copy_without_the_list_every_file_of_another_name_stays(self) -> None:
         copy = self.folder / "skills" / NAME
         for name in ("scripts/ancient.py", "references/ancient.md", "assets/x/y.json", "mine.txt"):
@@ -283,6 +296,19 @@ class Update(InstallCase):
             code, _, stderr = self.run_install("install", "--dir", str(copy.parent))
         self.assertEqual((code, snapshot(copy.parent)), (2, before))
         self.assertIn("disk failed", stderr)
+
+
+class FromAPlainCopy(InstallCase):
+    """install.py of a folder that was copied by hand: it has no list of its files."""
+
+    def test_it_installs_without_what_only_a_repository_has(self) -> None:
+        for name in ("LICENSE", "Makefile", "server.json"):
+            (self.repository / name).unlink()
+        copy = self.installed()
+        self.assertFalse((copy / "LICENSE").exists())
+        self.assertTrue((copy / "scripts/websearch/common.py").is_file())
+        self.assertEqual(set(snapshot(copy)), set(snapshot(self.installed())))
+        self.assert_refused("Run package in a clone of the repository", "package")
 
 
 class FromACopy(InstallCase):

@@ -26,8 +26,7 @@ FILES = {
 BUILT_IN = (
     "bash edit glob grep list read skill task todoread todowrite webfetch websearch write question"
 ).split()
-CONFIGURATION = (ROOT / "references/opencode.md").read_text(encoding="utf-8")
-REFERENCE = CONFIGURATION.partition("\n## opencode tools\n")[2].partition("\n## ")[0]
+REFERENCE = (ROOT / "references/opencode.md").read_text(encoding="utf-8")
 
 
 def source(name: str) -> str:
