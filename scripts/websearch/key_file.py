@@ -142,7 +142,7 @@ def write_key(path: str, name: str, value: str) -> None:
     ):
         text = file.read()
     if len(text) > common.MAX_INPUT_BYTES:
-        message = f"{path} is longer than {common.MAX_INPUT_BYTES} characters, which are read."
+        message = f"{path} is longer than the {common.MAX_INPUT_BYTES:,} characters that are read."
         raise SearchError("invalid_input", message, "Take out of it what is no key.")
     lines = text.splitlines(keepends=True)
     entry = f"{name}: {value}\n"

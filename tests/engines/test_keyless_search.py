@@ -1441,13 +1441,6 @@ class PacingTest(KeylessCase):
                 self.assertRegex(run.document["warnings"][0], "within this process only")
                 self.assertRegex(run.document["warnings"][0], said)
 
-    def test_a_damaged_store_is_put_aside_and_pacing_goes_on_in_the_new_one(self) -> None:
-        path = self.folder / "glsi/cache.db"
-        path.parent.mkdir()
-        path.write_bytes(b"this is no database " * 400)
-        self.assertIn("put aside", self.process("faultblocked").document["details"]["warnings"][0])
-        self.assertTrue(self.process("guide").document["details"]["resting"])
-
     def test_without_a_database_pause_and_rest_hold_within_the_process(self) -> None:
         for path in (":memory:", "/proc/nowhere/cache.db"):
             with self.subTest(path):
@@ -1497,9 +1490,10 @@ class PacingTest(KeylessCase):
         self.search("guide")
         path = self.folder / "glsi/cache.db"
         with contextlib.closing(sqlite3.connect(path, isolation_level=None)) as database:
-            database.execute("UPDATE engines SET free_at = 'soon', rest_until = NULL")
-        run = self.search("guide")
-        self.assertEqual((run.code, run.document.get("warnings")), (0, None))
+            for state in ("soon", '{"free_at": "soon", "rest_until": null, "more": 1}', "[]", 5):
+                database.execute("UPDATE engines SET state = ?", (state,))
+                run = self.search("guide")
+                self.assertEqual((run.code, run.document.get("warnings")), (0, None))
 
     def test_sqlite_is_not_needed(self) -> None:
         code = (

@@ -138,7 +138,7 @@ class OneAsksForAll(BriefCase):
 
     def test_each_engine_gets_one_request(self) -> None:
         self.web.find(OTTER, self.web.page("/otter", story("otter")))
-        self.web.delays = dict.fromkeys(self.engines, 2.0)
+        self.web.delays = dict.fromkeys(self.engines, 1.0)
         for engine, pace in (("serper", "0s"), ("searxng", "0s"), ("searxng", "3s")):
             with self.subTest(engine, pace=pace), ThreadPoolExecutor(6) as pool:
                 self.use(*self.engines, GLSI_RATE_LIMIT=pace, GLSI_DB_PATH=self.store())

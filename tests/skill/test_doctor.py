@@ -242,7 +242,7 @@ class KeyCommand(DoctorCase):
         before = path.read_bytes()
         run = self.run_key("set", "SERPER_API_KEY", stdin="k")
         self.assertEqual((run.code, path.read_bytes()), (2, before))
-        self.assertIn("longer than 1000000 characters", run.document["error"])
+        self.assertIn("longer than the 1,000,000 characters", run.document["error"])
 
     def test_set_refuses_what_is_no_key_and_a_name_that_no_script_reads(self) -> None:
         for words, stdin, said in (

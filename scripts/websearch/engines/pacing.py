@@ -8,10 +8,11 @@ failures. The clock is the wall clock, because processes share it.
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import threading
 import time
-from dataclasses import astuple, dataclass, fields, replace
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 
 from websearch.common import SearchError
@@ -201,7 +202,6 @@ def is_set(variable: str) -> bool:
 
 # ===== where the states are kept ==================================================================
 
-COLUMNS = ", ".join(field.name for field in fields(EngineState))
 _MISSED = object()  # what the store gives if it cannot be used
 _LOCAL: dict[str, EngineState] = {}  # states of this process, for that case
 _LOCAL_LOCK = threading.Lock()
@@ -230,12 +230,11 @@ def change_state(engine: str, change: StateChange, warnings: list[str], use: str
     key = state_key(engine, use)
 
     def write(db: Any) -> Any:
-        db.execute(f"CREATE TABLE IF NOT EXISTS engines (engine PRIMARY KEY, {COLUMNS})")
+        db.execute("CREATE TABLE IF NOT EXISTS engines (engine PRIMARY KEY, state)")
         state = read_rows(db).get(key, EngineState()).set_clock()
         outcome = change(state)
-        row = (key, *astuple(state))
-        marks = ", ".join("?" * len(row))
-        db.execute(f"INSERT OR REPLACE INTO engines VALUES ({marks})", row)  # noqa: S608
+        row = (key, json.dumps(asdict(state)))
+        db.execute("INSERT OR REPLACE INTO engines VALUES (?, ?)", row)
         return outcome
 
     outcome = _MISSED
@@ -254,12 +253,17 @@ def change_state(engine: str, change: StateChange, warnings: list[str], use: str
 
 
 def read_rows(db: Any) -> dict[str, EngineState]:
-    """Return the states in the store by state_key; a row that makes no sense is left out."""
+    """Return the states in the store by state_key; what makes no sense in them is left out."""
+    states: dict[str, EngineState] = {}
     if not db.execute("SELECT 1 FROM sqlite_master WHERE name = 'engines'").fetchone():
-        return {}
-    rows = db.execute(f"SELECT engine, {COLUMNS} FROM engines").fetchall()  # noqa: S608
-    types = [str, *(type(value) for value in astuple(EngineState()))]
-    return {row[0]: EngineState(*row[1:]) for row in rows if [*map(type, row)] == types}
+        return states
+    for key, text in db.execute("SELECT engine, state FROM engines").fetchall():
+        state = states[key] = EngineState()
+        with contextlib.suppress(TypeError, ValueError, AttributeError):
+            for name, value in json.loads(text).items():
+                if type(value) is type(getattr(state, name, None)):
+                    setattr(state, name, value)
+    return states
 
 
 def stored_states() -> dict[str, EngineState]:
@@ -390,7 +394,7 @@ class PacedEngine:
     """Sends the requests of one call to one engine, each in its turn.
 
     deadline: on time.monotonic()'s clock. warnings: sentences are added to it. report: progress.
-    use: PAGES, or "" for searches.
+    use: PAGES, or "" for searches. Raises SearchError (invalid_input) for a wrong GLSI_RATE_LIMIT.
     """
 
     def __init__(
@@ -403,6 +407,7 @@ class PacedEngine:
     ) -> None:
         self.engine, self.use, self.deadline = engine, use, deadline
         self.warnings, self.report = warnings, report
+        self.pace = pace_of(engine, use)
         entry = entry_of(engine)
         self.is_serial = "serial" in entry and not (use == PAGES and "page_interval" in entry)
         self.has_turn = False  # the next slot is taken, and its moment has come
@@ -412,10 +417,6 @@ class PacedEngine:
     def change(self, change: StateChange) -> Any:
         """Apply a change to the engine's state, and return its result."""
         return change_state(self.engine, change, self.warnings, self.use)
-
-    def pace(self) -> tuple[float, int]:
-        """Return the pace of this use. Raises SearchError (invalid_input)."""
-        return pace_of(self.engine, self.use)
 
     def take_turn(self) -> None:
         """Wait for the engine's next slot. Raises SearchError (blocked, provider, rate_limit)."""
@@ -441,13 +442,13 @@ class PacedEngine:
         """Take the next slot, as EngineState.reserve does."""
         left = self.deadline - time.monotonic()
         self.has_failed = bool(state.blocks or state.failures)
-        return state.reserve(self.engine, self.pace(), left, self.is_serial)
+        return state.reserve(self.engine, self.pace, left, self.is_serial)
 
     def end_turn(self) -> None:
         """End the turn; an engine that takes one request at a time is free again."""
         self.has_turn = False
         if self.is_serial:
-            self.change(lambda state: state.end_turn(self.pace()))
+            self.change(lambda state: state.end_turn(self.pace))
 
     def send(self, request: EngineRequest) -> Response:
         """Send a request whose turn has come; return the answer, whatever its status."""
@@ -482,7 +483,7 @@ class PacedEngine:
                     break
             else:
                 if self.has_failed or answer.quota or answer.pause:
-                    self.change(partial(EngineState.note_answer, answer=answer, pace=self.pace()))
+                    self.change(partial(EngineState.note_answer, answer=answer, pace=self.pace))
                 return answer
             finally:
                 self.end_turn()
@@ -499,7 +500,7 @@ class PacedEngine:
             return rest_error(self.engine, state, status=error.details["status"])
         if error.kind == "rate_limit" and error.retry_after:
             seconds = error.retry_after
-            self.change(lambda state: state.note_limit(seconds, self.pace()))
+            self.change(lambda state: state.note_limit(seconds, self.pace))
         return error
 
 
