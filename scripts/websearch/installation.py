@@ -21,6 +21,7 @@ from websearch.skill_files import (
     EXECUTABLE,
     MANIFEST,
     NAME,
+    PLAIN,
     ROOT,
     InstallError,
     damaged_files,
@@ -44,10 +45,7 @@ if TYPE_CHECKING:
 # Files of a clone, which git and not this program keeps.
 CLONE_MARKS = (".git", "Makefile", "tests")
 OPENCODE_FOLDERS = ("tool", "plugin")  # names that every version of opencode knows
-# Each of our files outside of the skill begins with its mark.
-COMMAND_MARK = b"@rem " if os.name == "nt" else b"#!/bin/sh\n# "
-COMMAND_MARK += b"Part of the web-search skill: install.py uninstall removes it.\n"
-OPENCODE_MARK = b"// Part of the web-search skill"
+MARK = b"Part of the web-search skill"  # at the head of each of our files outside of the skill
 
 # ===== installing and removing ====================================================================
 
@@ -157,7 +155,43 @@ def uninstall(target: Path) -> list[str]:
     return [f"removed: {target} ({len(own)} files)", *users]
 
 
-# ===== the opencode tool and plugin ===============================================================
+# ===== files outside of the skill: the opencode tool and plugin, the command web-search ===========
+
+
+def is_ours(path: Path) -> bool:
+    """Return whether a file was put there by this program: one of its first lines is marked."""
+    try:
+        return MARK in path.read_bytes()[:200]
+    except OSError:  # a folder, or a link to nothing
+        return False
+
+
+def write_marked(files: dict[Path, bytes], mode: int) -> list[str]:
+    """Write files that hold the mark, and return the lines; raises InstallError or OSError.
+
+    Files are copied, never linked: opencode cannot load a linked tool, and then no prompt works.
+    """
+    for path in files:
+        if path.exists() and not is_ours(path):
+            raise InstallError(f"{path} belongs to somebody else. Move it away, then try again.")
+    lines = []
+    for path, data in files.items():
+        is_same = path.is_file() and not path.is_symlink() and path.read_bytes() == data
+        if not is_same:
+            replace_file(path, data, mode)
+        lines.append(f"{'unchanged' if is_same else 'written'}: {path}")
+    return lines
+
+
+def remove_marked(paths: Iterable[Path]) -> list[str]:
+    """Remove files that hold the mark, and return the lines; raises OSError."""
+    lines = []
+    for path in filter(os.path.lexists, paths):
+        if is_ours(path):
+            path.unlink()
+        verb = "left, it belongs to somebody else" if os.path.lexists(path) else "removed"
+        lines.append(f"{verb}: {path}")
+    return lines
 
 
 def opencode_files(target: Path) -> dict[Path, bytes]:
@@ -172,55 +206,28 @@ def opencode_files(target: Path) -> dict[Path, bytes]:
     return {target / path.relative_to(source): path.read_bytes() for path in paths}
 
 
-def begins_with(path: Path, mark: bytes) -> bool:
-    """Return whether a file was put there by this program, which begins it with a mark."""
-    try:
-        return path.read_bytes().startswith(mark)
-    except OSError:  # a folder, or a link to nothing
-        return False
-
-
 def install_opencode(target: Path) -> list[str]:
-    """Copy the tool and the plugin and return the lines; raises InstallError or OSError.
-
-    Files are copied, never linked: opencode cannot load a linked tool, and then no prompt works.
-    """
+    """Copy the tool and the plugin and return the lines; raises InstallError or OSError."""
     files = opencode_files(target)
-    for path in files:
-        if path.parent.is_symlink():
-            message = f"{path.parent} is a link; opencode finds no packages through it."
-            raise InstallError(f"{message} Make it a folder.")
-        if path.exists() and not begins_with(path, OPENCODE_MARK):
-            raise InstallError(
-                f"{path} belongs to somebody else. Rename it (opencode loads every file of "
-                f"{path.parent.relative_to(target)}/), then try again."
-            )
-    lines = []
-    for path, content in files.items():
-        if not path.is_symlink() and path.exists() and path.read_bytes() == content:
-            lines.append(f"unchanged: {path}")
-            continue
-        lines.append(f"{'updated' if path.exists() else 'copied'}: {path}")
-        replace_file(path, content)
-    lines.append(
-        "The tool looks for the scripts in the folders where opencode finds skills. To use those "
-        f"of this folder:\n  export WEB_SEARCH_SKILL_DIR='{ROOT}'"
-    )
-    return [*lines, "Start opencode anew; it loads tools when it starts."]
+    if link := next((path.parent for path in files if path.parent.is_symlink()), None):
+        message = f"{link} is a link; opencode finds no packages through it. Make it a folder."
+        raise InstallError(message)
+    where = "The tool looks for the scripts in the folders where opencode finds skills. To use "
+    where += f"those of this folder:\n  export WEB_SEARCH_SKILL_DIR='{ROOT}'"
+    return [
+        *write_marked(files, PLAIN),
+        where,
+        "Start opencode anew; it loads tools when it starts.",
+    ]
 
 
 def uninstall_opencode(target: Path) -> list[str]:
     """Remove what install_opencode copied and return the lines; raises InstallError or OSError."""
-    files = [path for path in opencode_files(target) if os.path.lexists(path)]
-    own = [path for path in files if begins_with(path, OPENCODE_MARK)]
-    if target.is_dir():
-        remove_files(target, [path.relative_to(target).as_posix() for path in own])
-    lines = [f"removed: {path}" for path in own]
-    lines += [f"left, it belongs to somebody else: {path}" for path in files if path not in own]
+    lines = remove_marked(opencode_files(target))
+    for name in ("tool/shared", "tool", "plugin"):
+        with contextlib.suppress(OSError):  # something is in it, or it is not there
+            (target / name).rmdir()
     return lines or [f"nothing to remove in {target}"]
-
-
-# ===== the command web-search =====================================================================
 
 
 def command_path() -> Path:
@@ -231,34 +238,24 @@ def command_path() -> Path:
 def command_text(skill: Path) -> bytes:
     """Return the command that starts the front door of a copy of the skill."""
     script = str(skill / "scripts/web_search.py")
+    mark = f"{MARK.decode()}: install.py uninstall removes it."
     if os.name == "nt":
-        return COMMAND_MARK + f'@uv run --quiet --script "{script}" %*\n'.encode()
+        return f'@rem {mark}\n@uv run --quiet --script "{script}" %*\n'.encode()
     quoted = shlex.quote(script)
-    lines = (
+    return (
+        f"#!/bin/sh\n# {mark}\n"
         f'if command -v uv >/dev/null 2>&1; then exec uv run --quiet --script {quoted} "$@"; fi\n'
         f'exec python3 {quoted} "$@"\n'
-    )
-    return COMMAND_MARK + lines.encode()
+    ).encode()
 
 
 def install_command(skill: Path) -> list[str]:
     """Write the command and return the lines that say so; raises InstallError, OSError."""
     path = command_path()
-    if os.path.lexists(path) and not begins_with(path, COMMAND_MARK):
-        raise InstallError(f"{path} belongs to somebody else. Move it away, then try again.")
-    replace_file(path, command_text(skill), EXECUTABLE)
-    lines = [f"command: {path}"]
+    lines = write_marked({path: command_text(skill)}, EXECUTABLE)
     if str(path.parent) not in os.environ.get("PATH", "").split(os.pathsep):
         lines.append(f"  {path.parent} is not in PATH; add it there, or give the whole path.")
     return lines
-
-
-def uninstall_command() -> None:
-    """Remove the command if it is ours, and say so; raises OSError."""
-    path = command_path()
-    if begins_with(path, COMMAND_MARK):
-        path.unlink()
-        print(f"removed: {path}")
 
 
 # ===== command line ===============================================================================
@@ -323,8 +320,8 @@ def run_command(arguments: argparse.Namespace) -> int:
         return 0
     targets = target_folders(arguments.dir)
     if arguments.command == "uninstall":
-        if not arguments.dir:
-            uninstall_command()
+        if not arguments.dir and is_ours(command_path()):
+            print("\n".join(remove_marked([command_path()])))
         return run_for_each(uninstall, targets)
     code = run_for_each(install, targets)
     if code == 0 and arguments.with_command:

@@ -643,7 +643,7 @@ class CommandWebSearch(InstallCase):
         code, stdout, stderr = self.run_process(self.repository, "install", "--command")
         self.assertEqual((code, stderr), (0, ""))
         path = self.home / ".local/bin/web-search"
-        self.assertIn(f"command: {path}", stdout)
+        self.assertIn(f"written: {path}", stdout)
         self.assertIn(f"{path.parent} is not in PATH", stdout)
         environment = clean_environment(HOME=str(self.home), PATH="/usr/bin:/bin")
         environment["PATH"] = f"{Path(sys.executable).parent}:{environment['PATH']}"
