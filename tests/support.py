@@ -19,6 +19,7 @@ import json
 import os
 import re
 import socket
+import sqlite3
 import ssl
 import subprocess
 import sys
@@ -200,6 +201,16 @@ class FakeServerCase(EnvironmentCase):
             for request in self.server.requests
             if key in [value for _, value in request.headers]
         ]
+
+
+def forget_rests(store: Path) -> None:
+    """Let every engine be asked again: forget in a store what is known of their paces."""
+    if store.exists():
+        with (
+            contextlib.suppress(sqlite3.Error),
+            contextlib.closing(sqlite3.connect(store, isolation_level=None)) as database,
+        ):
+            database.execute("DELETE FROM engines")
 
 
 def small_web_environment(url: str) -> dict[str, str]:

@@ -6,14 +6,17 @@ appears by itself. Nothing is sent without `live`. A key is never shown.
 
 from __future__ import annotations
 
+import json
 import os
 import re
+from contextlib import closing
 
 from websearch import command_line, common, http_client, key_file
 from websearch import doctor_machine as machine
 from websearch.common import SearchError, shorten
 from websearch.defaults import user_defaults
-from websearch.doctor_machine import INSTALL_HINT, report_line
+from websearch.doctor_machine import INSTALL_HINT, failed, ok, warning
+from websearch.durations import spoken
 from websearch.engines import (
     ENGINES,
     GITHUB_RAW,
@@ -21,7 +24,9 @@ from websearch.engines import (
     costs_money,
     engine_address,
     engine_order,
+    has_key,
     has_other_address,
+    keyless_engines,
 )
 from websearch.engines.asking import ask_engine
 from websearch.key_file import KEY_NAMES, KEYS
@@ -35,6 +40,7 @@ if TYPE_CHECKING:
 
     from websearch.common import Document, ProgressCallback
     from websearch.doctor_machine import Line
+    from websearch.engines.pacing import EngineState
 
 # ===== commands and their parameters ==============================================================
 
@@ -81,15 +87,14 @@ def check_secrets_file() -> list[Line]:
     except FileNotFoundError:
         if os.environ.get("WEB_SEARCH_SECRETS"):
             message = f"WEB_SEARCH_SECRETS names {path}, which is not there."
-            return [report_line(name, "warning", message, "Correct or unset WEB_SEARCH_SECRETS.")]
-        return [report_line(name, "ok", f"none (it would be {path})")]
+            return [warning(name, message, "Correct or unset WEB_SEARCH_SECRETS.")]
+        return [ok(name, f"none (it would be {path})")]
     except OSError as error:
         message = f"{path} cannot be read: {error.strerror}."
-        return [report_line(name, "failed", message, "Make it a file that you can read.")]
+        return [failed(name, message, "Make it a file that you can read.")]
     lines = []
     if os.name == "posix" and os.stat(path).st_mode & 0o077:
-        message = f"Others can read {path}."
-        lines.append(report_line(name, "warning", message, f"Run: chmod 600 '{path}'"))
+        lines.append(warning(name, f"Others can read {path}.", f"Run: chmod 600 '{path}'"))
     faulty = [
         str(number)
         for number, line in enumerate(text.splitlines(), 1)
@@ -98,10 +103,9 @@ def check_secrets_file() -> list[Line]:
     if faulty:
         message = f"{path}: no NAME: value in line {', '.join(faulty[:5])}."
         hint = "Write lines such as SERPER_API_KEY: ..., or comments with #."
-        lines.append(report_line(name, "warning", message, hint))
+        lines.append(warning(name, message, hint))
     defaults = ", ".join(f"{name} {value}" for name, value in user_defaults().items())
-    message = f"{path}; defaults: {defaults}" if defaults else path
-    return lines or [report_line(name, "ok", message)]
+    return lines or [ok(name, f"{path}; defaults: {defaults}" if defaults else path)]
 
 
 def check_keys() -> list[Line]:
@@ -113,23 +117,21 @@ def check_keys() -> list[Line]:
         used, *others = [f"{key} in {source}" for source, key in sources if key in names] or [""]
         if used:
             unused = f"; not used: {', '.join(others)}" if others else ""
-            lines.append(report_line(name, "ok", f"set: {used}{unused}"))
+            lines.append(ok(name, f"set: {used}{unused}"))
         elif provider == "gemini" and (other := other_gemini_provider()):
-            lines.append(report_line(name, "ok", f"{names[0]} is not set; {user} uses {other}."))
+            lines.append(ok(name, f"{names[0]} is not set; {user} uses {other}."))
         elif "keyless" in ENGINES.get(provider, {}):
             keyless.append(provider)
         elif provider in KEY_SITES:
-            message = f"{names[0]} is not set; {user} cannot be used."
             hint = f"Get a key at {KEY_SITES[provider]}, then run: doctor.py key set {names[0]}"
-            lines.append(
-                report_line(name, "warning", message, f"{hint}; no other script needs it.")
-            )
+            message = f"{names[0]} is not set; {user} cannot be used."
+            lines.append(warning(name, message, f"{hint}; no other script needs it."))
     if keyless:
         message = (
             f"no key for {', '.join(keyless)}: they answer without one if they are named; their "
             "operators see the query. WEB_SEARCH_ENGINES puts them into auto."
         )
-        lines.append(report_line("further keys", "ok", message))
+        lines.append(ok("further keys", message))
     return lines
 
 
@@ -145,41 +147,35 @@ def other_gemini_provider() -> str:
 
 
 def check_addresses() -> list[Line]:
-    """Return a line for each address that a variable sets."""
-    lines = [address_line(name) for name in ADDRESSES if os.environ.get(name, "").strip()]
+    """Return the lines on the addresses that variables set."""
+    name, lines = "addresses", []
+    local: list[str] = []
+    elsewhere: list[str] = []
+    for variable in ADDRESSES:
+        try:
+            address = http_client.base_url(variable, "https://default.example")
+        except SearchError as error:
+            lines.append(failed(variable, error.message, error.details["hint"]))
+            continue
+        if os.environ.get(variable, "").strip():
+            is_local = http_client.is_loopback(address)
+            (local if is_local else elsewhere).append(f"{variable} ({address})")
+    if local:
+        message = f"Requests, keys included, go to this machine: {', '.join(local)}."
+        lines.append(warning(name, message, "Unset these variables, if you do not want that."))
+    if elsewhere:
+        lines.append(ok(name, f"requests go elsewhere: {', '.join(elsewhere)}"))
     for variable, engine in OWN_SERVERS.items():
         if has_other_address(engine):
             try:
                 message = f"your {ENGINES[engine]['title']}: {engine_address(engine)}"
-                lines.append(report_line(variable, "ok", message))
+                lines.append(ok(variable, message))
             except SearchError as error:
-                lines.append(report_line(variable, "failed", error.message, error.details["hint"]))
-    return lines or [report_line("addresses", "ok", "no variable changes where requests go")]
-
-
-def address_line(variable: str) -> Line:
-    """Return the line on the address of an API or of an engine's result pages."""
-    try:
-        address = http_client.base_url(variable, "")
-    except SearchError as error:
-        return report_line(variable, "failed", error.message, error.details["hint"])
-    if http_client.is_loopback(address):
-        message = f"{address}: requests, keys included, go to this machine."
-        hint = f"Unset {variable}, if that is not what you want."
-        return report_line(variable, "warning", message, hint)
-    return report_line(variable, "ok", f"requests go to {address}")
+                lines.append(failed(variable, error.message, error.details["hint"]))
+    return lines or [ok(name, "no variable changes where requests go")]
 
 
 # ===== engines ====================================================================================
-
-
-def default_engines() -> list[str]:
-    """Return the engines that an automatic search asks, in order; [] if that order is invalid."""
-    try:
-        order: list[str] = engine_order("auto")
-    except SearchError:  # check_default_engine says so
-        return []
-    return order
 
 
 def check_default_engine() -> list[Line]:
@@ -190,62 +186,64 @@ def check_default_engine() -> list[Line]:
     try:
         first, *others = engine_order("auto")
     except SearchError as error:
-        return [report_line(name, "failed", error.message, error.details["hint"], error.kind)]
+        return [failed(name, error.message, error.details["hint"], error.kind)]
     states = pacing.engine_states()
-    resting = [engine for engine in (first, *others) if states.get(engine, {}).get("resting")]
-    if len(resting) == 1 + len(others):
-        seconds = min(states[engine]["rest_seconds"] for engine in resting)
-        message = "Every engine rests after a block; the first for "
-        message += f"{pacing.spoken(seconds)} more."
+    rests = [states[engine].rest_seconds() for engine in (first, *others) if engine in states]
+    if len(rests) == 1 + len(others) and all(rests):
         keys = [entry["keys"][0] for entry in ENGINES.values() if "keys" in entry and entry["auto"]]
-        hint = f"Wait, or set a key: {' or '.join(keys)}."
-        return [report_line(name, "failed", message, hint, "blocked")]
+        message = f"Every engine rests; the first for {spoken(min(rests))} more."
+        return [failed(name, message, f"Wait, or set a key: {' or '.join(keys)}.", "blocked")]
     plan = {"query": "test", "count": 1, "dry_run": True}
     plans = [ask_engine(engine, plan) for engine in (first, *others)]
     if not any(document["ok"] for document in plans):
         details = plans[0]["details"]
-        return [report_line(name, "failed", plans[0]["error"], details["hint"], details["kind"])]
-    message = f"web_search.py asks {first} first"
-    message += f", then {', '.join(others)}" if others else ", which needs no key"
-    return [report_line(name, "ok", message)]
+        return [failed(name, plans[0]["error"], details["hint"], details["kind"])]
+    then = f"then {', '.join(others)}" if others else "which needs no key"
+    return [ok(name, f"web_search.py asks {first} first, {then}")]
 
 
-def check_keyless_engines() -> list[Line]:
-    """Return the lines on the settings and the pacing of the engines that need no key."""
+def default_engines() -> list[str]:
+    """Return the engines that an automatic search asks, in order; [] if that order is invalid."""
+    try:
+        return engine_order("auto")
+    except SearchError:  # check_default_engine says so
+        return []
+
+
+def check_paced_engines() -> list[Line]:
+    """Return the lines on the pacing of the engines that need no key, and on all that rest."""
     from websearch.engines import browser_headers, pacing
 
-    name, lines = "keyless engines", []
+    name = "keyless engines"
     try:
         pacing.request_interval()
         browser_headers.browser_headers({}, "https://example.org")
     except SearchError as error:  # GLSI_RATE_LIMIT or GLSI_USER_AGENT
         is_fatal = all("keys" not in ENGINES[engine] for engine in default_engines())
         kind = error.kind if is_fatal else ""
-        lines.append(report_line(name, "failed", error.message, error.details["hint"], kind))
-    ready = []
-    for engine, state in pacing.engine_states().items():
-        if state["resting"]:
-            source = engine.partition(" ")[0]
-            message = f"{ENGINES[source]['title']} rests for {pacing.spoken(state['rest_seconds'])}"
-            message += f" more, because it blocked a request with {state['signal']}."
-            hint = f"Wait; until then use {pacing.other_engines(source)}."
-            lines.append(report_line(name, "warning", message, hint))
-        else:
-            ready.append(engine + engine_facts(state))
+        return [failed(name, error.message, error.details["hint"], kind)]
+    lines, ready = [], []
+    for key, state in pacing.engine_states().items():
+        engine, _, use = key.partition(" ")
+        title = ENGINES[engine]["title"]
+        if seconds := state.rest_seconds():
+            message = f"{title} rests for {spoken(seconds)} more: {pacing.why_it_rests(state)}."
+            hint = f"Wait; until then use {pacing.other_engines(engine)}."
+            lines.append(warning(name, message, hint))
+        elif engine in keyless_engines() and not has_key(engine):
+            ready.append(key + engine_facts(state, pacing.pace_of(engine, use)))
     rest = "the others can be asked" if lines else "none rests"
-    return [*lines, report_line(name, "ok", f"{rest}: {', '.join(ready)}")] if ready else lines
+    return [*lines, ok(name, f"{rest}: {', '.join(ready)}")]
 
 
-def engine_facts(state: dict[str, Any]) -> str:
+def engine_facts(state: EngineState, pace: tuple[float, int]) -> str:
     """Return what is known of an engine's quota and of the wait for its next request, or ""."""
-    from websearch.engines.pacing import spoken
-
     facts = []
-    if "remaining" in state:
-        renewal = spoken(state["renewal_seconds"])
-        facts.append(f"{state['remaining']} requests left, renewed in {renewal}")
-    if state.get("queue_seconds"):
-        facts.append(f"next request in {spoken(state['queue_seconds'])}")
+    if state.remaining >= 0 and state.renewal > state.now:
+        renewal = spoken(state.renewal - state.now)
+        facts.append(f"{state.remaining} requests left, renewed in {renewal}")
+    if seconds := state.queue_seconds(pace):
+        facts.append(f"next request in {spoken(seconds)}")
     return f" ({'; '.join(facts)})" if facts else ""
 
 
@@ -254,25 +252,23 @@ def engine_facts(state: dict[str, Any]) -> str:
 
 def check_store() -> list[Line]:
     """Return the lines on the store of answers and pages."""
-    from contextlib import closing
-
     from websearch.store import PageStore
 
     with closing(PageStore()) as store:
         facts = store.stats()
     path, name, hint = facts["path"], "store", "Searches work without it."
     if store.warnings:
-        return [report_line(name, "warning", text, hint) for text in store.warnings]
+        return [warning(name, text, hint) for text in store.warnings]
     if path == ":memory:":
-        return [report_line(name, "ok", "kept nowhere (GLSI_DB_PATH is :memory:)")]
+        return [ok(name, "kept nowhere (GLSI_DB_PATH is :memory:)")]
     if not path or not is_writable(path):
         message = f"{path or 'Without a home folder it'} cannot be written, so nothing is kept."
         hint += " Set GLSI_DB_PATH to a file in a writable folder."
-        return [report_line(name, "warning", message, hint)]
+        return [warning(name, message, hint)]
     if not os.path.exists(path):
-        return [report_line(name, "ok", f"nothing kept yet (it would be {path})")]
+        return [ok(name, f"nothing kept yet (it would be {path})")]
     contents = f"{facts['answers']} answers, {facts['pages']} pages"
-    return [report_line(name, "ok", f"{path} ({facts['bytes'] / 1e6:.1f} MB, {contents})")]
+    return [ok(name, f"{path} ({facts['bytes'] / 1e6:.1f} MB, {contents})")]
 
 
 def is_writable(path: str) -> bool:
@@ -287,8 +283,6 @@ def is_writable(path: str) -> bool:
 
 def check_spending() -> list[Line]:
     """Return the line on requests that cost money and on budgets; none if there are neither."""
-    from contextlib import closing
-
     from websearch.store import PageStore
 
     name = "spending"
@@ -297,36 +291,33 @@ def check_spending() -> list[Line]:
     except SearchError as error:
         # Then web_search.py asks no engine that may cost money, and none in its place.
         kind = error.kind if any(map(costs_money, default_engines())) else ""
-        return [report_line(name, "failed", error.message, error.details["hint"], kind)]
+        return [failed(name, error.message, error.details["hint"], kind)]
     with closing(PageStore()) as store:
         spent = store.spent(this_month())
-        warnings = budget_warnings(limits, store)
+        is_near = budget_warnings(limits, store)
     parts = [
         f"{engine} {spent.get(engine, 0)}" + (f" of {limits[engine]}" if engine in limits else "")
         for engine in paid_engines()
         if engine in spent or engine in limits
     ]
-    if not parts:
-        return []
     message = f"requests that cost money in {this_month()}: {', '.join(parts)}"
-    if not warnings:
-        return [report_line(name, "ok", message)]
     hint = f"An engine is not asked once its number in {BUDGET_VARIABLE} is reached."
-    return [report_line(name, "warning", message, hint)]
+    if is_near:
+        return [warning(name, message, hint)]
+    return [ok(name, message)] if parts else []
 
 
 def check_log() -> list[Line]:
     """Return the line on the log of queries; none if there is no log."""
     path = os.environ.get("WEB_SEARCH_LOG", "")
-    message = f"every query is written to {path} (WEB_SEARCH_LOG)"
-    return [report_line("log", "ok", message)] if path else []
+    return [ok("log", f"every query is written to {path} (WEB_SEARCH_LOG)")] if path else []
 
 
 def check_private_addresses() -> list[Line]:
     """Return the line on the private addresses that read_page.py may fetch; none without any."""
     allowed = os.environ.get("WEB_SEARCH_ALLOW_PRIVATE", "").strip()
     message = f"read_page.py may fetch {shorten(allowed, 200)}"
-    return [report_line("private addresses", "ok", message)] if allowed else []
+    return [ok("private addresses", message)] if allowed else []
 
 
 # ===== the report =================================================================================
@@ -342,7 +333,7 @@ CHECKS: dict[str, Callable[[], list[Line]]] = {
     "addresses": check_addresses,
     "proxy": machine.check_proxies,
     "certificates": machine.check_certificates,
-    "keyless engines": check_keyless_engines,
+    "keyless engines": check_paced_engines,
     "sqlite": machine.check_sqlite,
     "browser": machine.check_browser,
     "store": check_store,
@@ -357,12 +348,11 @@ def run_one_check(name: str, work: Callable[[], list[Line]]) -> list[Line]:
     try:
         return work()
     except ImportError as error:
-        message, hint = f"It could not be checked: {error.name} cannot be loaded.", INSTALL_HINT
+        message, hint = f"{error.name} cannot be loaded.", INSTALL_HINT
     except Exception as error:  # noqa: BLE001  a broken machine is what this script is run on
         reason = common.internal_error(error, verbose=False)["error"]
         message, hint = f"It could not be checked. {reason}", "Report it, with this message."
-    kind = "internal" if name == "default engine" else ""
-    return [report_line(name, "failed", message, hint, kind)]
+    return [failed(name, message, hint, "internal" if name == "default engine" else "")]
 
 
 def run_check(params: dict[str, Any], report: ProgressCallback = None) -> Document:
@@ -372,18 +362,17 @@ def run_check(params: dict[str, Any], report: ProgressCallback = None) -> Docume
     """
 
     def operation(params: dict[str, Any]) -> Document:
-        from websearch.doctor_live import ask_all, live_engines, live_requests
+        from websearch import doctor_live
 
         deadline = common.deadline_of(params)
         secrets = http_client.read_secrets()
-        engines = live_engines(secrets) if params["live"] else []
+        engines = doctor_live.live_engines(secrets) if params["live"] else []
         if params.get("dry_run"):
-            raise common.DryRun(live_requests(engines))
+            raise common.DryRun(doctor_live.live_requests(engines))
         checks = [line for name, work in CHECKS.items() for line in run_one_check(name, work)]
         if report and engines:
             report(f"asking {', '.join(engines)}", 1, 2)
-        for engine, outcome in zip(engines, ask_all(engines, deadline), strict=True):
-            checks.append(report_line(f"{engine} live", *outcome))
+        checks += doctor_live.ask_all(engines, deadline)
         return report_document(checks, secrets)
 
     return common.run_operation("doctor.check", COMMANDS["check"], params, operation)
@@ -395,28 +384,19 @@ def report_document(checks: list[Line], secrets: dict[str, str]) -> Document:
     secrets: what secrets.yaml holds. Keys are hidden in every line, because a variable that should
     hold an address may hold a key by mistake.
     """
-    fatal = [line for line in checks if "kind" in line]
-    document: Document = {"ok": not fatal, "provider": "doctor"}
+    fatal = next((line for line in checks if "kind" in line), None)
+    document: Document = {"ok": True}
     if fatal:
-        reason = SearchError(fatal[0]["kind"], fatal[0]["message"], fatal[0]["hint"])
-        document = {**common.error_document(reason), "provider": "doctor"}
+        reason = SearchError(fatal.pop("kind"), fatal["message"], fatal["hint"])
+        document = common.error_document(reason)
     lines = [{name: text for name, text in line.items() if name != "kind"} for line in checks]
+    text = common.dump_json(common.clean_tree({**document, "provider": "doctor", "checks": lines}))
     keys = {source.get(name, "").strip() for source in (os.environ, secrets) for name in KEY_NAMES}
-    long = sorted((key for key in keys if len(key) >= http_client.SHORTEST_KEY), key=len)
-    cleaned: Document = common.clean_tree(hide_keys({**document, "checks": lines}, long[::-1]))
-    return cleaned
-
-
-def hide_keys(value: Any, keys: list[str]) -> Any:
-    """Return a document with these keys replaced in its texts."""
-    if isinstance(value, dict):
-        return {name: hide_keys(item, keys) for name, item in value.items()}
-    if isinstance(value, list):
-        return [hide_keys(item, keys) for item in value]
-    if isinstance(value, str):
-        for key in keys:
-            value = value.replace(key, "[key]")
-    return value
+    for key in sorted(keys, key=len, reverse=True):
+        if len(key) >= http_client.SHORTEST_KEY:
+            text = text.replace(json.dumps(key, ensure_ascii=False)[1:-1], "[key]")
+    hidden: Document = json.loads(text)
+    return hidden
 
 
 RUN: dict[str, Callable[..., Document]] = {"check": run_check, **key_file.RUN}
@@ -431,10 +411,10 @@ def to_markdown(document: Document) -> str:
             plans = [f"- {item['method']} {item['url']}" for item in document["request"]]
             return "\n".join(plans) or "Nothing would be sent."
         return key_file.to_markdown(document)
-    lines = []
-    for line in document["checks"]:
-        hint = f" {line['hint']}" if "hint" in line else ""
-        lines.append(f"- {line['status']:<8} {line['name']}: {line['message']}{hint}")
+    lines = [
+        f"- {line['status']:<8} {line['name']}: {line['message']} {line.get('hint', '')}".rstrip()
+        for line in document["checks"]
+    ]
     statuses = [line["status"] for line in document["checks"]]
     counts = {status: statuses.count(status) for status in ("ok", "warning", "failed")}
     summary = ", ".join(f"{number} {status}" for status, number in counts.items() if number)

@@ -9,6 +9,7 @@ import os
 import time
 
 from websearch.common import SearchError
+from websearch.doctor_machine import failed, ok, warning
 from websearch.engines import configured_engines
 from websearch.key_file import KEYS
 from websearch.search.ask import answer_question
@@ -18,9 +19,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from websearch.search.answers import Answer
-
-    Outcome = tuple[str, str, str]  # status (ok, warning, failed), message, hint
+    from websearch.doctor_machine import Line
 
 QUESTION = Question(1, "sourdough bread", ("auto",), {}, {}, "general", 3, max_age=0.0)
 
@@ -52,45 +51,43 @@ def live_requests(engines: list[str]) -> list[dict[str, Any]]:
     return [{"method": request["method"], "url": request["url"]} for request in requests]
 
 
-def ask_all(engines: list[str], deadline: float) -> list[Outcome]:
-    """Return what asking each engine shows, in their order; all are asked at the same time."""
+def ask_all(engines: list[str], deadline: float) -> list[Line]:
+    """Return the lines on what asking shows, in the order of the engines, all asked at once."""
     from concurrent.futures import ThreadPoolExecutor
 
     with ThreadPoolExecutor(max(1, len(engines))) as pool:
-        return list(pool.map(lambda name: ask_one(name, deadline), engines))
+        asks = [ask_gemini if engine == "gemini" else ask_one for engine in engines]
+        return list(pool.map(lambda ask, engine: ask(engine, deadline), asks, engines))
 
 
-def ask_one(engine: str, deadline: float) -> Outcome:
-    """Return what one question shows: the number of results, the seconds, and what it cost."""
-    started = time.monotonic()
-    if engine == "gemini":
-        return gemini_outcome(deadline - started)
+def ask_one(engine: str, deadline: float) -> Line:
+    """Return the line on one question: the number of results, the seconds, and what it cost."""
+    name, started = f"{engine} live", time.monotonic()
     answer = answer_question(QUESTION, engine, "", deadline)
     seconds = time.monotonic() - started
     if answer.error and answer.error.kind != "no_results":
-        return "failed", answer.error.message, answer.error.details.get("hint", "")
-    message = f"{len(answer.results)} results in {seconds:.1f} s, {cost(answer)}"
-    if not answer.results:
-        return "warning", message, "Ask it something else; it may answer strangers with nothing."
-    return "ok", message, ""
-
-
-def cost(answer: Answer) -> str:
-    """Return what an answer cost, in words."""
+        return failed(name, answer.error.message, answer.error.details["hint"])
     billed = sum(answer.billed.values())
-    return f"{billed} billed request{'s' * (billed > 1)}" if billed else "free"
+    cost = f"{billed} billed request{'s' * (billed > 1)}" if billed else "free"
+    message = f"{len(answer.results)} results in {seconds:.1f} s, {cost}"
+    if not answer.results:
+        return warning(
+            name, message, "Ask it something else; it may answer strangers with nothing."
+        )
+    return ok(name, message)
 
 
-def gemini_outcome(seconds: float) -> Outcome:
-    """Return what Gemini's list of models shows, which is free: an answer costs much more."""
+def ask_gemini(engine: str, deadline: float) -> Line:
+    """Return the line on Gemini's list of models, which is free: an answer costs much more."""
     import gemini_search
 
-    document = gemini_search.run_models({"timeout": max(0.1, seconds), "max_chars": 0})
+    name, seconds = f"{engine} live", max(0.1, deadline - time.monotonic())
+    document = gemini_search.run_models({"timeout": seconds, "max_chars": 0})
     if not document["ok"]:
-        return "failed", document["error"], document["details"].get("hint", "")
-    names, default = [model["name"] for model in document["models"]], document["default_model"]
-    message = f"The key is accepted; {len(names)} models, the default {default}"
-    if default not in names:
+        return failed(name, document["error"], document["details"].get("hint", ""))
+    models, default = [model["name"] for model in document["models"]], document["default_model"]
+    message = f"The key is accepted; {len(models)} models, the default {default}"
+    if default not in models:
         hint = "Set GEMINI_MODEL to one of the names that gemini_search.py models lists."
-        return "warning", f"{message} is not among them.", hint
-    return "ok", f"{message} among them.", ""
+        return warning(name, f"{message} is not among them.", hint)
+    return ok(name, f"{message} among them.")

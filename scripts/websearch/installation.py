@@ -9,7 +9,9 @@ from __future__ import annotations
 import contextlib
 import io
 import os
+import re
 import shlex
+import shutil
 import sys
 import tempfile
 from pathlib import Path
@@ -19,11 +21,10 @@ from websearch.skill_files import (
     EXECUTABLE,
     MANIFEST,
     NAME,
+    PLAIN,
     ROOT,
     InstallError,
     damaged_files,
-    is_cache,
-    is_clone,
     is_skill,
     mode_of,
     opencode_folder,
@@ -39,74 +40,68 @@ from websearch.skill_files import (
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
 # Files of a clone, which git and not this program keeps.
 CLONE_MARKS = (".git", "Makefile", "tests")
 OPENCODE_FOLDERS = ("tool", "plugin")  # names that every version of opencode knows
-# Each of our files outside of the skill begins with its mark.
-COMMAND_MARK = b"@rem " if os.name == "nt" else b"#!/bin/sh\n# "
-COMMAND_MARK += b"Part of the web-search skill: install.py uninstall removes it.\n"
-OPENCODE_MARK = b"// Part of the web-search skill"
+MARK = b"Part of the web-search skill"  # at the head of each of our files outside of the skill
 
-# ===== where it goes ==============================================================================
+# ===== installing and removing ====================================================================
 
 
 def check_target(target: Path) -> None:
     """Raise InstallError unless the target is free or a copy that may be replaced or removed."""
-    if target.is_symlink():
-        end = os.path.realpath(target)
-        raise InstallError(f"{target} is a link to {end}. Remove the link, then try again.")
     real = Path(os.path.realpath(target))
-    if ROOT in real.parents or (real == ROOT and is_clone()):
+    mark = next((mark for mark in CLONE_MARKS if os.path.lexists(target / mark)), "")
+    if target.is_symlink():
+        raise InstallError(f"{target} is a link to {real}. Remove the link, then try again.")
+    if ROOT in real.parents:
         raise InstallError(f"{target} is in the skill's own folder. Give another folder for dir.")
     if target.exists() and not target.is_dir():
         raise InstallError(f"{target} is no folder. Move it away.")
     if target.exists() and not is_skill(target) and any(target.iterdir()):
         raise InstallError(f"{target} does not hold this skill. Move it away, then try again.")
-    for mark in CLONE_MARKS:
-        if os.path.lexists(target / mark):
-            raise InstallError(
-                f"{target} is a clone of the repository (it holds {mark}). Update it with git, or "
-                "move it away, then try again."
-            )
-
-
-# ===== installing and removing ====================================================================
+    if mark:
+        raise InstallError(
+            f"{target} is a clone of the repository (it holds {mark}). Update it with git, or "
+            "move it away, then try again."
+        )
 
 
 def own_files(folder: Path) -> set[str]:
     """Return which files of a copy are ours: what its list names. Raises InstallError.
 
-    A copy without a list was made by other means: there the files of this version are ours.
+    A copy without a list was made by other means: there the files of this version are ours. Byte
+    code of scripts is ours, too: it comes back by itself.
     """
-    listed = read_manifest(folder) or skill_names()
-    return present_files(folder) & {*listed, MANIFEST}
+    listed = {*(read_manifest(folder) or skill_names()), MANIFEST}
+    return {
+        name
+        for name in present_files(folder)
+        if name in listed or re.fullmatch(r"scripts/(.+/)?__pycache__/[^/]+\.pyc", name)
+    }
 
 
 def install(target: Path) -> list[str]:
     """Bring a copy up to date and return the lines that say so; raises InstallError, OSError."""
-    import shutil
-
     files = skill_files()
     check_target(target)
     about = f"{target} ({len(files)} files, version {skill_version(files['SKILL.md'])})"
-    own = own_files(target)
-    if own == set(files) and all(is_current(target / name, name, files[name]) for name in own):
+    own, changed = own_files(target), damaged_files(target)[1]
+    if set(files) <= own and all(is_current(target / name, name, files[name]) for name in files):
         return [f"unchanged: {about}"]
-    users = sorted(name for name in present_files(target) - own if not is_cache(name))
+    users = sorted(present_files(target) - own)
     for name in users:
-        if name in files or any(file.startswith(f"{name}/") for file in files):
+        if any(f"{file}/".startswith(f"{name}/") for file in files):
             raise InstallError(f"{target / name} is in the way. Move it away, then try again.")
-    changed = damaged_files(target)[1]
-    verb = "updated" if own else "installed"
     target.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=f".{NAME}-", dir=target.parent) as folder:
         new, old = Path(folder, "new"), Path(folder, "old")
+        if target.exists():
+            shutil.copytree(target, new, symlinks=True)
+            remove_files(new, own)
         write_copy(new, files)
-        for name in users:
-            (new / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy2(target / name, new / name, follow_symlinks=False)
         if target.exists():
             target.rename(old)
         try:
@@ -115,10 +110,9 @@ def install(target: Path) -> list[str]:
             if old.exists():
                 old.rename(target)
             raise
-    lines = [f"{verb}: {about}"]
-    lines += [
-        f"  removed, no longer part of the skill: {name}" for name in sorted(own - set(files))
-    ]
+    gone = sorted(name for name in own - set(files) if not name.endswith(".pyc"))
+    lines = [f"{'updated' if own else 'installed'}: {about}"]
+    lines += [f"  removed, no longer part of the skill: {name}" for name in gone]
     lines += [f"  replaced, although it had been changed: {name}" for name in changed]
     return lines + [f"  kept, not part of the skill: {name}" for name in users]
 
@@ -130,16 +124,24 @@ def is_current(path: Path, name: str, data: bytes) -> bool:
 
 
 def write_copy(folder: Path, files: dict[str, bytes]) -> None:
-    """Write the skill's files into a new folder, with the same permissions under every umask."""
-    folder.mkdir()
+    """Write the skill's files into a folder, with the same permissions under every umask."""
     for name, data in files.items():
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(data)
         path.chmod(mode_of(name, data))
-    for path in [folder, *folder.rglob("*")]:
-        if path.is_dir():
-            path.chmod(EXECUTABLE)
+    for parent in {parent for name in files for parent in Path(name).parents}:
+        (folder / parent).chmod(EXECUTABLE)
+
+
+def remove_files(folder: Path, names: Iterable[str]) -> None:
+    """Remove files of a folder, and the folders in which nothing else is. Raises OSError."""
+    parents = {parent for name in names for parent in Path(name).parents}
+    for name in names:
+        (folder / name).unlink()
+    for parent in sorted(parents, key=lambda path: len(path.parts), reverse=True):
+        with contextlib.suppress(OSError):  # something is in it
+            (folder / parent).rmdir()
 
 
 def uninstall(target: Path) -> list[str]:
@@ -148,16 +150,48 @@ def uninstall(target: Path) -> list[str]:
         return [f"nothing to remove: {target} is not there"]
     check_target(target)
     own = own_files(target)
-    for name in own | {name for name in present_files(target) if is_cache(name)}:
-        (target / name).unlink()
-    for parent, _, _ in os.walk(target, topdown=False):
-        with contextlib.suppress(OSError):  # something is in it
-            os.rmdir(parent)
+    remove_files(target, own)
     users = [f"  kept, not part of the skill: {name}" for name in sorted(present_files(target))]
     return [f"removed: {target} ({len(own)} files)", *users]
 
 
-# ===== the opencode tool and plugin ===============================================================
+# ===== files outside of the skill: the opencode tool and plugin, the command web-search ===========
+
+
+def is_ours(path: Path) -> bool:
+    """Return whether a file was put there by this program: one of its first lines is marked."""
+    try:
+        return MARK in path.read_bytes()[:200]
+    except OSError:  # a folder, or a link to nothing
+        return False
+
+
+def write_marked(files: dict[Path, bytes], mode: int) -> list[str]:
+    """Write files that hold the mark, and return the lines; raises InstallError or OSError.
+
+    Files are copied, never linked: opencode cannot load a linked tool, and then no prompt works.
+    """
+    for path in files:
+        if path.exists() and not is_ours(path):
+            raise InstallError(f"{path} belongs to somebody else. Move it away, then try again.")
+    lines = []
+    for path, data in files.items():
+        is_same = path.is_file() and not path.is_symlink() and path.read_bytes() == data
+        if not is_same:
+            replace_file(path, data, mode)
+        lines.append(f"{'unchanged' if is_same else 'written'}: {path}")
+    return lines
+
+
+def remove_marked(paths: Iterable[Path]) -> list[str]:
+    """Remove files that hold the mark, and return the lines; raises OSError."""
+    lines = []
+    for path in filter(os.path.lexists, paths):
+        if is_ours(path):
+            path.unlink()
+        verb = "left, it belongs to somebody else" if os.path.lexists(path) else "removed"
+        lines.append(f"{verb}: {path}")
+    return lines
 
 
 def opencode_files(target: Path) -> dict[Path, bytes]:
@@ -172,61 +206,28 @@ def opencode_files(target: Path) -> dict[Path, bytes]:
     return {target / path.relative_to(source): path.read_bytes() for path in paths}
 
 
-def begins_with(path: Path, mark: bytes) -> bool:
-    """Return whether a file was put there by this program, which begins it with a mark."""
-    try:
-        return path.read_bytes().startswith(mark)
-    except OSError:  # a folder, or a link to nothing
-        return False
-
-
 def install_opencode(target: Path) -> list[str]:
-    """Copy the tool and the plugin and return the lines; raises InstallError or OSError.
-
-    Files are copied, never linked: opencode cannot load a linked tool, and then no prompt works.
-    """
+    """Copy the tool and the plugin and return the lines; raises InstallError or OSError."""
     files = opencode_files(target)
-    for path in files:
-        if path.parent.is_symlink():
-            message = f"{path.parent} is a link; opencode finds no packages through it."
-            raise InstallError(f"{message} Make it a folder.")
-        if path.exists() and not begins_with(path, OPENCODE_MARK):
-            raise InstallError(
-                f"{path} belongs to somebody else. Rename it (opencode loads every file of "
-                f"{path.parent.relative_to(target)}/), then try again."
-            )
-    lines = []
-    for path, content in files.items():
-        if not path.is_symlink() and path.exists() and path.read_bytes() == content:
-            lines.append(f"unchanged: {path}")
-            continue
-        lines.append(f"{'updated' if path.exists() else 'copied'}: {path}")
-        replace_file(path, content)
-    lines.append(
-        "The tool looks for the scripts in the folders where opencode finds skills. To use those "
-        f"of this folder:\n  export WEB_SEARCH_SKILL_DIR='{ROOT}'"
-    )
-    return [*lines, "Start opencode anew; it loads tools when it starts."]
+    if link := next((path.parent for path in files if path.parent.is_symlink()), None):
+        message = f"{link} is a link; opencode finds no packages through it. Make it a folder."
+        raise InstallError(message)
+    where = "The tool looks for the scripts in the folders where opencode finds skills. To use "
+    where += f"those of this folder:\n  export WEB_SEARCH_SKILL_DIR='{ROOT}'"
+    return [
+        *write_marked(files, PLAIN),
+        where,
+        "Start opencode anew; it loads tools when it starts.",
+    ]
 
 
 def uninstall_opencode(target: Path) -> list[str]:
     """Remove what install_opencode copied and return the lines; raises InstallError or OSError."""
-    lines = []
-    files = opencode_files(target)
-    for path in files:
-        if begins_with(path, OPENCODE_MARK):
-            path.unlink()
-            lines.append(f"removed: {path}")
-        elif os.path.lexists(path):
-            lines.append(f"left, it belongs to somebody else: {path}")
-    folders = {path.parent for path in files}
-    for folder in sorted(folders, key=lambda path: len(path.parts), reverse=True):
+    lines = remove_marked(opencode_files(target))
+    for name in ("tool/shared", "tool", "plugin"):
         with contextlib.suppress(OSError):  # something is in it, or it is not there
-            folder.rmdir()
+            (target / name).rmdir()
     return lines or [f"nothing to remove in {target}"]
-
-
-# ===== the command web-search =====================================================================
 
 
 def command_path() -> Path:
@@ -237,36 +238,24 @@ def command_path() -> Path:
 def command_text(skill: Path) -> bytes:
     """Return the command that starts the front door of a copy of the skill."""
     script = str(skill / "scripts/web_search.py")
+    mark = f"{MARK.decode()}: install.py uninstall removes it."
     if os.name == "nt":
-        return COMMAND_MARK + f'@uv run --quiet --script "{script}" %*\n'.encode()
+        return f'@rem {mark}\n@uv run --quiet --script "{script}" %*\n'.encode()
     quoted = shlex.quote(script)
-    lines = (
+    return (
+        f"#!/bin/sh\n# {mark}\n"
         f'if command -v uv >/dev/null 2>&1; then exec uv run --quiet --script {quoted} "$@"; fi\n'
         f'exec python3 {quoted} "$@"\n'
-    )
-    return COMMAND_MARK + lines.encode()
+    ).encode()
 
 
 def install_command(skill: Path) -> list[str]:
     """Write the command and return the lines that say so; raises InstallError, OSError."""
     path = command_path()
-    if os.path.lexists(path) and not begins_with(path, COMMAND_MARK):
-        raise InstallError(f"{path} belongs to somebody else. Move it away, then try again.")
-    replace_file(path, command_text(skill))
-    path.chmod(EXECUTABLE)
-    lines = [f"command: {path}"]
+    lines = write_marked({path: command_text(skill)}, EXECUTABLE)
     if str(path.parent) not in os.environ.get("PATH", "").split(os.pathsep):
         lines.append(f"  {path.parent} is not in PATH; add it there, or give the whole path.")
     return lines
-
-
-def uninstall_command() -> list[str]:
-    """Remove the command if it is ours, and return the lines that say so; raises OSError."""
-    path = command_path()
-    if not begins_with(path, COMMAND_MARK):
-        return []
-    path.unlink()
-    return [f"removed: {path}"]
 
 
 # ===== command line ===============================================================================
@@ -278,19 +267,17 @@ def run_for_each(work: Callable[[Path], list[str]], targets: list[Path]) -> int:
     for target in targets:
         end = os.path.realpath(target)
         others = [os.path.realpath(other) for other in targets if other != target]
-        is_own = end == str(ROOT) and (target.is_symlink() or is_clone() or work is install)
-        if is_own or (target.is_symlink() and end in others):
-            what = f"a link to {end}" if target.is_symlink() else "where this program runs"
-            print(f"left: {target} is {what}")
-            continue
-        try:
-            print("\n".join(work(target)))
-        except InstallError as error:
-            print(f"error: {error}", file=sys.stderr)
-            code = 2
-        except OSError as error:
-            print(f"error: {error}. Give a folder that you can write to: --dir", file=sys.stderr)
-            code = 2
+        if target.is_symlink() and end in (str(ROOT), *others):
+            print(f"left: {target} is a link to {end}")
+        elif end == str(ROOT) and work is install:
+            print(f"left: {target} is where this program runs")
+        else:
+            try:
+                print("\n".join(work(target)))
+            except (InstallError, OSError) as error:
+                advice = "" if isinstance(error, InstallError) else ". Give another folder: --dir"
+                print(f"error: {error}{advice}", file=sys.stderr)
+                code = 2
     return code
 
 
@@ -298,34 +285,25 @@ def argument_parser(description: str) -> argparse.ArgumentParser:
     """Return the parser of the command line."""
     import argparse
 
-    parser = argparse.ArgumentParser(
-        prog="install.py",
-        description=description,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    form = argparse.RawDescriptionHelpFormatter
+    parser = argparse.ArgumentParser("install.py", description=description, formatter_class=form)
     parser.add_argument("--version", action="version", version=f"%(prog)s {VERSION}")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
-    skills_folder = "skills folder to use instead of both"
-    for name, help_text, folder in (
-        ("install", "copy the skill into the skills folders", skills_folder),
-        ("uninstall", "remove it again", skills_folder),
-        ("package", "write dist/: the skill, a bundle for Claude Desktop", ""),
-        (
-            "opencode",
-            "copy the opencode tool and plugin",
-            "a project, instead of the user's folder",
-        ),
-    ):
-        command = commands.add_parser(name, help=help_text, description=help_text)
-        if folder:
-            command.add_argument("--dir", metavar="FOLDER", help=folder)
-        if name == "install":
-            command_help = f"also put the command {NAME} into ~/.local/bin"
-            command.add_argument(
-                "--command", dest="with_command", action="store_true", help=command_help
-            )
-        if name == "opencode":
-            command.add_argument("--uninstall", action="store_true", help="remove them again")
+    helps = {
+        "install": "copy the skill into the skills folders",
+        "uninstall": "remove it again",
+        "package": "write dist/: the skill, a bundle for Claude Desktop",
+        "opencode": "copy the opencode tool and plugin",
+    }
+    parsers = {name: commands.add_parser(name, help=text) for name, text in helps.items()}
+    for name in ("install", "uninstall"):
+        parsers[name].add_argument("--dir", help="skills folder to use instead of both")
+    command_help = f"also put the command {NAME} into ~/.local/bin"
+    parsers["install"].add_argument("--command", dest="with_command", action="store_true",
+                                    help=command_help)  # fmt: skip
+    opencode = parsers["opencode"]
+    opencode.add_argument("--dir", help="a project, instead of the user's folder")
+    opencode.add_argument("--uninstall", action="store_true", help="remove them again")
     return parser
 
 
@@ -342,8 +320,8 @@ def run_command(arguments: argparse.Namespace) -> int:
         return 0
     targets = target_folders(arguments.dir)
     if arguments.command == "uninstall":
-        for line in [] if arguments.dir else uninstall_command():
-            print(line)
+        if not arguments.dir and is_ours(command_path()):
+            print("\n".join(remove_marked([command_path()])))
         return run_for_each(uninstall, targets)
     code = run_for_each(install, targets)
     if code == 0 and arguments.with_command:

@@ -5,11 +5,13 @@ A value comes from standard input alone, never from a flag, and is never shown.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import sys
+from pathlib import Path
 
-from websearch import common, http_client
+from websearch import common, http_client, skill_files
 from websearch.common import SearchError
 from websearch.engines import ENGINES
 
@@ -128,32 +130,32 @@ def ask_value(name: str) -> str:
 
 
 def write_key(path: str, name: str, value: str) -> None:
-    """Write NAME: value into secrets.yaml with mode 600, and keep what else is there.
+    """Write NAME: value into secrets.yaml with mode 600, and keep every other byte of it.
 
-    Raises OSError. A file that is a link stays one: its target is replaced.
+    Raises OSError, and SearchError for a file that is too long to be read whole. A file that is a
+    link stays one: its target is replaced.
     """
-    import tempfile
-
-    path = os.path.realpath(path)
-    try:
-        lines = read_text(path).splitlines()
-    except FileNotFoundError:
-        lines = []
-    entry = f"{name}: {value}"
-    numbers = [number for number, line in enumerate(lines) if re.match(rf"\s*{name}\s*:", line)]
+    text = ""
+    with (
+        contextlib.suppress(FileNotFoundError),
+        open(path, encoding="utf-8", errors="surrogateescape", newline="") as file,
+    ):
+        text = file.read()
+    if len(text) > common.MAX_INPUT_BYTES:
+        message = f"{path} is longer than the {common.MAX_INPUT_BYTES:,} characters that are read."
+        raise SearchError("invalid_input", message, "Take out of it what is no key.")
+    lines = text.splitlines(keepends=True)
+    entry = f"{name}: {value}\n"
+    numbers = [n for n, line in enumerate(lines) if re.match(rf"\ufeff?\s*{name}\s*:", line)]
     if numbers:
-        lines = [line for number, line in enumerate(lines) if number not in numbers[1:]]
+        lines = [line for n, line in enumerate(lines) if n not in numbers[1:]]
         lines[numbers[0]] = entry
     else:
+        lines += ["\n"] if lines and not lines[-1].endswith(("\n", "\r")) else []
         lines.append(entry)
-    folder = os.path.dirname(path)
-    os.makedirs(folder, mode=0o700, exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix=".", dir=folder) as part_folder:
-        part = os.path.join(part_folder, "secrets.yaml")
-        with open(part, "x", encoding="utf-8") as file:
-            os.chmod(part, 0o600)
-            file.write("\n".join(lines) + "\n")
-        os.replace(part, path)
+    os.makedirs(os.path.dirname(os.path.realpath(path)), mode=0o700, exist_ok=True)
+    data = "".join(lines).encode("utf-8", "surrogateescape")
+    skill_files.replace_file(Path(os.path.realpath(path)), data, 0o600)
 
 
 def to_markdown(document: Document) -> str:

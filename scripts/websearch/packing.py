@@ -5,13 +5,15 @@ Each is the same byte for byte wherever and whenever it is made.
 
 from __future__ import annotations
 
+import io
 import json
+import zipfile
 
 from websearch.skill_files import (
     NAME,
     ROOT,
     InstallError,
-    is_clone,
+    kind_of_copy,
     mode_of,
     replace_file,
     sha256_of,
@@ -30,14 +32,34 @@ LEAST_PYTHON = ">=3.10"
 REGISTRY_FILE = "server.json"
 
 
+def package() -> list[str]:
+    """Write the packages and return what was done, a line each; raises InstallError or OSError."""
+    files = skill_files()
+    if "LICENSE" not in files or not (ROOT / REGISTRY_FILE).is_file():
+        raise InstallError(f"{ROOT} is {kind_of_copy()}. Run package in a clone of the repository.")
+    registry = json.loads((ROOT / REGISTRY_FILE).read_bytes())
+    bundle = archive(bundle_files(files, registry))
+    # Publishing wants the digest of the very bundle that the entry leads to.
+    registry["packages"][0]["fileSha256"] = sha256_of(bundle)
+    packages = {
+        f"{NAME}.skill": archive(files, f"{NAME}/"),
+        f"{NAME}.mcpb": bundle,
+        REGISTRY_FILE: as_json(registry),
+    }
+    lines, version = [], skill_version(files["SKILL.md"])
+    for name, data in packages.items():
+        path = ROOT / "dist" / name
+        replace_file(path, data)
+        lines.append(f"written: {path} ({len(data)} bytes, version {version})")
+        lines.append(f"  sha256: {sha256_of(data)}")
+    return lines
+
+
 def archive(files: dict[str, bytes], folder: str = "") -> bytes:
     """Return a zip file with these files, in a folder (with its slash) or at its top.
 
     Nothing is compressed: zlib's output differs between its versions, and the skill is small.
     """
-    import io
-    import zipfile
-
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_STORED) as packed:
         for name, data in files.items():
@@ -48,7 +70,9 @@ def archive(files: dict[str, bytes], folder: str = "") -> bytes:
     return buffer.getvalue()
 
 
-# ===== the bundle for Claude Desktop ==============================================================
+def as_json(document: dict[str, Any]) -> bytes:
+    """Return a document as the text of a file."""
+    return (json.dumps(document, indent=2) + "\n").encode()
 
 
 def bundle_files(files: dict[str, bytes], registry: dict[str, Any]) -> dict[str, bytes]:
@@ -62,29 +86,40 @@ def bundle_files(files: dict[str, bytes], registry: dict[str, Any]) -> dict[str,
         f'[project]\nname = "{NAME}"\nversion = "{version}"\n'
         f'requires-python = "{LEAST_PYTHON}"\ndependencies = []\n'
     )
-    server = {name: data for name, data in files.items() if name.startswith("scripts/")}
     return {
         "manifest.json": as_json(bundle_manifest(version, registry)),
         "pyproject.toml": project.encode(),
         "LICENSE": files["LICENSE"],
-        **server,
+        **{name: data for name, data in files.items() if name.startswith("scripts/")},
     }
 
 
-def bundle_manifest(number: str, registry: dict[str, Any]) -> dict[str, Any]:
+def bundle_manifest(version: str, registry: dict[str, Any]) -> dict[str, Any]:
     """Return the bundle's manifest; the host asks for the keys, and stores them.
 
-    number: the skill's version. registry: as in bundle_files. Each key has a default, because a
-    host hands the placeholder itself to the server where it has nothing to put in.
+    version: the skill's. registry: as in bundle_files. Each key has a default, because a host hands
+    the placeholder itself to the server where it has nothing to put in.
     """
     from websearch.servers.mcp_tools import tool_definitions
 
     keys = registry["packages"][0]["environmentVariables"]
+    options = {
+        key["name"].lower(): {
+            "type": "string",
+            "title": key["name"],
+            "description": f"{key['description']} (optional)",
+            "sensitive": True,
+            "required": False,
+            "default": "",
+        }
+        for key in keys
+    }
+    names = ("name", "description")
     return {
         "manifest_version": BUNDLE_VERSION,
         "name": NAME,
         "display_name": registry["title"],
-        "version": number,
+        "version": version,
         "description": registry["description"],
         "author": {"name": "The web-search authors"},
         "license": "MIT",
@@ -95,63 +130,13 @@ def bundle_manifest(number: str, registry: dict[str, Any]) -> dict[str, Any]:
             "mcp_config": {
                 "command": "uv",
                 "args": ["run", "--script", f"${{__dirname}}/{SERVER}"],
-                "env": {key["name"]: f"${{user_config.{key['name'].lower()}}}" for key in keys},
+                "env": {name.upper(): f"${{user_config.{name}}}" for name in options},
             },
         },
-        "user_config": {
-            key["name"].lower(): {
-                "type": "string",
-                "title": key["name"],
-                "description": f"{key['description']} (optional)",
-                "sensitive": True,
-                "required": False,
-                "default": "",
-            }
-            for key in keys
-        },
-        "tools": [
-            {"name": tool["name"], "description": tool["description"]}
-            for tool in tool_definitions(every=True)
-        ],
+        "user_config": options,
+        "tools": [{name: tool[name] for name in names} for tool in tool_definitions(every=True)],
         "compatibility": {
             "platforms": ["darwin", "win32", "linux"],
             "runtimes": {"python": LEAST_PYTHON},
         },
     }
-
-
-def as_json(document: dict[str, Any]) -> bytes:
-    """Return a document as the text of a file."""
-    return (json.dumps(document, indent=2) + "\n").encode()
-
-
-# ===== dist/ ======================================================================================
-
-
-def package() -> list[str]:
-    """Write the packages and return what was done, a line each; raises InstallError or OSError."""
-    if not is_clone():
-        raise InstallError(
-            f"{ROOT} is an installed copy. Run package in a clone of the repository."
-        )
-    files = skill_files()
-    registry = json.loads((ROOT / REGISTRY_FILE).read_bytes())
-    bundle = archive(bundle_files(files, registry))
-    # Publishing wants the digest of the very bundle that the entry leads to.
-    registry["packages"][0]["fileSha256"] = sha256_of(bundle)
-    packages = {
-        f"{NAME}.skill": archive(files, f"{NAME}/"),
-        f"{NAME}.mcpb": bundle,
-        REGISTRY_FILE: as_json(registry),
-    }
-    version = skill_version(files["SKILL.md"])
-    lines = []
-    for name, data in packages.items():
-        path = ROOT / "dist" / name
-        is_same = path.is_file() and path.read_bytes() == data
-        if not is_same:
-            replace_file(path, data)
-        verb = "unchanged" if is_same else "written"
-        lines.append(f"{verb}: {path} ({len(data)} bytes, version {version})")
-        lines.append(f"  sha256: {sha256_of(data)}")
-    return lines

@@ -1,12 +1,13 @@
 """The skill's files and folders: what belongs to it, where copies go, what a copy holds.
 
-The files may come from a clone of the repository or from a copy that was installed or unpacked.
-FILES.sha256 in a copy lists what is ours (`sha256sum -c` checks it). Any other file there is the
-user's.
+The files may come from a clone of the repository, from a copy that was installed or unpacked, or
+from any other copy. FILES.sha256 in an installed one lists what is ours (`sha256sum -c` checks it).
+Any other file there is the user's.
 """
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
 import tempfile
@@ -20,15 +21,16 @@ SKILLS_FOLDERS = {
     ".claude/skills": "Claude Code",
     ".agents/skills": "Codex, Gemini CLI, Cursor, opencode",
 }
-# What an agent or a user needs; patterns of pathlib. Evaluations are for developers.
-PARTS = (
-    "SKILL.md",
-    "LICENSE",
-    "scripts/**/*.py",
-    "scripts/**/*.css",
-    "references/**/*",
-    "assets/**/*",
-)
+# What an agent or a user needs: patterns of pathlib -> whether a copy may lack it. Evaluations are
+# for developers.
+PARTS = {
+    "SKILL.md": False,
+    "LICENSE": True,
+    "scripts/**/*.py": False,
+    "scripts/**/*.css": False,
+    "references/**/*": False,
+    "assets/**/*": False,
+}
 LEFT_OUT = ("assets/evals",)
 # Endings of the skill's files ("" is for LICENSE); files with other endings are left out.
 SUFFIXES = ("", ".css", ".md", ".py", ".yaml", ".yml", ".json", ".toml", ".ts")
@@ -44,40 +46,24 @@ def skill_files() -> dict[str, bytes]:
 
     Raises InstallError if a part is missing, is a link, or is not as it was installed.
     """
-    names = skill_names()
     missing, changed = damaged_files(ROOT)
     if missing or changed:
         damaged = ", ".join([*missing, *changed][:5])
         raise InstallError(f"{ROOT} is not as it was installed: {damaged}. Install it anew.")
-    files = {name: (ROOT / name).read_bytes() for name in names}
+    files = {name: (ROOT / name).read_bytes() for name in skill_names()}
     lines = [f"{sha256_of(data)}  {name}\n" for name, data in files.items()]
     return {**files, MANIFEST: "".join(lines).encode()}
 
 
 def skill_names() -> list[str]:
     """Return the paths of the skill's files, in order; raises InstallError."""
-    return part_names() if is_clone() else sorted(read_manifest(ROOT))
-
-
-def sha256_of(data: bytes) -> str:
-    """Return the SHA-256 digest of data in hexadecimal digits."""
-    import hashlib
-
-    return hashlib.sha256(data).hexdigest()
-
-
-def is_clone() -> bool:
-    """Return whether this program runs in a clone: an installed copy has a list of its files."""
-    return not (ROOT / MANIFEST).is_file()
-
-
-def part_names() -> list[str]:
-    """Return the paths of the skill's files in the repository, in order; raises InstallError."""
+    if listed := read_manifest(ROOT):
+        return sorted(listed)
     names = []
-    for pattern in PARTS:
+    for pattern, is_optional in PARTS.items():
         paths = [path for path in ROOT.glob(pattern) if is_part(path.relative_to(ROOT))]
-        if not paths:
-            raise InstallError(f"{ROOT} holds no {pattern}. Run this in the whole repository.")
+        if not paths and not is_optional:
+            raise InstallError(f"{ROOT} holds no {pattern}. Run this in a whole copy of the skill.")
         for path in paths:
             if path.is_symlink():
                 raise InstallError(f"{path} is a link; the skill holds none. Put a file there.")
@@ -88,10 +74,22 @@ def part_names() -> list[str]:
 
 def is_part(path: Path) -> bool:
     """Return whether a path below a part is the skill's: no cache, no secret, no editor's copy."""
-    hidden = any(part.startswith(".") or part == "__pycache__" for part in path.parts)
-    private = path.name == "secrets.yaml" or path.suffix not in SUFFIXES
-    evaluation = path.as_posix().startswith(LEFT_OUT)
-    return not (hidden or private or evaluation)
+    is_hidden = any(part.startswith((".", "__pycache__")) for part in path.parts)
+    is_other = path.name == "secrets.yaml" or path.suffix not in SUFFIXES
+    return not (is_hidden or is_other or path.as_posix().startswith(LEFT_OUT))
+
+
+def kind_of_copy() -> str:
+    """Return what this program runs in, in words."""
+    if (ROOT / MANIFEST).is_file():
+        return "a complete installed copy"
+    is_clone = (ROOT / ".git").exists()
+    return "a clone of the repository" if is_clone else f"a copy without a list ({MANIFEST})"
+
+
+def sha256_of(data: bytes) -> str:
+    """Return the SHA-256 digest of data in hexadecimal digits."""
+    return hashlib.sha256(data).hexdigest()
 
 
 def mode_of(name: str, data: bytes) -> int:
@@ -120,14 +118,8 @@ def present_files(folder: Path) -> set[str]:
     paths = set()
     for parent, folders, names in os.walk(folder):
         links = [name for name in folders if os.path.islink(os.path.join(parent, name))]
-        for name in [*names, *links]:
-            paths.add(Path(parent, name).relative_to(folder).as_posix())
+        paths |= {Path(parent, name).relative_to(folder).as_posix() for name in [*names, *links]}
     return paths
-
-
-def is_cache(path: str) -> bool:
-    """Return whether a file is Python's byte code of a script, which comes back by itself."""
-    return bool(re.fullmatch(r"scripts/(.+/)?__pycache__/[^/]+\.pyc", path))
 
 
 def read_manifest(folder: Path) -> dict[str, str]:
@@ -154,33 +146,31 @@ def damaged_files(folder: Path) -> tuple[list[str], list[str]]:
     return [name for name in listed if name not in present], changed
 
 
-def replace_file(path: Path, data: bytes) -> None:
+def replace_file(path: Path, data: bytes, mode: int = PLAIN) -> None:
     """Write a file, whole or not at all; a link is replaced by the file. Raises OSError."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=".", dir=path.parent) as folder:
         part = Path(folder, path.name)
         part.write_bytes(data)
+        part.chmod(mode)
         part.replace(path)
 
 
 # ===== where copies go ============================================================================
 
 
-def folder_argument(text: str, what: str) -> Path:
-    """Return the folder that dir names, made absolute; raises InstallError.
-
-    what: the kind of folder, for the message. A folder that is not there is returned, too.
-    """
+def absolute(text: str) -> Path:
+    """Return the folder that a text names, which need not be there; raises InstallError."""
     folder = Path(os.path.abspath(Path(text).expanduser()))
     if not text.strip() or (folder.exists() and not folder.is_dir()):
-        raise InstallError(f"{text!r} is no folder. Give {what} for dir.")
+        raise InstallError(f"{text!r} is no folder. Give another one for dir.")
     return folder
 
 
 def target_folders(skills_folder: str | None) -> list[Path]:
     """Return the folders that the skill is installed into; raises InstallError."""
     if skills_folder is not None:
-        folder = folder_argument(skills_folder, "a skills folder")
+        folder = absolute(skills_folder)
         return [folder if folder.name == NAME else folder / NAME]
     home = Path("~").expanduser()
     if not home.is_absolute():
@@ -194,12 +184,10 @@ def opencode_folder(project: str | None) -> Path:
     Raises InstallError.
     """
     if project is not None:
-        folder = folder_argument(project, "the project's folder")
+        folder = absolute(project)
         if not folder.is_dir():
             raise InstallError(f"{project!r} is no folder. Give the project's folder for dir.")
         return folder if folder.name == ".opencode" else folder / ".opencode"
-    if folder_of_user := os.environ.get("OPENCODE_CONFIG_DIR"):
-        return Path(os.path.abspath(Path(folder_of_user).expanduser()))
     config = os.environ.get("XDG_CONFIG_HOME", "")
-    home = Path("~/.config").expanduser()
-    return (Path(config) if os.path.isabs(config) else home) / "opencode"
+    of_user = f"{config if os.path.isabs(config) else '~/.config'}/opencode"
+    return absolute(os.environ.get("OPENCODE_CONFIG_DIR") or of_user)

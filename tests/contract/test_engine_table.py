@@ -147,7 +147,7 @@ class AnEngineMore(SmallWebCase):
     def test_doctor_knows_its_address_and_its_pace(self) -> None:
         document = json.loads(self.run_command(str(self.scripts / "doctor.py")))
         lines = {line["name"]: line["message"] for line in document["checks"]}
-        self.assertIn(self.server.url, lines["TINY_BASE_URL"])
+        self.assertIn(f"TINY_BASE_URL ({self.server.url}", lines["addresses"])
         self.assertRegex(lines["keyless engines"], r"\btiny\b")
 
     def test_the_schema_of_the_mcp_tool_lists_it(self) -> None:

@@ -578,6 +578,42 @@ def debug_command() -> list[Check]:
         ]
 
 
+def whose_script() -> list[Check]:
+    """Where a script may come from, in whose hands the user's keys would be."""
+    with workplace() as place:
+        place.install()
+        above = place.make_skill(place.folder / ".claude/skills/web-search", "serper_search.py")
+        shutil.rmtree(place.project / ".git")
+        climbed = place.run_tool({"query": "python"})
+        subprocess.run(["git", "init", "-q", str(place.folder)], check=True)
+        inside = place.run_tool({"query": "python", "count": 1})
+        os.chown(above / "scripts/serper_search.py", 1 if os.geteuid() == 0 else -1, -1)
+        foreign = place.run_tool({"query": "python"})
+        own = place.make_skill(place.home / ".claude/skills/web-search", "serper_search.py")
+        (above / "scripts/serper_search.py").write_text("print('{\"ok\": true}')")
+        os.chown(above / "scripts/serper_search.py", os.geteuid(), -1)
+        first = place.run_tool({"query": "python", "count": 1})
+        return [
+            (
+                "outside of a repository no folder above the project is looked into",
+                is_error(climbed, "internal", "was not found")
+                and f"{place.folder}/.claude" not in climbed["error"],
+                climbed,
+            ),
+            ("inside of a repository the folders up to its own are", inside["ok"] is True, inside),
+            (
+                "a script of another user is not run, and the message says why",
+                os.geteuid() != 0 or is_error(foreign, "internal", "another user's"),
+                foreign,
+            ),
+            (
+                "the user's own skill goes before the project's",
+                "results" in first and own.is_dir(),
+                first,
+            ),
+        ]
+
+
 def permissions() -> list[Check]:
     """opencode's own permissions hold for the tool."""
     with workplace() as place:
@@ -828,6 +864,7 @@ SCENARIOS: list[Callable[[], list[Check]]] = [
     one_file,
     offered_tools,
     debug_command,
+    whose_script,
     permissions,
     in_opencodes_bun,
     in_newest_bun,

@@ -5,6 +5,8 @@ Where ENGINE_SAMPLES names folders with saved result pages, those are read, too.
 
 from __future__ import annotations
 
+import contextlib
+import copy
 import html
 import html.parser
 import json
@@ -12,7 +14,6 @@ import os
 import random
 import shlex
 import sqlite3
-import stat
 import subprocess
 import sys
 import tempfile
@@ -44,6 +45,7 @@ from tests.support import (
 
 engines: Any = load_script("websearch.engines")
 html_tree: Any = load_script("websearch.html_tree")
+durations: Any = load_script("websearch.durations")
 duckduckgo: Any = load_script("websearch.engines.duckduckgo")
 google: Any = load_script("websearch.engines.google")
 keyless: Any = load_script("websearch.engines.keyless")
@@ -55,6 +57,7 @@ searxng: Any = load_script("websearch.engines.searxng")
 command = load_script("keyless_search")
 common = load_script("websearch.common")
 http_client = load_script("websearch.http_client")
+store_file: Any = load_script("websearch.store_file")
 REQUEST = messages.EngineRequest("https://engine.example/", {})
 SCRIPT = "keyless_search.py"
 ENGINES = ["duckduckgo", "google", "searxng", "wikipedia"]
@@ -847,7 +850,7 @@ class CannedAnswers(CannedKeylessCase):
         run = call_main(command, "tea", "--engine", "searxng")
         self.assertEqual(run.document["details"]["kind"], "blocked")
         self.assertIn("a bot check", run.document["error"])
-        self.assertTrue(pacing.engine_states()["searxng"]["resting"])
+        self.assertTrue(pacing.present_state("searxng").rest_seconds())
         self.assertNotIn("color:red", run.stdout.decode())
 
     def test_a_page_whose_title_only_speaks_of_a_check_is_no_wall(self) -> None:
@@ -1188,94 +1191,113 @@ class TreeTest(unittest.TestCase):
 # ----- pacing: the rules
 
 
-def state(**given: Any) -> dict[str, Any]:
-    return {**pacing.fresh_state(), **given}
-
-
 class PacingRules(unittest.TestCase):
     """Pure rules over a state, with a clock of the test's own."""
 
-    def reserve(self, of: dict[str, Any], now: float, interval: float, left: float) -> float:
-        pacing.follow_clock(of, now)
-        wait: float = pacing.reserve_slot(of, now, "duckduckgo", (interval, 1), left)
+    def setUp(self) -> None:
+        self.state = pacing.EngineState()
+
+    def at(self, now: float) -> Any:
+        """The state at a moment."""
+        with mock.patch.object(pacing.time, "time", return_value=now):
+            return self.state.set_clock()
+
+    def reserve(self, now: float, interval: float, left: float) -> float:
+        wait: float = self.at(now).reserve("duckduckgo", (interval, 1), left, False)
         return wait
 
     def test_callers_get_slots_one_interval_apart(self) -> None:
-        of = state()
-        waits = [self.reserve(of, 1000.0, 1.0, 99) for _ in range(4)]
+        waits = [self.reserve(1000.0, 1.0, 99) for _ in range(4)]
         self.assertEqual(waits, [0, 1, 2, 3])
-        self.assertEqual(self.reserve(of, 1003.5, 1.0, 99), 0.5)
-        self.assertEqual(self.reserve(of, 2000.0, 1.0, 99), 0)
+        self.assertEqual(self.reserve(1003.5, 1.0, 99), 0.5)
+        self.assertEqual(self.reserve(2000.0, 1.0, 99), 0)
 
     def test_slots_of_any_callers_at_any_times_are_never_closer_than_the_interval(self) -> None:
         source = random.Random(1)
         for _ in range(200):
-            of, now, last = state(), 5000.0, 0.0
+            self.setUp()
+            now, last, interval = 5000.0, 0.0, source.choice([0.5, 1.0, 2.0])
             for _ in range(30):
                 now += source.choice([0, 0.001, 0.3, 1, 5]) * source.random()
-                interval = source.choice([0.5, 1.0, 2.0])
-                slot = now + self.reserve(of, now, interval, 1e9)
+                slot = now + self.reserve(now, interval, 1e9)
                 self.assertGreaterEqual(slot - last, interval - 1e-6)
                 last = slot
 
     def test_a_queue_longer_than_the_deadline_is_an_error_that_says_how_long(self) -> None:
-        of = state()
         for _ in range(30):
-            self.reserve(of, 1000.0, 1.0, 99)
-        before = dict(of)
+            self.reserve(1000.0, 1.0, 99)
+        before = copy.copy(self.state)
         with self.assertRaises(common.SearchError) as caught:
-            self.reserve(of, 1000.0, 1.0, 20)
+            self.reserve(1000.0, 1.0, 20)
         error = caught.exception
         self.assertEqual((error.kind, error.retry_after), ("rate_limit", 30.0))
-        self.assertIn("queue is 30 s long", error.message)
+        self.assertIn("takes the next request in 30 s, and 20 s of the call", error.message)
         self.assertIn("Raise {timeout} to 60 seconds", error.details["hint"])
-        self.assertEqual(of, before)  # nothing was taken
+        self.assertEqual(self.state, before)  # nothing was taken
 
-    def test_without_an_interval_nobody_waits_for_others(self) -> None:
-        of = state(last_slot=1500.0)
-        self.assertEqual(self.reserve(of, 1000.0, 0.0, 10), 0)
-        pacing.note_limit(of, 1000.0, 5)
-        self.assertEqual(self.reserve(of, 1000.0, 0.0, 10), 5)
+    def test_without_an_interval_only_a_limit_is_waited_for(self) -> None:
+        self.assertEqual([self.reserve(1000.0, 0.0, 10) for _ in range(2)], [0, 0])
+        self.state.note_limit(5, (0.0, 1))
+        self.assertEqual(self.reserve(1000.0, 0.0, 10), 5)
 
     def test_a_rest_doubles_with_each_further_block_up_to_a_limit(self) -> None:
-        of, now, rests = state(), 0.0, []
+        now, rests = 0.0, []
         for _ in range(8):
-            rests.append(pacing.note_block(of, now, "sign", 0) / 60)
-            now = of["rest_until"] + 1
+            rests.append(self.at(now).note_block("sign", 0).rest_seconds() / 60)
+            now = self.state.rest_until + 1
         self.assertEqual(rests, [10, 20, 40, 80, 160, 320, 360, 360])
 
     def test_blocks_of_requests_that_were_on_their_way_count_once(self) -> None:
-        of = state()
-        self.assertEqual(pacing.note_block(of, 100.0, "sign", 0), 600)
-        self.assertEqual(pacing.note_block(of, 105.0, "sign", 0), 595)
-        self.assertEqual(of["blocks"], 1)
+        self.assertEqual(self.at(100.0).note_block("sign", 0).rest_seconds(), 600)
+        self.assertEqual(self.at(105.0).note_block("sign", 0).rest_seconds(), 595)
+        self.assertEqual(self.state.blocks, 1)
 
-    def test_a_good_answer_resets_the_growth_but_ends_no_rest(self) -> None:
-        of = state()
-        pacing.note_block(of, 100.0, "sign", 0)
-        pacing.note_answer(of, 150.0, messages.EngineAnswer())  # sent before the block
-        self.assertEqual((of["blocks"], of["rest_until"]), (1, 700.0))
-        pacing.note_answer(of, 800.0, messages.EngineAnswer())
-        self.assertEqual((of["blocks"], of["signal"]), (0, ""))
-        self.assertEqual(pacing.note_block(of, 900.0, "sign", 0), 600)
+    def test_a_good_answer_resets_the_growth_but_ends_no_rest_after_a_block(self) -> None:
+        answer, pace = messages.EngineAnswer(), (1.0, 1)
+        self.at(100.0).note_block("sign", 0)
+        self.at(150.0).note_answer(answer, pace)  # sent before the block
+        self.assertEqual((self.state.blocks, self.state.rest_until), (1, 700.0))
+        self.at(800.0).note_answer(answer, pace)
+        self.assertEqual((self.state.blocks, self.state.signal), (0, ""))
+        self.assertEqual(self.at(900.0).note_block("sign", 0).rest_seconds(), 600)
+
+    def test_failures_within_ten_minutes_rest_an_engine_and_a_good_answer_ends_it(self) -> None:
+        for moments, seconds in (
+            ([0, 100], 0), ([0, 100, 599], 300), ([0, 100, 601], 0), ([0, 2, 3, 304], 300),
+            ([0, 0.1, 0.2, 0.3], 0),  # all were on their way when the first failed
+        ):  # fmt: skip
+            with self.subTest(moments):
+                self.setUp()
+                for moment in moments:
+                    self.at(1000.0 + moment).note_failure(1.0 if moment else 0.0)
+                self.assertEqual(self.state.rest_seconds(), seconds)
+        self.setUp()
+        for moment in (0, 10, 20):
+            self.at(1000.0 + moment).note_failure(0.0)
+        with self.assertRaises(common.SearchError) as caught:
+            self.reserve(self.state.now, 1.0, 99)
+        error = caught.exception
+        self.assertEqual((error.kind, error.retry_after), ("provider", 300))
+        self.assertIn("for another 5 min, because 3 calls failed within 10 min", error.message)
+        self.state.note_answer(messages.EngineAnswer(), (1.0, 1))  # was on its way
+        self.state.note_failure(0.0)
+        self.assertEqual(self.state.rest_seconds(), 0)
 
     def test_a_resting_engine_is_refused_with_what_is_left(self) -> None:
-        of = state(rest_until=1300.0, signal="a sign")
+        self.state = pacing.EngineState(rest_until=1300.0, signal="a sign")
         with self.assertRaises(common.SearchError) as caught:
-            self.reserve(of, 1000.0, 1.0, 99)
+            self.reserve(1000.0, 1.0, 99)
         self.assertEqual((caught.exception.kind, caught.exception.retry_after), ("blocked", 300))
         self.assertIn("not asked for another 5 min", caught.exception.message)
         self.assertIn("a sign", caught.exception.message)
-        self.assertEqual(self.reserve(of, 1300.5, 1.0, 99), 0)
+        self.assertEqual(self.reserve(1300.5, 1.0, 99), 0)
 
     def test_a_clock_that_is_set_back_makes_no_wait_longer(self) -> None:
-        of = state()
         for _ in range(3):
-            self.reserve(of, 90_000.0, 1.0, 99)
-        self.assertEqual(self.reserve(of, 10_000.0, 1.0, 99), 3)
-        pacing.note_block(of, 10_000.0, "sign", 0)
-        pacing.follow_clock(of, 500.0)
-        self.assertEqual(of["rest_until"], 1100.0)
+            self.reserve(90_000.0, 1.0, 99)
+        self.assertEqual(self.reserve(10_000.0, 1.0, 99), 3)
+        self.at(10_000.0).note_block("sign", 0)
+        self.assertEqual(self.at(500.0).rest_until, 1100.0)
 
     def test_durations_are_those_of_go(self) -> None:
         table = {"1s": 1, "500ms": 0.5, "2m": 120, "1m30s": 90, "0s": 0, "0": 0, "1.5s": 1.5,
@@ -1294,7 +1316,7 @@ class PacingRules(unittest.TestCase):
         table = {0.44: "0.4 s", 42: "42 s", 60: "1 min", 580: "9 min 40 s", 7_500: "2 h 5 min",
                  3_600: "1 h", 3_629: "1 h"}  # fmt: skip
         for seconds, text in table.items():
-            self.assertEqual(pacing.spoken(seconds), text)
+            self.assertEqual(durations.spoken(seconds), text)
 
 
 # ----- pacing: between processes, and where the database cannot be used
@@ -1320,7 +1342,7 @@ class PacingTest(KeylessCase):
         run = self.process("guide", "--timeout", "20", GLSI_RATE_LIMIT="2m")
         self.assertLess(time.monotonic() - started, 2 + SLACK)
         self.assertEqual((run.code, run.document["details"]["kind"]), (4, "rate_limit"))
-        self.assertRegex(run.document["error"], r"queue is (2 min|1 min 5\d s) long, and 2?\d")
+        self.assertRegex(run.document["error"], r"next request in (2 min|1 min 5\d s), and 2?\d")
         self.assertTrue(100 < run.document["details"]["retry_after"] <= 120)
         self.assertEqual(len(self.server.requests), 1)
 
@@ -1328,12 +1350,6 @@ class PacingTest(KeylessCase):
         self.set_environment(**self.variables, GLSI_RATE_LIMIT="2m")
         for engine in ENGINES:
             self.assertEqual(self.search("sourdough", "--engine", engine).code, 0)
-
-    def test_a_pause_of_a_minute_ago_does_not_bind_who_wants_a_shorter_one(self) -> None:
-        self.set_environment(**self.variables, GLSI_RATE_LIMIT="2m")
-        self.search("guide")
-        self.set_environment(**self.variables, GLSI_RATE_LIMIT="1ms")
-        self.assertEqual(self.search("guide", "--timeout", "5").code, 0)
 
     def test_after_a_block_every_process_is_told_at_once_without_asking_again(self) -> None:
         self.assertEqual(self.process("faultblocked").document["details"]["kind"], "blocked")
@@ -1357,19 +1373,17 @@ class PacingTest(KeylessCase):
         waiting = threading.Thread(target=wait)
         waiting.start()
         end = time.monotonic() + 10
-        while pacing.engine_states()["duckduckgo"].get("queue_seconds", 0) <= 2:  # its slot, too
+        while pacing.present_state("duckduckgo").queue_seconds((2.0, 1)) <= 2:  # its slot, too
             self.assertLess(time.monotonic(), end)
             time.sleep(0.02)
-        pacing.change_state(
-            "duckduckgo", lambda one, now: pacing.note_block(one, now, "a sign", 0), []
-        )
+        pacing.change_state("duckduckgo", lambda state: state.note_block("a sign", 0), [])
         waiting.join()
         self.assertTrue(runs[0].document["details"]["resting"])
         self.assertEqual(len(self.server.requests), 1)
 
     def test_the_rest_grows_and_a_good_answer_resets_it(self) -> None:
         def end_rest() -> None:
-            pacing.change_state("duckduckgo", lambda one, now: one.update(rest_until=now - 1), [])
+            pacing.change_state("duckduckgo", lambda state: setattr(state, "rest_until", 0.0), [])
 
         for minutes in (10, 20, 40):
             run = self.search("faultblocked")
@@ -1378,99 +1392,53 @@ class PacingTest(KeylessCase):
         self.assertEqual(self.search("guide").code, 0)
         self.assertEqual(self.search("faultblocked").document["details"]["retry_after"], 600)
 
-    def test_engine_state_tells_who_rests_for_how_long_and_why(self) -> None:
-        calm = pacing.engine_states()
-        self.assertEqual(calm, {engine: {"resting": False} for engine in engines.keyless_engines()})
+    def test_states_tell_who_rests_for_how_long_and_why(self) -> None:
+        states = pacing.engine_states()
+        self.assertLessEqual({*engines.keyless_engines()}, {*states})
+        self.assertEqual({state.rest_seconds() for state in states.values()}, {0.0})
         self.assertFalse((self.folder / "glsi").exists())  # looking leaves no file
         self.search("faultblocked")
         self.set_environment(**self.variables, GLSI_RATE_LIMIT="2m")
         self.search("guide", "--engine", "google")
-        found = pacing.engine_states()
-        self.assertTrue(found["duckduckgo"]["resting"])
-        self.assertTrue(590 < found["duckduckgo"]["rest_seconds"] <= 600)
-        self.assertEqual(found["duckduckgo"]["blocks"], 1)
-        self.assertIn("challenge", found["duckduckgo"]["signal"])
-        self.assertTrue(100 < found["google"]["queue_seconds"] <= 120)
-        self.assertEqual(found["wikipedia"], {"resting": False})
+        states = pacing.engine_states()
+        duckduckgo, google = states["duckduckgo"], states["google"]
+        self.assertTrue(590 < duckduckgo.rest_seconds() <= 600)
+        self.assertEqual(duckduckgo.blocks, 1)
+        self.assertIn("challenge", duckduckgo.signal)
+        self.assertTrue(100 < google.queue_seconds((120.0, 1)) <= 120)
         self.set_environment(SEARXNG_BASE_URL="")
         self.assertNotIn("searxng", pacing.engine_states())
 
     def test_a_block_by_one_address_does_not_rest_another(self) -> None:
         self.search("faultblocked")
         self.set_environment(**self.variables, DUCKDUCKGO_BASE_URL="")
-        self.assertFalse(pacing.engine_states()["duckduckgo"]["resting"])
+        self.assertEqual(pacing.present_state("duckduckgo").rest_seconds(), 0.0)
 
-    def test_the_database_is_private_and_stands_beside_glsis_cache(self) -> None:
-        self.search("guide")
-        path = self.folder / "glsi/engines.db"
-        self.assertEqual(stat.S_IMODE(path.stat().st_mode), 0o600)
-        self.assertEqual(stat.S_IMODE(path.parent.stat().st_mode), 0o700)
-        home = self.folder / "home"
-        home.mkdir()
-        run = self.process("guide", GLSI_DB_PATH="", HOME=str(home))
-        self.assertEqual(run.code, 0)
-        self.assertEqual(stat.S_IMODE((home / ".glsi").stat().st_mode), 0o700)
-        self.assertEqual(stat.S_IMODE((home / ".glsi/engines.db").stat().st_mode), 0o600)
-
-    def test_a_folder_that_was_there_keeps_its_mode(self) -> None:
-        shared = self.folder / "shared"
-        shared.mkdir(mode=0o755)
-        self.set_environment(GLSI_DB_PATH=str(shared / "cache.db"))
-        self.search("guide")
-        self.assertEqual(stat.S_IMODE(shared.stat().st_mode), 0o755)
-        self.assertTrue((shared / "engines.db").exists())
-
-    def places_that_cannot_be_used(self) -> dict[str, str]:
-        """GLSI_DB_PATH -> what is wrong with it."""
-        broken = self.folder / "broken"
-        broken.mkdir()
-        (broken / "engines.db").write_bytes(b"this is no database " * 400)
-        folder = self.folder / "folder"
-        (folder / "engines.db").mkdir(parents=True)
-        foreign = self.folder / "foreign"
-        foreign.mkdir()
-        with sqlite3.connect(foreign / "engines.db") as database:
-            database.execute("CREATE TABLE engines (name TEXT)")
-        database.close()
+    def test_a_store_that_cannot_be_used_costs_a_warning_and_never_the_answer(self) -> None:
+        foreign = self.folder / "foreign.db"
+        with contextlib.closing(sqlite3.connect(foreign)) as database:
+            database.execute("CREATE TABLE mine (name)")
         (self.folder / "file").touch()
-        damaged = self.folder / "damaged"
-        damaged.mkdir()
-        with sqlite3.connect(damaged / "engines.db") as database:
-            database.execute("CREATE TABLE engines (name TEXT)")
-        database.close()
-        data = (damaged / "engines.db").read_bytes()
-        (damaged / "engines.db").write_bytes(data.replace(b"TABLE engines", b"T\xffBLE engines"))
-        return {
-            str(broken / "cache.db"): "not a database",
-            str(folder / "cache.db"): "directory",
-            str(foreign / "cache.db"): "no such column",
-            str(self.folder / "file/cache.db"): "exists|directory",
-            "/proc/nowhere/cache.db": "No such file|denied",  # for root, too, it cannot be made
-            ":memory:": "no home",
-            str(damaged / "cache.db"): "file is damaged",
-        }
-
-    def test_a_database_that_cannot_be_used_costs_a_warning_and_never_the_answer(self) -> None:
-        for path, said in self.places_that_cannot_be_used().items():
-            with self.subTest(path):
-                run = self.process("guide", GLSI_DB_PATH=path)
+        home = self.folder / "home"
+        home.mkdir(mode=0o500)
+        for variables, said in (
+            ({"GLSI_DB_PATH": str(foreign)}, "another program"),
+            ({"GLSI_DB_PATH": str(self.folder / "file/cache.db")}, "exists|directory"),
+            # For root, too, it cannot be made.
+            ({"GLSI_DB_PATH": "/proc/nowhere/cache.db"}, "No such file|denied"),
+            ({"GLSI_DB_PATH": ":memory:"}, ":memory:"),
+            ({"GLSI_DB_PATH": "", "HOME": "/proc"}, "No such file|denied|not permitted"),
+            *([({"GLSI_DB_PATH": "", "HOME": str(home)}, "denied")] if os.geteuid() else []),
+        ):
+            with self.subTest(variables):
+                run = self.process("guide", **variables)
                 self.assertEqual((run.code, run.stderr), (0, ""), run.document)
                 self.assertEqual(len(run.document["warnings"]), 1)
                 self.assertRegex(run.document["warnings"][0], "within this process only")
                 self.assertRegex(run.document["warnings"][0], said)
-        self.assertEqual((self.folder / "broken/engines.db").read_bytes()[:7], b"this is")
-
-    def test_a_read_only_home_and_no_home_cost_a_warning_and_never_the_answer(self) -> None:
-        home = self.folder / "home"
-        home.mkdir(mode=0o500)
-        table = [("/proc", "No such file|denied|not permitted"), (str(home), "denied")]
-        for place, said in table if os.geteuid() else table[:1]:
-            run = self.process("guide", GLSI_DB_PATH="", HOME=place)
-            self.assertEqual(run.code, 0)
-            self.assertRegex(run.document["warnings"][0], said)
 
     def test_without_a_database_pause_and_rest_hold_within_the_process(self) -> None:
-        for path in [*self.places_that_cannot_be_used()][::5]:
+        for path in (":memory:", "/proc/nowhere/cache.db"):
             with self.subTest(path):
                 pacing._LOCAL.clear()
                 self.server.clear()
@@ -1488,25 +1456,23 @@ class PacingTest(KeylessCase):
                 run = self.search("guide")
                 self.assertTrue(run.document["details"]["resting"])
                 self.assertIn("within this process only", run.document["details"]["warnings"][0])
-                self.assertTrue(pacing.engine_states()["duckduckgo"]["resting"])
+                self.assertTrue(pacing.present_state("duckduckgo").rest_seconds())
 
-    def test_a_locked_database_is_waited_for_and_then_done_without(self) -> None:
+    def test_a_locked_store_is_waited_for_and_then_done_without(self) -> None:
         self.search("guide")
-        path = self.folder / "glsi/engines.db"
-        with mock.patch.object(pacing, "LOCK_SECONDS", 0.2):
-            database = sqlite3.connect(path, isolation_level=None)
-            database.execute("BEGIN EXCLUSIVE")
+        database = sqlite3.connect(self.folder / "glsi/cache.db", isolation_level=None)
+        self.addCleanup(database.close)
+        database.execute("BEGIN IMMEDIATE")
+        with mock.patch.object(store_file, "LOCK_SECONDS", 0.2):
             run = self.search("guide")
-            database.execute("ROLLBACK")
-            database.close()
         self.assertEqual(run.code, 0)
         self.assertIn("locked", run.document["warnings"][0])
 
     def test_changes_at_the_same_time_are_applied_one_after_the_other(self) -> None:
         warnings: list[str] = []
 
-        def add(one: dict[str, Any], _now: float) -> None:
-            one["blocks"] += 1
+        def add(state: Any) -> None:
+            state.blocks += 1
 
         def work(_: int) -> None:
             for _ in range(20):
@@ -1514,16 +1480,16 @@ class PacingTest(KeylessCase):
 
         with ThreadPoolExecutor(8) as pool:
             list(pool.map(work, range(8)))
-        self.assertEqual((pacing.engine_states()["duckduckgo"]["blocks"], warnings), (160, []))
+        self.assertEqual((pacing.present_state("duckduckgo").blocks, warnings), (160, []))
 
     def test_a_row_that_makes_no_sense_counts_as_none(self) -> None:
         self.search("guide")
-        path = self.folder / "glsi/engines.db"
-        with sqlite3.connect(path) as database:
-            database.execute("UPDATE engines SET last_slot = 'soon', rest_until = NULL")
-        database.close()
-        run = self.search("guide")
-        self.assertEqual((run.code, run.document.get("warnings")), (0, None))
+        path = self.folder / "glsi/cache.db"
+        with contextlib.closing(sqlite3.connect(path, isolation_level=None)) as database:
+            for state in ("soon", '{"free_at": "soon", "rest_until": null, "more": 1}', "[]", 5):
+                database.execute("UPDATE engines SET state = ?", (state,))
+                run = self.search("guide")
+                self.assertEqual((run.code, run.document.get("warnings")), (0, None))
 
     def test_sqlite_is_not_needed(self) -> None:
         code = (

@@ -329,7 +329,7 @@ class Outcomes(OpenSourceCase):
                 words = ("sourdough bread", "--engine", engine, "--timeout", "2")
                 later = run_script(SCRIPT, *words, env=environment)
                 self.assertEqual(later.document["details"]["kind"], "rate_limit")
-                self.assertIn("wants no request for", later.document["error"])
+                self.assertIn("takes the next request in", later.document["error"])
                 self.assertEqual(len(self.server.requests), sent)
 
     def test_backoff_in_a_good_answer_is_a_pause(self) -> None:
@@ -347,9 +347,9 @@ class Outcomes(OpenSourceCase):
         run = self.search("stackexchange", "sourdough bread", "--timeout", "3")
         self.assertEqual(run.document["details"]["kind"], "rate_limit")
         self.assertEqual(len(self.fields()), 1)
-        state = pacing.engine_states()["stackexchange"]
-        self.assertEqual(state["remaining"], 0)
-        self.assertAlmostEqual(state["renewal_seconds"], DAY, delta=5)
+        state = pacing.present_state("stackexchange")
+        self.assertEqual(state.remaining, 0)
+        self.assertAlmostEqual(state.renewal - state.now, DAY, delta=5)
 
     def test_a_refusal_that_names_no_time_rests_the_source_and_names_others(self) -> None:
         for engine, fault, signal in (
@@ -464,7 +464,7 @@ class Callers(OpenSourceCase):
         self.use_folder(GLSI_RATE_LIMIT="100ms")  # arXiv's own interval holds, 3.1 s
         first = pacing.PacedEngine("arxiv", time.monotonic() + 30, [])
         first.take_turn()
-        self.assertGreater(pacing.present_state("arxiv")["busy_until"], time.time())
+        self.assertGreater(pacing.present_state("arxiv").busy_until, time.time())
         first.end_turn()
         second = pacing.PacedEngine("arxiv", time.monotonic() + 30, [])
         with (
@@ -472,7 +472,7 @@ class Callers(OpenSourceCase):
             self.assertRaises(KeyboardInterrupt),
         ):
             second.take_turn()
-        self.assertEqual(pacing.present_state("arxiv")["busy_until"], 0.0)
+        self.assertEqual(pacing.present_state("arxiv").busy_until, 0.0)
 
     def test_a_contact_counts_where_it_is_told_and_nowhere_else(self) -> None:
         folder = tempfile.TemporaryDirectory()
@@ -540,13 +540,12 @@ class Limits(EnvironmentCase):
 
     def test_github_is_asked_ten_times_a_minute_and_its_reset_is_waited_for(self) -> None:
         # The rules alone, on a clock of their own: sixty seconds hold ten requests, not eleven.
-        state, now, times = pacing.fresh_state(), 1_000.0, []
+        state, times = pacing.EngineState(now=1_000.0), []
         self.set_environment(GITHUB_TOKEN="")
         pace = pacing.pace_of("github")
-        while now < 1_300:
-            wait = pacing.reserve_slot(state, now, "github", pace, 1_000.0)
-            now += wait
-            times.append(now)
+        while state.now < 1_300:
+            state.now += state.reserve("github", pace, 1_000.0, False)
+            times.append(state.now)
         for start in times:
             self.assertLessEqual(sum(start <= one < start + 60 for one in times), 10)
 

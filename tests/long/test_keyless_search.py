@@ -26,7 +26,7 @@ class ManyProcesses(FakeServerCase):
         super().setUp()
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
-        self.path = Path(folder.name) / "engines.db"
+        self.path = Path(folder.name) / "cache.db"
         self.variables = {"GLSI_DB_PATH": f"{folder.name}/cache.db"}
         self.set_environment(**self.variables)
 
@@ -74,7 +74,7 @@ class ManyProcesses(FakeServerCase):
         runs = self.at_once(60, "faultblocked guide", "--timeout", "60", GLSI_RATE_LIMIT="300ms")
         self.assertEqual({run.document["details"]["kind"] for run in runs}, {"blocked"})
         self.assertLessEqual(len(self.server.requests), 5)
-        self.assertEqual(pacing.engine_states()["duckduckgo"]["blocks"], 1)
+        self.assertEqual(pacing.present_state("duckduckgo").blocks, 1)
 
     def test_processes_killed_at_any_moment_leave_a_database_that_works(self) -> None:
         source = random.Random(SEED)
@@ -99,8 +99,8 @@ class ManyProcesses(FakeServerCase):
         code = (
             f"import os, sys; sys.path.insert(0, {str(SCRIPTS)!r}); "
             "from websearch.engines import pacing\n"
-            "def change(state, now):\n"
-            "    pacing.note_block(state, now, 'a sign', 0)\n"
+            "def change(state):\n"
+            "    state.note_block('a sign', 0)\n"
             "    os.kill(os.getpid(), 9)\n"
             "pacing.change_state('duckduckgo', change, [])"
         )

@@ -127,7 +127,7 @@ class Reading(ArchiveCase):
         count = len(self.asked())
         hint = self.read("gone/bread", archived=True, timeout=5)["details"]["hint"]
         self.assertEqual(len(self.asked()), count)
-        self.assertIn("wants no request", hint)
+        self.assertIn("takes the next request in", hint)
 
 
 class Lists(ArchiveCase):

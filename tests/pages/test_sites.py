@@ -222,9 +222,9 @@ class GitHub(SitesCase):
             self.read(HTML_PAGES[0][1])
             self.assertEqual(len(server.requests), 1)
         state = pacing.engine_states()
-        self.assertEqual(state["github pages"]["resting"], False)
-        self.assertGreater(state["github pages"]["queue_seconds"], 3_500)
-        self.assertNotIn("queue_seconds", state["github"])  # searches have another limit
+        self.assertEqual(state["github pages"].rest_seconds(), 0.0)
+        self.assertGreater(state["github pages"].queue_seconds((0.0, 1)), 3_500)
+        self.assertEqual(state["github"].queue_seconds((7.5, 2)), 0.0)  # searches: another limit
 
     def test_the_quota_of_pages_is_known_to_the_doctor(self) -> None:
         self.run_script("read_page.py", ISSUE, **self.variables)
@@ -275,11 +275,9 @@ class StackExchange(SitesCase):
 
     def test_reading_and_searching_share_the_quota(self) -> None:
         self.read(QUESTION)
-        self.assertLess(pacing.engine_states()["stackexchange"]["remaining"], 300)
+        self.assertLess(pacing.present_state("stackexchange").remaining, 300)
         self.use()
-        rest = {"blocks": 1, "signal": "HTTP 403"}
-        change = lambda one, now: one.update(rest, rest_until=now + 600)  # noqa: E731
-        pacing.change_state("stackexchange", change, [])
+        pacing.change_state("stackexchange", lambda state: state.note_block("HTTP 403", 0), [])
         self.server.clear()
         page = self.read(QUESTION.replace("https", "http"))
         self.assertEqual(self.targets(), [QUESTION.replace("https", "http")])
@@ -365,7 +363,7 @@ class Arxiv(SitesCase):
     def test_it_is_asked_at_the_pace_of_its_searches(self) -> None:
         self.use(GLSI_RATE_LIMIT="1s")
         self.read(PAPER)
-        self.assertGreater(pacing.engine_states()["arxiv"]["queue_seconds"], 2.5)
+        self.assertGreater(pacing.present_state("arxiv").queue_seconds((3.1, 1)), 2.5)
 
     def test_a_paper_that_does_not_exist_is_looked_for_as_html(self) -> None:
         document = read.run_read({"urls": ["http://arxiv.org/abs/9999.00001"]})
@@ -432,7 +430,10 @@ class Fallback(SitesCase):
 
     def test_broken_answers_never_break_the_program(self) -> None:
         source = random.Random(5)
-        free = {"not_before": 0.0, "rest_until": 0.0}
+
+        def free(state: Any) -> None:
+            state.free_at = state.rest_until = 0.0
+
         params = {"urls": [""], "max_chars": 9_000}
         paths = {
             "GITHUB_BASE_URL": (ISSUE, "/repos/slowloop/asyncio-toolbox/issues/42"),
@@ -448,7 +449,7 @@ class Fallback(SitesCase):
             for broken in mutations(good, source, 60):
                 server.body = broken
                 for engine in ("github", "stackexchange"):  # a broken quota is no reason to wait
-                    pacing.change_state(engine, lambda one, _: one.update(free), [], "pages")
+                    pacing.change_state(engine, free, [], "pages")
                 with self.subTest(variable, broken=str(broken)[:2_000]):
                     try:
                         page = sites.read_through_api(

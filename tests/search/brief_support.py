@@ -28,6 +28,10 @@ class BriefCase(EnvironmentCase):
         self.folder = Path(folder.name)
         self.use(*self.engines)
 
+    def store(self) -> str:
+        """The path of a new store."""
+        return str(Path(tempfile.mkdtemp(dir=self.folder), "cache.db"))
+
     def use(self, *engines: str, **more: str) -> None:
         """Configure these engines, and no other one."""
         store = str(self.folder / "cache.db")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import tempfile
 import unittest
-from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl
 
@@ -118,8 +117,7 @@ class Sources(FocusCase):
         failed = {one["engine"]: one["kind"] for one in document["attempts"]}
         self.assertEqual(failed, {"github": "network", "stackexchange": "network"})
         self.use()
-        rest = {"blocks": 1, "signal": "HTTP 403"}
-        pacing.change_state("github", lambda one, now: one.update(rest, rest_until=now + 600), [])
+        pacing.change_state("github", lambda state: state.note_block("HTTP 403", 0), [])
         document = self.search(focus="code")
         (attempt,) = document["attempts"]
         self.assertEqual((attempt["engine"], attempt["kind"]), ("github", "blocked"))
@@ -291,7 +289,6 @@ class StandIns(FocusCase):
 
     def test_a_kept_answer_is_offered_beside_them(self) -> None:
         self.search()
-        Path(self.store).parent.joinpath("engines.db").unlink(missing_ok=True)
         self.set_environment(**{**self.variables, "DUCKDUCKGO_BASE_URL": self.blocker.url})
         document = self.search(force=True)
         self.assertTrue(document["ok"], document)

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+import time
 import unittest
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from tests.search.brief_support import HERON, OTTER, BriefCase
 from tests.search.scripted_web import GOOD_KEY, HANG_SECONDS, seconds_of, story
-from tests.support import SLACK
+from tests.support import PROCESS_TIMEOUT, SCRIPTS, SLACK, clean_environment, run_script
 
 
 class SeveralEngines(BriefCase):
@@ -125,6 +129,113 @@ class SeveralEngines(BriefCase):
             "brief", OTTER, HERON, "--engine", "brave,serper", "--format", "markdown"
         )
         self.assertIn("brave · serper", markdown.stdout.decode())
+
+
+class OneAsksForAll(BriefCase):
+    """The same question many times at once: one request, all answered when it is."""
+
+    engines = ("searxng", "serper")
+
+    def test_each_engine_gets_one_request(self) -> None:
+        self.web.find(OTTER, self.web.page("/otter", story("otter")))
+        self.web.delays = dict.fromkeys(self.engines, 1.0)
+        for engine, pace in (("serper", "0s"), ("searxng", "0s"), ("searxng", "3s")):
+            with self.subTest(engine, pace=pace), ThreadPoolExecutor(6) as pool:
+                self.use(*self.engines, GLSI_RATE_LIMIT=pace, GLSI_DB_PATH=self.store())
+                self.web.forget()
+                words = (OTTER, "--engine", engine, "--no-pages")
+                runs = list(pool.map(lambda _: self.run_command(*words), range(6)))  # noqa: B023
+                self.assertEqual([run.code for run in runs], [0] * 6)
+                self.assertEqual(len(self.web.asked), 1)
+                billed = [run.document["billed"] for run in runs if "billed" in run.document]
+                self.assertEqual(billed, [{"serper": 1}] if engine == "serper" else [])
+
+    def test_if_it_fails_the_others_ask_for_themselves(self) -> None:
+        self.web.delays["serper"], self.web.statuses["serper"] = 1.0, 403
+        with ThreadPoolExecutor(3) as pool:
+            words = (OTTER, "--engine", "serper")
+            runs = list(pool.map(lambda _: self.run_command(*words), range(3)))
+        self.assertEqual([run.code for run in runs], [3] * 3)
+        self.assertEqual(len(self.web.asked), 3)
+
+    def test_force_asks_each_time(self) -> None:
+        self.web.find(OTTER, self.web.page("/otter", story("otter")))
+        self.web.delays["searxng"] = 1.0
+        with ThreadPoolExecutor(2) as pool:
+            words = (OTTER, "--engine", "searxng", "--no-pages", "--force")
+            list(pool.map(lambda _: self.run_command(*words), range(2)))
+        self.assertEqual(len(self.web.asked), 2)
+
+    def test_a_caller_that_was_killed_is_waited_for_briefly(self) -> None:
+        self.web.find(OTTER, self.web.page("/otter", story("otter")))
+        self.web.delays["searxng"] = HANG_SECONDS
+        words = (OTTER, "--engine", "searxng", "--no-pages")
+        killed = subprocess.Popen(
+            [sys.executable, str(SCRIPTS / "web_search.py"), *words],
+            env=clean_environment(**self.variables), stdout=subprocess.DEVNULL,
+        )  # fmt: skip
+        end = time.monotonic() + PROCESS_TIMEOUT
+        while not self.web.asked and time.monotonic() < end:
+            time.sleep(0.02)
+        killed.kill()
+        killed.wait()
+        self.web.delays.clear()
+        self.assertEqual(self.run_command(*words).code, 0)
+
+
+class AnEngineThatFails(BriefCase):
+    """Three failures in ten minutes: the engine rests."""
+
+    engines = ("serper", "searxng")
+
+    def test_it_rests_for_every_process_and_the_doctor_says_so(self) -> None:
+        self.web.find(OTTER, self.web.page("/otter", story("otter")))
+        for engine in self.engines:
+            with self.subTest(engine):
+                self.use(*self.engines, GLSI_DB_PATH=self.store())
+                self.web.forget()
+                self.web.statuses = {engine: 500}
+                words = (OTTER, "--engine", engine, "--no-pages")
+                kinds = [self.run_command(*words).document["details"]["kind"] for _ in range(3)]
+                self.assertEqual(kinds, ["provider"] * 3)
+                sent = len(self.web.asked)
+                run = self.run_command(*words)
+                self.assertEqual((run.code, run.document["details"]["kind"]), (5, "provider"))
+                self.assertTrue(run.document["details"]["resting"])
+                self.assertTrue(280 < run.document["details"]["retry_after"] <= 300)
+                self.assertRegex(run.document["error"], "because 3 calls failed within 10 min")
+                self.assertEqual(len(self.web.asked), sent)
+                checks = run_script("doctor.py", env=self.variables).document["checks"]
+                resting = [line["message"] for line in checks if " rests for " in line["message"]]
+                self.assertRegex(resting[0], r"more: 3 calls failed within 10 min\.$")
+                if engine == "searxng":
+                    self.run_command("cache", "clear")
+                    self.assertNotIn("resting", self.run_command(*words).document["details"])
+                    continue
+                # auto goes on to the other one at once.
+                document = self.run_command(OTTER, "--no-pages", "--count", "2").document
+                self.assertEqual({document["engine"]}, {*self.engines} - {engine})
+
+    def test_a_good_answer_ends_the_count(self) -> None:
+        self.web.find(OTTER, self.web.page("/otter", story("otter")))
+        for engine in self.engines:
+            for status in (500, 500, 200, 500, 500, 200):
+                self.web.statuses = {engine: status}
+                words = (OTTER, "--engine", engine, "--no-pages", "--force")
+                with self.subTest(engine, status=status):
+                    self.assertEqual(self.run_command(*words).code, 0 if status == 200 else 5)
+
+    def test_what_is_not_the_engines_fault_counts_for_nothing(self) -> None:
+        self.web.find(OTTER, self.web.page("/otter", story("otter")))
+        words = (OTTER, "--engine", "searxng", "--no-pages", "--force")
+        for _ in range(3):
+            self.web.statuses["searxng"] = 400
+            self.assertNotEqual(self.run_command(*words).code, 0)
+            self.web.statuses.clear()
+            self.web.delays["searxng"] = HANG_SECONDS  # a second is too short to judge by
+            self.assertEqual(self.run_command(*words, "--timeout", "1").code, 5)
+            self.web.delays.clear()
+        self.assertEqual(self.run_command(*words).code, 0)
 
 
 if __name__ == "__main__":

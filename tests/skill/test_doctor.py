@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 import pty
@@ -227,6 +228,22 @@ class KeyCommand(DoctorCase):
         self.assertEqual([item.name for item in path.parent.iterdir()], [path.name])
         self.assertEqual(self.line("serper key")["message"], "set: SERPER_API_KEY in secrets.yaml")
 
+    def test_set_keeps_every_other_byte_and_refuses_a_file_that_is_not_read_whole(self) -> None:
+        path = self.write_secrets("")
+        for before, after in (
+            (b"\xff: x\r\nSERPER_API_KEY: old\r\n# \xe4", b"\xff: x\r\nSERPER_API_KEY: k\n# \xe4"),
+            (b"\xef\xbb\xbfA_KEY: x\nB: y", b"\xef\xbb\xbfA_KEY: x\nB: y\nSERPER_API_KEY: k\n"),
+            (b"# " + b"x" * 999_000, b"# " + b"x" * 999_000 + b"\nSERPER_API_KEY: k\n"),
+        ):  # fmt: skip
+            path.write_bytes(before)
+            self.assertEqual(self.run_key("set", "SERPER_API_KEY", stdin="k").code, 0)
+            self.assertEqual(path.read_bytes(), after)
+        path.write_text(f"A_KEY: x\n# {'x' * 1_000_000}\nB_KEY: y\n", encoding="utf-8")
+        before = path.read_bytes()
+        run = self.run_key("set", "SERPER_API_KEY", stdin="k")
+        self.assertEqual((run.code, path.read_bytes()), (2, before))
+        self.assertIn("longer than the 1,000,000 characters", run.document["error"])
+
     def test_set_refuses_what_is_no_key_and_a_name_that_no_script_reads(self) -> None:
         for words, stdin, said in (
             (["set", "SERPER_API_KEY"], "", "No key was given"),
@@ -324,8 +341,6 @@ class SecretsFile(DoctorCase):
 class Addresses(DoctorCase):
     def test_each_one_that_is_set_has_a_line(self) -> None:
         for variable, value, status, said in (
-            ("BRAVE_SEARCH_BASE_URL", "https://mirror.example", "ok", "https://mirror.example"),
-            ("SERPER_BASE_URL", "http://127.0.0.1:8000", "warning", "go to this machine"),
             ("GEMINI_BASE_URL", "http://mirror.example", "failed", "begins with https://"),
             ("VERTEX_BASE_URL", "mirror.example", "failed", "begins with https://"),
             ("WIKIPEDIA_BASE_URL", "https://u:pw-1@x.example", "failed", "https://[hidden]@x"),
@@ -337,6 +352,21 @@ class Addresses(DoctorCase):
                 self.assertEqual(line["status"], status)
                 self.assertIn(said, line["message"])
                 self.assertNotIn("pw-1", line["message"])
+
+    def test_the_addresses_of_apis_stand_together_and_apart_if_keys_go_to_this_machine(
+        self,
+    ) -> None:
+        local = "http://127.0.0.1:8000"
+        variables = {"BRAVE_SEARCH_BASE_URL": "https://mirror.example",
+                     **dict.fromkeys(doctor.ADDRESSES[1:], local)}  # fmt: skip
+        here, elsewhere = lines_of(self.check(**variables), "addresses")
+        self.assertEqual((here["status"], elsewhere["status"]), ("warning", "ok"))
+        self.assertEqual(here["message"].count("go to this machine"), 1)
+        self.assertEqual(here["message"].count(f" ({local})"), len(doctor.ADDRESSES) - 1)
+        self.assertEqual(
+            elsewhere["message"],
+            "requests go elsewhere: BRAVE_SEARCH_BASE_URL (https://mirror.example)",
+        )
 
     def test_every_address_that_a_script_reads_is_known(self) -> None:
         read = set()
@@ -396,10 +426,7 @@ class Engines(DoctorCase):
 
     def test_an_engine_that_rests_is_named_with_what_to_use_instead(self) -> None:
         self.set_environment(HOME=str(self.home))
-        block = {"blocks": 1, "signal": "a challenge"}
-        pacing.change_state(
-            "duckduckgo", lambda state, now: state.update(block, rest_until=now + 600), []
-        )
+        pacing.change_state("duckduckgo", lambda state: state.note_block("a challenge", 0), [])
         document = self.check(SERPER_API_KEY=CANARY)
         line = lines_of(document, "keyless engines")[0]
         self.assertRegex(line["message"], r"DuckDuckGo rests for (10 min|9 min \d+ s) more")
@@ -412,14 +439,14 @@ class Engines(DoctorCase):
 
     def test_each_source_stands_there_with_its_quota_and_its_rest(self) -> None:
         self.set_environment(HOME=str(self.home))
-        quota = messages.EngineAnswer(quota=messages.Quota(0, 7_200.0))
-        pacing.change_state(
-            "stackexchange", lambda one, now: pacing.note_answer(one, now, quota), []
-        )
-        quota = messages.EngineAnswer(quota=messages.Quota(9, 60.0))
-        pacing.change_state("github", lambda one, now: pacing.note_answer(one, now, quota), [])
-        block = {"blocks": 1, "signal": "HTTP 429 (Rate exceeded)"}
-        pacing.change_state("arxiv", lambda one, now: one.update(block, rest_until=now + 600), [])
+        for engine, quota in (("stackexchange", (0, 7_200.0)), ("github", (9, 60.0))):
+            answer = messages.EngineAnswer(quota=messages.Quota(*quota))
+            change = functools.partial(
+                pacing.EngineState.note_answer, answer=answer, pace=pacing.pace_of(engine)
+            )
+            pacing.change_state(engine, change, [])
+        signal = "HTTP 429 (Rate exceeded)"
+        pacing.change_state("arxiv", lambda state: state.note_block(signal, 0), [])
         resting, others = lines_of(self.check(), "keyless engines")
         self.assertRegex(resting["message"], r"^arXiv rests for .* with HTTP 429 \(Rate exceeded\)")
         self.assertIn("crossref", resting["hint"])
@@ -450,15 +477,8 @@ class Machine(DoctorCase):
         folder.mkdir()
         self.assertIn("python3", self.line("uv", PATH=str(folder))["hint"])
         program = folder / "uv"
-        for text, status, said in (
-            ("echo uv 9.8.7 '(abc)'", "ok", "9.8.7 at "),
-            ("exit 2", "warning", "does not run"),
-        ):
-            program.write_text(f"#!/bin/sh\n{text}\n", encoding="utf-8")
-            program.chmod(0o755)
-            line = self.line("uv", PATH=f"{folder}:/usr/bin:/bin")
-            self.assertEqual(line["status"], status)
-            self.assertIn(said, line["message"])
+        program.touch(0o755)
+        self.assertEqual(self.line("uv", PATH=str(folder))["message"], str(program))
 
     def test_a_browser_is_named_and_missed_only_where_it_is_wanted(self) -> None:
         folder = self.home / "bin"
@@ -495,7 +515,7 @@ class Machine(DoctorCase):
         self.assertIn("no ssl module", run.document["error"])
         run = self.run_code("sys.modules['sqlite3'] = None")
         self.assertEqual(run.code, 0)
-        self.assertIn("no sqlite3", lines_of(run.document, "sqlite")[0]["message"])
+        self.assertIn("built without SQLite", lines_of(run.document, "sqlite")[0]["message"])
 
     def test_a_home_that_is_missing_or_no_folder_costs_no_answer(self) -> None:
         environment = clean_environment()
@@ -595,7 +615,9 @@ class SkillFolder(DoctorCase):
     def test_a_complete_copy_says_its_version(self) -> None:
         line = lines_of(self.run_copy(self.copy_of_the_skill()).document, "skill folder")[0]
         self.assertEqual(line["status"], "ok", line)
-        self.assertIn(f"version {load_script('websearch.common').VERSION}", line["message"])
+        version = load_script("websearch.common").VERSION
+        copy = "a copy without a list (FILES.sha256)"
+        self.assertRegex(line["message"], rf" is {re.escape(copy)}, version {version}$")
 
     def test_a_package_that_cannot_be_loaded_is_a_document_too(self) -> None:
         folder = self.copy_of_the_skill()
@@ -613,10 +635,8 @@ class SkillFolder(DoctorCase):
         run = run_script("install.py", "install", "--dir", str(skills))
         self.assertEqual(run.code, 0, run.stderr)
         copy = skills / "web-search"
-        self.assertEqual(
-            [line["status"] for line in lines_of(self.run_copy(copy).document, "skill folder")],
-            ["ok"],
-        )
+        (line,) = lines_of(self.run_copy(copy).document, "skill folder")
+        self.assertRegex(line["message"], " is a complete installed copy, version ")
         (copy / "mine.txt").touch()
         (copy / "references/scale.md").unlink()
         with (copy / "SKILL.md").open("a", encoding="utf-8") as file:

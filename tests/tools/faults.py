@@ -30,7 +30,6 @@ import os
 import queue
 import re
 import signal
-import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -57,6 +56,7 @@ from tests.support import (
     Run,
     call_main,
     clean_environment,
+    forget_rests,
     load_script,
     run_script,
     small_web_environment,
@@ -666,13 +666,7 @@ class Lane:
         part.touch(0o600)
         part.write_text("".join(lines))
         part.replace(self.secrets)
-        with (
-            contextlib.suppress(sqlite3.Error),
-            contextlib.closing(
-                sqlite3.connect(self.folder / "engines.db", isolation_level=None)
-            ) as database,
-        ):
-            database.execute("DELETE FROM engines")
+        forget_rests(self.folder / "cache.db")
 
     def end(self, name: str, code: int, output: bytes) -> list[str]:
         """What is wrong with an ended server."""

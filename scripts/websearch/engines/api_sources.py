@@ -10,8 +10,8 @@ import re
 import time
 
 from websearch.common import SearchError, clean_text, drop_empty, list_field, shorten
+from websearch.durations import spoken
 from websearch.engines import ENGINES, engine_address
-from websearch.engines.pacing import spoken
 from websearch.engines.result_pages import (
     MAX_TEXT,
     api_text,

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from websearch.common import deadline_of, drop_empty, run_operation
+import time
+
+from websearch.common import SearchError, deadline_of, drop_empty, run_operation
 from websearch.engines import (
     ASKED_PARAMS,
     ENGINES,
@@ -25,17 +27,24 @@ def wait_for_turn(
 ) -> PacedEngine | None:
     """Wait for the turn of an engine that is asked in its pace; return None for other engines.
 
-    What the engine cannot do is refused first, so that nobody waits for it. Raises SearchError.
+    What the engine cannot do is refused first, so that nobody waits for it. Raises SearchError; an
+    engine that rests is refused, too.
     """
-    if "function" in ENGINES[name] or has_key(name):
-        return None
-    from websearch.engines.pacing import PacedEngine
+    from websearch.engines.pacing import PacedEngine, present_state
 
+    if not is_paced(name):
+        present_state(name).check_rest(name)
+        return None
     check_filters(name, params)
     load_module(name).first_request(params)
     turn = PacedEngine(name, deadline_of(params), [], report)
     turn.take_turn()
     return turn
+
+
+def is_paced(name: str) -> bool:
+    """Return whether an engine is asked in its pace: it is asked without a key."""
+    return not ("function" in ENGINES[name] or has_key(name))
 
 
 def ask_engine(
@@ -49,12 +58,33 @@ def ask_engine(
     params: query, count, filters, timeout, dry_run, verbose; others are left out. turn: of
     wait_for_turn, if the caller has waited for the engine.
     """
-    entry = ENGINES[name]
     passed = ("query", "count", "timeout", "dry_run", "verbose", *FILTERS)
     asked = {key: params[key] for key in passed if key in params}
     asked["max_chars"] = 0
+    started = time.monotonic()
+    document = send_question(name, asked, report, turn)
+    if not is_paced(name) and not params.get("dry_run"):
+        from websearch.engines.pacing import note_outcome
+
+        error = None if document["ok"] else error_from_document(document)
+        note_outcome(name, error, time.monotonic() - started)
+    return document
+
+
+def error_from_document(document: Document) -> SearchError:
+    """Return the error that an error document stands for."""
+    details = dict(document["details"])
+    kind, hint = details.pop("kind"), details.pop("hint", "")
+    return SearchError(kind, document["error"], hint, **details)
+
+
+def send_question(
+    name: str, asked: dict[str, Any], report: ProgressCallback, turn: PacedEngine | None
+) -> Document:
+    """Return the document of an engine of the table. Never raises."""
+    entry = ENGINES[name]
     if "function" in entry:
-        asked["count"] = min(params["count"], entry["max_count"])
+        asked["count"] = min(asked["count"], entry["max_count"])
         search = getattr(load_module(name), entry["function"])
         document: Document = search({**asked, **entry["params"]}, report)
         return document

@@ -1,28 +1,27 @@
-"""Pacing of the keyless engines: one row an engine in a small database, for every process.
+"""Pacing of the engines without a key: one row an engine in the store's file, for every process.
 
 A caller reserves the next slot in a short transaction, then sleeps without holding a lock; a caller
-that is killed meanwhile leaves its slot unused. After a block the engine rests for all processes.
-The clock is the wall clock, because processes share it. The rules are pure functions.
+that is killed meanwhile leaves its slot unused. An engine rests after a block, and after several
+failures. The clock is the wall clock, because processes share it.
 """
 
 from __future__ import annotations
 
-import functools
+import contextlib
+import json
 import os
+import threading
 import time
+from dataclasses import asdict, dataclass, replace
+from functools import partial
 
 from websearch.calls import check_cancelled
 from websearch.common import SearchError
-from websearch.durations import seconds_of_duration
-from websearch.engines import (
-    ENGINES,
-    engine_address,
-    entry_of,
-    has_key,
-    has_other_address,
-    keyless_engines,
-)
+from websearch.durations import seconds_of_duration, spoken
+from websearch.engines import ENGINES, engine_address, entry_of, has_other_address
+from websearch.engines.messages import EngineAnswer
 from websearch.http_client import FAULT_TRIES, read_secrets, send_within
+from websearch.store_file import StoreFile
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -30,148 +29,142 @@ if TYPE_CHECKING:
     from typing import Any, TypeVar
 
     from websearch.common import ProgressCallback
-    from websearch.engines.messages import EngineAnswer, EngineRequest
+    from websearch.engines.messages import EngineRequest
     from websearch.http_client import Response
 
     Answer = TypeVar("Answer", bound=EngineAnswer)
-
-    StateChange = Callable[[dict[str, Any], float], Any]  # gets an engine's state and the time
+    StateChange = Callable[["EngineState"], Any]
 
 DEFAULT_INTERVAL = "1s"  # between two requests to an engine
 REQUEST_SECONDS = 1.0  # what must be left of the deadline when a caller's turn comes
 FIRST_REST = 600.0  # seconds without a request after a block; doubled by each further block
 LONGEST_REST = 21_600.0  # seconds: six hours, so that an engine is tried again the same day
 MOST_BLOCKS = 20  # blocks counted in a row: the rest has reached LONGEST_REST long before
+FAILURES = 3  # calls that fail within FAILURE_SECONDS make an engine rest for FAILURE_REST
+FAILURE_SECONDS = 600.0
+FAILURE_REST = 300.0
+FAIR_SECONDS = 3.0  # an engine that had less time than this did not fail if it did not answer
 LOOK_SECONDS = 1.0  # a waiting caller looks this often whether the engine has begun to rest
 BUSY_LOOK_SECONDS = 0.2  # and this often whether an engine that takes one request is free again
 PAGES = "pages"  # the use of an engine that reads pages of its source; searches have none
-LOCK_SECONDS = 5.0  # a caller waits this long for the pacing database, then does without
-
-# busy_until: the end of another caller's turn, at the latest. remaining: requests left of the
-# engine's quota until the moment renewal; -1: not known.
-COLUMNS = (
-    "last_slot", "not_before", "rest_until", "blocks", "signal", "updated", "busy_until",
-    "remaining", "renewal",
-)  # fmt: skip
-# States of this process, for when the database cannot be used; under "" the lock that guards them.
-_LOCAL: dict[str, Any] = {}
 
 # ===== the rules ==================================================================================
 
 
-def fresh_state() -> dict[str, Any]:
-    """Return the state of an engine that was never asked; moments are seconds of the epoch."""
-    return dict(zip(COLUMNS, (0.0, 0.0, 0.0, 0, "", 0.0, 0.0, -1, 0.0), strict=True))
+@dataclass
+class EngineState:
+    """What all processes know of an engine; moments are seconds since 1970.
 
-
-def follow_clock(state: dict[str, Any], now: float) -> None:
-    """Move the moments of a state back if the clock was set back, so that no wait grows."""
-    if state["updated"] > now:
-        for name in ("last_slot", "not_before", "rest_until", "busy_until", "renewal"):
-            state[name] -= state["updated"] - now
-    state["updated"] = now
-
-
-def check_rest(state: dict[str, Any], now: float, engine: str) -> None:
-    """Raise SearchError (blocked) while the engine rests."""
-    left = state["rest_until"] - now
-    if left > 0:
-        raise blocked_error(engine, state["signal"], left, resting=True)
-
-
-def next_slot(state: dict[str, Any], pace: tuple[float, int]) -> float:
-    """Return the moment from which on the engine takes a request; it may have passed."""
-    interval, burst = pace
-    free = state["last_slot"] + interval * (2 - burst) if interval else 0.0
-    return float(max(state["not_before"], free))
-
-
-def reserve_slot(
-    state: dict[str, Any], now: float, engine: str, pace: tuple[float, int], left: float
-) -> float:
-    """Take the next slot of an engine; return the seconds until then.
-
-    pace: see pace_of. left: until the caller's deadline. Raises SearchError: blocked while the
-    engine rests, rate_limit if the wait is longer than what is left; then no slot is taken.
+    now: when the state was read or changed last. signal: what the engine blocked a request with; ""
+    if it rests because of failures. blocks: in a row. failures: of calls, since failing_since.
+    remaining: requests left of its quota until renewal; -1: not known.
     """
-    check_rest(state, now, engine)
-    slot = max(now, next_slot(state, pace))
-    wait = slot - now
-    if wait > 0 and wait + REQUEST_SECONDS > left:
-        raise long_wait(engine, wait, left, is_pause=state["not_before"] >= slot)
-    if pace[0]:
-        state["last_slot"] = max(slot, state["last_slot"] + pace[0])
-    return wait
 
+    now: float = 0.0
+    free_at: float = 0.0  # the next slot, if no burst is allowed
+    rest_until: float = 0.0
+    busy_until: float = 0.0  # the end of another caller's turn, at the latest
+    blocks: int = 0
+    signal: str = ""
+    failures: int = 0
+    failing_since: float = 0.0
+    remaining: int = -1
+    renewal: float = 0.0
 
-def long_wait(engine: str, wait: float, left: float, is_pause: bool) -> SearchError:
-    """Return the error of a wait that the caller's deadline does not allow.
+    def set_clock(self) -> EngineState:
+        """Set now; if the clock was set back, move all moments back, so that no wait grows."""
+        back = self.now - time.time()
+        self.now -= back
+        for name in ("free_at", "rest_until", "busy_until", "failing_since", "renewal"):
+            setattr(self, name, getattr(self, name) - max(0.0, back))
+        return self
 
-    is_pause: the engine has asked for it; else it is the queue of the calls before.
-    """
-    title = entry_of(engine)["title"]
-    reason = f"{title}'s queue is {spoken(wait)} long"
-    if is_pause:
-        reason = f"{title} wants no request for {spoken(wait)}"
-    message = f"{reason}, and {spoken(max(0.0, left))} of the call are left."
-    hint = f"Raise {{timeout}} to {int(wait) + 30} seconds. Or try later."
-    if wait + 30 > 600:  # the longest timeout
-        hint = f"Try later; until then use {other_engines(engine)}."
-    return SearchError("rate_limit", message, hint, retryable=True, retry_after=round(wait, 1))
+    def rest_seconds(self) -> float:
+        """Return the seconds until the engine's rest ends; 0 if it does not rest."""
+        return max(0.0, self.rest_until - self.now)
 
+    def queue_seconds(self, pace: tuple[float, int]) -> float:
+        """Return the seconds until the engine takes a request."""
+        interval, burst = pace
+        return max(0.0, self.free_at - interval * (burst - 1) - self.now)
 
-def free_engine(state: dict[str, Any], now: float, pace: tuple[float, int]) -> None:
-    """Let the next caller of an engine that takes one request at a time have its turn.
+    def reserve(
+        self, engine: str, pace: tuple[float, int], left: float, is_serial: bool
+    ) -> float | None:
+        """Take the next slot; return the seconds until then, or None while the engine is busy.
 
-    Its pause counts from now, since the request may have been on its way for a while.
-    """
-    state["busy_until"] = 0.0
-    if pace[1] == 1:
-        state["last_slot"] = max(state["last_slot"], now)
+        left: until the caller's deadline. is_serial: the engine takes one request at a time: it is
+        busy from now on, until the turn ends or, if this process is killed, until the deadline.
+        Raises SearchError: that of check_rest, or rate_limit if what is left is too short to wait;
+        then no slot is taken.
+        """
+        self.check_rest(engine)
+        is_busy = is_serial and self.busy_until > self.now
+        wait = self.busy_until - self.now if is_busy else self.queue_seconds(pace)
+        if is_busy and left > REQUEST_SECONDS:
+            return None
+        if wait > 0 and wait + REQUEST_SECONDS > left:
+            raise long_wait(engine, wait, left)
+        self.free_at = max(self.free_at, self.now) + pace[0]
+        self.busy_until = self.now + max(0.0, left) if is_serial else 0.0
+        return wait
 
+    def check_rest(self, engine: str) -> None:
+        """Raise SearchError while the engine rests: blocked after a block, else provider."""
+        if self.rest_seconds():
+            raise rest_error(engine, self)
 
-def note_block(state: dict[str, Any], now: float, signal: str, at_least: float) -> float:
-    """Let the engine rest after a block; return for how many seconds.
+    def note_block(self, signal: str, at_least: float) -> EngineState:
+        """Let the engine rest after a block, twice as long after each further one; return self.
 
-    Each further block doubles the rest. Blocks of requests that were sent before the rest began
-    belong to the same one.
-    """
-    if state["rest_until"] <= now:
-        state["blocks"] = min(state["blocks"] + 1, MOST_BLOCKS)
-        rest = min(FIRST_REST * 2 ** (state["blocks"] - 1), LONGEST_REST)
-        state["rest_until"] = now + rest
-    state["rest_until"] = max(state["rest_until"], now + min(at_least, LONGEST_REST))
-    state["signal"] = signal
-    return float(state["rest_until"] - now)
+        Blocks of requests that were sent before the rest began belong to the same one.
+        """
+        if self.rest_until <= self.now or not self.signal:
+            self.blocks = min(self.blocks + 1, MOST_BLOCKS)
+            self.rest_until = self.now + min(FIRST_REST * 2 ** (self.blocks - 1), LONGEST_REST)
+        self.rest_until = max(self.rest_until, self.now + min(at_least, LONGEST_REST))
+        self.signal = signal
+        return self
 
+    def note_failure(self, seconds: float) -> None:
+        """Count a call that failed, and let the engine rest if there were several.
 
-def note_answer(state: dict[str, Any], now: float, answer: EngineAnswer) -> None:
-    """Forget earlier blocks after a good answer, unless a block came while it was on its way.
+        seconds: that the call took: if it had begun before the first failure, it belongs to that.
+        """
+        if self.now - seconds < self.failing_since:
+            return
+        if self.failing_since < self.now - FAILURE_SECONDS:
+            self.failures, self.failing_since = 0, self.now
+        self.failures += 1
+        if self.failures >= FAILURES and self.rest_until <= self.now:
+            self.rest_until, self.signal = self.now + FAILURE_REST, ""
 
-    The quota and the pause that the answer names are kept for later requests.
-    """
-    if state["rest_until"] <= now:
-        state["blocks"], state["signal"] = 0, ""
-    seconds = answer.pause
-    if quota := answer.quota:
-        state["remaining"], state["renewal"] = quota.remaining, now + quota.seconds
-        seconds = max(seconds, quota.seconds) if quota.remaining <= 0 else seconds
-    note_limit(state, now, seconds)
+    def note_answer(self, answer: EngineAnswer, pace: tuple[float, int]) -> None:
+        """Forget failures and blocks after a good answer, unless a block came meanwhile.
 
+        The quota and the pause that the answer names are kept for later requests.
+        """
+        if self.rest_until <= self.now or not self.signal:
+            self.rest_until, self.blocks, self.failures, self.signal = 0.0, 0, 0, ""
+        self.note_limit(answer.pause, pace)
+        if quota := answer.quota:
+            self.remaining, self.renewal = quota.remaining, self.now + quota.seconds
+            self.note_limit(quota.seconds if quota.remaining <= 0 else 0.0, pace)
 
-def note_limit(state: dict[str, Any], now: float, seconds: float) -> None:
-    """Ask nothing for as long as the engine has said (Retry-After)."""
-    state["not_before"] = max(state["not_before"], now + min(seconds, LONGEST_REST))
+    def note_limit(self, seconds: float, pace: tuple[float, int]) -> None:
+        """Ask nothing for as long as the engine has said (Retry-After)."""
+        if seconds > 0:
+            end = self.now + min(seconds, LONGEST_REST) + pace[0] * (pace[1] - 1)
+            self.free_at = max(self.free_at, end)
 
+    def end_turn(self, pace: tuple[float, int]) -> None:
+        """Let the next caller of an engine that takes one request at a time have its turn.
 
-def spoken(seconds: float) -> str:
-    """Return a duration for people: 0.5 s, 42 s, 10 min, 9 min 40 s, 2 h 5 min."""
-    if seconds < 10:
-        return f"{seconds:.1f} s"
-    minutes, rest = divmod(round(seconds), 60)
-    hours, minutes = divmod(minutes, 60)
-    parts = [(hours, "h"), (minutes, "min"), (0 if hours else rest, "s")]
-    return " ".join(f"{number} {unit}" for number, unit in parts if number)
+        Its pause counts from now, since the request may have been on its way for a while.
+        """
+        self.busy_until = 0.0
+        if pace[1] == 1:
+            self.free_at = max(self.free_at, self.now + pace[0])
 
 
 def request_interval() -> float:
@@ -180,27 +173,23 @@ def request_interval() -> float:
     return seconds_of_duration("GLSI_RATE_LIMIT", text, "1s or 500ms")
 
 
-def pace_of(engine: str) -> tuple[float, int]:
+def pace_of(engine: str, use: str = "") -> tuple[float, int]:
     """Return an engine's pace: seconds between two requests, and how many may come at once.
 
     The seconds are those of GLSI_RATE_LIMIT, or the engine's own interval if that is longer. In any
     minute there are at most 60 / seconds + that many requests. At another address (a mirror, a test
-    server) GLSI_RATE_LIMIT=0s lifts the engine's own interval, too. Raises SearchError
-    (invalid_input).
+    server) GLSI_RATE_LIMIT=0s lifts the engine's own interval, too. use: PAGES, or "" for searches.
+    Raises SearchError (invalid_input).
     """
-    entry, general = entry_of(engine), request_interval()
-    own: float = entry.get("interval", 0.0)
+    entry = entry_of(engine)
+    if use == PAGES and "page_interval" in entry:
+        return entry["page_interval"], 1
+    general, own = request_interval(), entry.get("interval", 0.0)
     if "faster" in entry and is_set(entry["faster"][0]):
         own = entry["faster"][1]
     if own <= general or (general == 0 and has_other_address(engine)):
         return general, 1
     return own, entry.get("burst", 1)
-
-
-def page_pace_of(engine: str) -> tuple[float, int]:
-    """Return the pace of requests that read pages of a source. Raises SearchError."""
-    entry = entry_of(engine)
-    return (entry["page_interval"], 1) if "page_interval" in entry else pace_of(engine)
 
 
 def is_set(variable: str) -> bool:
@@ -214,22 +203,16 @@ def is_set(variable: str) -> bool:
 
 # ===== where the states are kept ==================================================================
 
-
-def pacing_path() -> str:
-    """Return the file of the pacing database, beside the store; "" if there is no home folder."""
-    cache = os.environ.get("GLSI_DB_PATH", "").strip()
-    folder = os.path.dirname(os.path.expanduser(cache)) or "." if cache else "~/.glsi"
-    folder = os.path.expanduser(folder)
-    if cache == ":memory:" or folder.startswith("~"):
-        return ""
-    return os.path.join(os.path.abspath(folder), "engines.db")
+_MISSED = object()  # what the store gives if it cannot be used
+_LOCAL: dict[str, EngineState] = {}  # states of this process, for that case
+_LOCAL_LOCK = threading.Lock()
 
 
 def state_key(engine: str, use: str = "") -> str:
     """Return the key of an engine's row; at another address (a mirror) it has a row of its own.
 
     So has the use PAGES, if a limit of its own holds for it. An address stands there as a digest,
-    because it may hold what is secret.
+    because it may hold what is secret. Raises SearchError for a wrong address.
     """
     names = [engine, use if "pages_apart" in entry_of(engine) else ""]
     if has_other_address(engine):
@@ -240,176 +223,121 @@ def state_key(engine: str, use: str = "") -> str:
 
 
 def change_state(engine: str, change: StateChange, warnings: list[str], use: str = "") -> Any:
-    """Apply change(state, now) to an engine's state, alone among all processes; return its result.
+    """Apply change(state) to an engine's state, alone among all processes; return its result.
 
-    If the database cannot be used, the state is kept in this process, and a warning says so. What
+    If the store cannot be used, the state is kept in this process, and a warning says so. What
     change raises is passed on, and the state stays as it was.
     """
-    path, key = pacing_path(), state_key(engine, use)
-    try:
-        if not path:
-            raise OSError("there is no home folder")
-        return change_row(path, key, change)
-    except (OSError, ImportError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        text = f"Pacing holds within this process only: {path or 'engines.db'}: {reason}."
-        hint = " Set GLSI_DB_PATH to a file in a writable folder; a broken file may be removed."
-        if text + hint not in warnings:
-            warnings.append(text + hint)
-    import threading
+    key = state_key(engine, use)
 
-    with _LOCAL.setdefault("", threading.Lock()):
-        return changed(_LOCAL.setdefault(key, fresh_state()), change)
-
-
-def changed(state: dict[str, Any], change: StateChange) -> Any:
-    """Apply change(state, now) with the clock's present time."""
-    now = time.time()
-    follow_clock(state, now)
-    return change(state, now)
-
-
-def change_row(path: str, key: str, change: StateChange) -> Any:
-    """Apply change to a row of the database in one transaction; raises OSError, ImportError."""
-
-    def work(database: Any) -> Any:
-        # A power cut may lose a second of pacing; waiting for the disk would cost every call.
-        database.execute("PRAGMA synchronous = OFF")
-        database.execute("BEGIN IMMEDIATE")
-        state = read_row(database, key)
-        outcome = changed(state, change)
-        marks = ", ".join("?" * (1 + len(COLUMNS)))
-        row = [key, *(state[name] for name in COLUMNS)]
-        database.execute(f"INSERT OR REPLACE INTO engines VALUES ({marks})", row)  # noqa: S608
-        database.execute("COMMIT")
+    def write(db: Any) -> Any:
+        db.execute("CREATE TABLE IF NOT EXISTS engines (engine PRIMARY KEY, state)")
+        state = read_rows(db).get(key, EngineState()).set_clock()
+        outcome = change(state)
+        row = (key, json.dumps(asdict(state)))
+        db.execute("INSERT OR REPLACE INTO engines VALUES (?, ?)", row)
         return outcome
 
-    os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
-    os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))  # SQLite would let others read it
-    return use_database(path, work)
+    outcome = _MISSED
+    with contextlib.closing(StoreFile()) as store:
+        if store.path == ":memory:":
+            store.warnings.append("GLSI_DB_PATH is :memory:.")
+        else:
+            outcome = store.use(write, _MISSED, writing=True)
+    if outcome is _MISSED:
+        store.warnings[-1] = f"Pacing holds within this process only. {store.warnings[-1]}"
+    warnings += [text for text in store.warnings if text not in warnings]
+    if outcome is not _MISSED:
+        return outcome
+    with _LOCAL_LOCK:
+        return change(_LOCAL.setdefault(key, EngineState()).set_clock())
 
 
-def use_database(address: str, work: Callable[[Any], Any]) -> Any:
-    """Return work(database) of the database at a path or URL; raises OSError, ImportError."""
-    import sqlite3
-    from contextlib import closing
-
-    is_url = address.startswith("file:")
-    try:
-        connection = sqlite3.connect(
-            address, timeout=LOCK_SECONDS, isolation_level=None, uri=is_url
-        )
-        with closing(connection) as database:
-            return work(database)
-    # If a damaged name stands in SQLite's message, sqlite3 raises UnicodeError, and on Python 3.10
-    # an error without words.
-    except sqlite3.Error as error:
-        raise OSError(str(error) or "file is damaged") from None
-    except UnicodeError:
-        raise OSError("file is damaged") from None
-
-
-def read_row(database: Any, key: str) -> dict[str, Any]:
-    """Return an engine's state from the database, whose table is made if it is missing.
-
-    The table of version 1.1.0 is replaced: it holds nothing but some hours of pacing.
-    """
-    columns = [column[1] for column in database.execute("PRAGMA table_info(engines)")]
-    if columns == ["engine", *COLUMNS[:6]]:
-        database.execute("DROP TABLE engines")
-    database.execute(
-        "CREATE TABLE IF NOT EXISTS engines (engine TEXT PRIMARY KEY, last_slot REAL, "
-        "not_before REAL, rest_until REAL, blocks INTEGER, signal TEXT, updated REAL, "
-        "busy_until REAL, remaining INTEGER, renewal REAL)"
-    )
-    names = ", ".join(COLUMNS)
-    query = f"SELECT {names} FROM engines WHERE engine = ?"  # noqa: S608  names of ours
-    fresh, row = fresh_state(), database.execute(query, (key,)).fetchone()
-    if not row or [type(value) for value in row] != [type(value) for value in fresh.values()]:
-        return fresh
-    return dict(zip(COLUMNS, row, strict=True))
-
-
-def present_state(engine: str, use: str = "") -> dict[str, Any]:
-    """Return an engine's state without changing anything: no file is made."""
-    path, key = pacing_path(), state_key(engine, use)
-    state = {**_LOCAL.get(key, fresh_state())}
-    if path and os.path.exists(path):
-        from contextlib import suppress
-        from urllib.parse import quote
-
-        address = f"file:{quote(os.fsencode(path))}?mode=ro"
-        with suppress(OSError, ImportError):  # what this process knows must do
-            stored = use_database(address, functools.partial(read_row, key=key))
-            state = max(state, stored, key=lambda state: state["updated"])
-    follow_clock(state, time.time())
-    return state
-
-
-def engine_states() -> dict[str, dict[str, Any]]:
-    """Return how each engine's pacing stands, for all processes; never raises.
-
-    engine -> resting (bool), and if they are not zero: rest_seconds, blocks (in a row), signal (of
-    the last block), queue_seconds (until the next free slot). With a quota that the engine has told
-    and not yet renewed: remaining, renewal_seconds. An engine that is not configured is left out.
-    What is known of a limit for pages alone stands under "ENGINE pages".
-    """
-    from contextlib import suppress
-
-    states = {}
-    for engine in [name for name in keyless_engines() if not has_key(name)]:
-        with suppress(SearchError):  # it is not configured, or a variable is wrong
-            engine_address(engine)
-            states[engine] = shown_state(present_state(engine), pace_of(engine))
-            if "pages_apart" in entry_of(engine):
-                of_pages = shown_state(present_state(engine, PAGES), page_pace_of(engine))
-                states |= {f"{engine} {PAGES}": of_pages} if len(of_pages) > 1 else {}
+def read_rows(db: Any) -> dict[str, EngineState]:
+    """Return the states in the store by state_key; what makes no sense in them is left out."""
+    states: dict[str, EngineState] = {}
+    if not db.execute("SELECT 1 FROM sqlite_master WHERE name = 'engines'").fetchone():
+        return states
+    for key, text in db.execute("SELECT engine, state FROM engines").fetchall():
+        state = states[key] = EngineState()
+        with contextlib.suppress(TypeError, ValueError, AttributeError):
+            for name, value in json.loads(text).items():
+                if type(value) is type(getattr(state, name, None)):
+                    setattr(state, name, value)
     return states
 
 
-def shown_state(state: dict[str, Any], pace: tuple[float, int]) -> dict[str, Any]:
-    """Return what engine_states tells of one state."""
-    now = time.time()
-    facts = {
-        "rest_seconds": round(max(0.0, state["rest_until"] - now), 1),
-        "blocks": state["blocks"],
-        "signal": state["signal"],
-        "queue_seconds": round(max(0.0, next_slot(state, pace) - now), 1),
-    }
-    renewal = state["renewal"] - now
-    known = state["remaining"] >= 0 and renewal > 0
-    quota = {"remaining": state["remaining"], "renewal_seconds": round(renewal)} if known else {}
-    is_resting = {"resting": state["rest_until"] > now}
-    return {**is_resting, **{name: value for name, value in facts.items() if value}, **quota}
+def stored_states() -> dict[str, EngineState]:
+    """Return all states by state_key, without changing anything: no file is made."""
+    with contextlib.closing(StoreFile()) as store:
+        states: dict[str, EngineState] = store.use(read_rows, {})
+    for key, state in list(_LOCAL.items()):
+        if key not in states or states[key].now < state.now:
+            states[key] = replace(state)
+    return {key: state.set_clock() for key, state in states.items()}
 
 
-# ===== requests in their turn =====================================================================
+def present_state(engine: str, use: str = "") -> EngineState:
+    """Return an engine's state without changing anything. Raises SearchError."""
+    return stored_states().get(state_key(engine, use)) or EngineState().set_clock()
 
 
-def blocked_error(
-    engine: str, signal: str, seconds: float, status: int | None = None, resting: bool = False
-) -> SearchError:
-    """Return the error of an engine that has blocked this address, or rests after a block."""
-    title = entry_of(engine)["title"]
-    message = f"{title} blocked the request: it answered with {signal}."
-    if resting:
-        message = (
-            f"{title} is not asked for another {spoken(seconds)}, because it blocked an earlier "
-            f"request with {signal}."
-        )
-    details = {"signal": signal, "status": status, "resting": resting or None}
-    hint = f"Wait {spoken(seconds)}; until then use {other_engines(engine)}."
+def engine_states() -> dict[str, EngineState]:
+    """Return the states of all engines whose address is set and right; never raises.
+
+    What is known of a limit for pages alone stands under "ENGINE pages".
+    """
+    stored, states = stored_states(), {}
+    for engine in ENGINES:
+        with contextlib.suppress(SearchError):
+            engine_address(engine)
+            states[engine] = stored.get(state_key(engine)) or EngineState().set_clock()
+            if state_key(engine, PAGES) != state_key(engine) and state_key(engine, PAGES) in stored:
+                states[f"{engine} {PAGES}"] = stored[state_key(engine, PAGES)]
+    return states
+
+
+# ===== errors =====================================================================================
+
+
+def long_wait(engine: str, wait: float, left: float) -> SearchError:
+    """Return the error of a wait that the caller's deadline does not allow."""
+    message = (
+        f"{entry_of(engine)['title']} takes the next request in {spoken(wait)}, and "
+        f"{spoken(max(0.0, left))} of the call are left."
+    )
+    hint = f"Raise {{timeout}} to {int(wait) + 30} seconds. Or try later."
+    if wait + 30 > 600:  # the longest timeout
+        hint = f"Try later; until then use {other_engines(engine)}."
+    return SearchError("rate_limit", message, hint, retryable=True, retry_after=round(wait, 1))
+
+
+def rest_error(engine: str, state: EngineState, **details: Any) -> SearchError:
+    """Return the error of an engine that is not asked because it rests.
+
+    details: the status of an answer, if that has just been a block.
+    """
+    title, left = entry_of(engine)["title"], spoken(state.rest_seconds())
+    message = f"{title} is not asked for another {left}, because {why_it_rests(state)}."
+    if details:
+        message = f"{title} blocked the request: it answered with {state.signal}."
+    details = details or {"resting": True}
     return SearchError(
-        "blocked", message, hint, retryable=True, retry_after=round(seconds), **details
+        "blocked" if state.signal else "provider",
+        message,
+        f"Wait {left}; until then use {other_engines(engine)}.",
+        retryable=True,
+        retry_after=round(state.rest_seconds()),
+        signal=state.signal,
+        **details,
     )
 
 
-def rests(engine: str) -> bool:
-    """Return whether an engine rests after a block; one with a wrong address does not."""
-    try:
-        return bool(present_state(engine)["rest_until"] > time.time())
-    except SearchError:
-        return False
+def why_it_rests(state: EngineState) -> str:
+    """Return why an engine rests, as a clause."""
+    if state.signal:
+        return f"it blocked an earlier request with {state.signal}"
+    return f"{state.failures} calls failed within {spoken(FAILURE_SECONDS)}"
 
 
 def other_engines(engine: str) -> str:
@@ -417,19 +345,18 @@ def other_engines(engine: str) -> str:
 
     None of them rests. Companies that answer without a key come in a sentence of their own.
     """
-    left_out = (engine, "google")  # which blocks every plain client
-    entries = {
-        name: entry for name, entry in ENGINES.items() if name not in left_out and not rests(name)
-    }
-    similar = {"web", *entry_of(engine)["sources"]}
-    names = []
-    for name, entry in entries.items():
-        needs = [*entry.get("keys", ())[:1]]
-        needs += entry["address"][:1] if entry.get("own_server") else ()
-        useful = not similar.isdisjoint(entry["sources"]) or "stands_in" in entry
-        if useful and "keyless" not in entry:
-            names.append(f"{name} ({needs[0]})" if needs else name)
-    free = [name for name, entry in entries.items() if "keyless" in entry]
+    similar, states = {"web", *entry_of(engine)["sources"]}, engine_states()
+    names, free = [], []
+    for name, entry in ENGINES.items():
+        is_resting = name in states and states[name].rest_seconds()
+        if is_resting or name in (engine, "google"):  # Google blocks every plain client
+            continue
+        if "keyless" in entry:
+            free.append(name)
+        elif not similar.isdisjoint(entry["sources"]) or "stands_in" in entry:
+            own_server = entry["address"] if entry.get("own_server") else ()
+            need = [*entry.get("keys", ()), *own_server][:1]
+            names.append(f"{name} ({need[0]})" if need else name)
     others = f"engine {', '.join(names[:-1])} or {names[-1]}"
     if not free:
         return others
@@ -438,11 +365,37 @@ def other_engines(engine: str) -> str:
     )
 
 
+def is_failure(error: SearchError, seconds: float) -> bool:
+    """Return whether an error is the engine's, and not the caller's or this machine's network.
+
+    seconds: that the engine had for its answer.
+    """
+    if error.kind == "network":
+        return "could not be resolved" not in error.message
+    if error.kind == "provider":
+        return not 400 <= (error.details.get("status") or 0) < 500
+    return error.kind == "timeout" and seconds >= FAIR_SECONDS
+
+
+def note_outcome(engine: str, error: SearchError | None, seconds: float) -> None:
+    """Note what the outcome of a call to an engine that is not paced means for later calls.
+
+    error: None if it answered; seconds: that it took.
+    """
+    if error and is_failure(error, seconds):
+        change_state(engine, lambda state: state.note_failure(seconds), [])
+    elif not error and present_state(engine).failures:
+        change_state(engine, lambda state: state.note_answer(EngineAnswer(), (0.0, 1)), [])
+
+
+# ===== requests in their turn =====================================================================
+
+
 class PacedEngine:
     """Sends the requests of one call to one engine, each in its turn.
 
     deadline: on time.monotonic()'s clock. warnings: sentences are added to it. report: progress.
-    use: PAGES, or "" for searches.
+    use: PAGES, or "" for searches. Raises SearchError (invalid_input) for a wrong GLSI_RATE_LIMIT.
     """
 
     def __init__(
@@ -455,23 +408,19 @@ class PacedEngine:
     ) -> None:
         self.engine, self.use, self.deadline = engine, use, deadline
         self.warnings, self.report = warnings, report
+        self.pace = pace_of(engine, use)
         entry = entry_of(engine)
-        is_apart = use == PAGES and "page_interval" in entry
-        self.is_serial = "serial" in entry and not is_apart
-        self.blocks = 0  # in a row, when the turn was taken
+        self.is_serial = "serial" in entry and not (use == PAGES and "page_interval" in entry)
         self.has_turn = False  # the next slot is taken, and its moment has come
         self.has_waited = False  # for the last turn
+        self.has_failed = False  # something stood against the engine when the turn was taken
 
     def change(self, change: StateChange) -> Any:
         """Apply a change to the engine's state, and return its result."""
         return change_state(self.engine, change, self.warnings, self.use)
 
-    def pace(self) -> tuple[float, int]:
-        """Return the pace of this use. Raises SearchError (invalid_input)."""
-        return page_pace_of(self.engine) if self.use == PAGES else pace_of(self.engine)
-
     def take_turn(self) -> None:
-        """Wait for the engine's next slot. Raises SearchError (blocked, rate_limit)."""
+        """Wait for the engine's next slot. Raises SearchError (blocked, provider, rate_limit)."""
         self.has_waited = False
         while (wait := self.change(self.reserve)) is None:
             self.has_waited = True
@@ -486,42 +435,27 @@ class PacedEngine:
             while (pause := turn_comes - time.monotonic()) > 0:
                 time.sleep(min(pause, LOOK_SECONDS))
                 check_cancelled()
-                check_rest(present_state(self.engine, self.use), time.time(), self.engine)
+                present_state(self.engine, self.use).check_rest(self.engine)
         except BaseException:  # another caller has been blocked meanwhile, or Ctrl-C
             self.end_turn()
             raise
         self.has_turn = True
 
-    def reserve(self, state: dict[str, Any], now: float) -> float | None:
-        """Return the seconds until the slot that was taken; None while the engine is busy.
-
-        An engine that takes one request at a time is busy from now on, until the turn ends or, if
-        this process is killed, until the deadline.
-        """
+    def reserve(self, state: EngineState) -> float | None:
+        """Take the next slot, as EngineState.reserve does."""
         left = self.deadline - time.monotonic()
-        self.blocks = state["blocks"]
-        busy = state["busy_until"] - now if self.is_serial else 0.0
-        if busy > 0 and left > REQUEST_SECONDS:
-            return None
-        if busy > 0:
-            raise long_wait(self.engine, busy, left, is_pause=False)
-        wait = reserve_slot(state, now, self.engine, self.pace(), left)
-        if self.is_serial:
-            state["busy_until"] = now + max(0.0, left)
-        return wait
-
-    def send(self, request: EngineRequest) -> Response:
-        """Send a request whose turn has come; return the answer, whatever its status."""
-        try:
-            return send_within(request.for_http(), self.deadline)
-        finally:
-            self.end_turn()
+        self.has_failed = bool(state.blocks or state.failures)
+        return state.reserve(self.engine, self.pace, left, self.is_serial)
 
     def end_turn(self) -> None:
         """End the turn; an engine that takes one request at a time is free again."""
         self.has_turn = False
         if self.is_serial:
-            self.change(functools.partial(free_engine, pace=self.pace()))
+            self.change(lambda state: state.end_turn(self.pace))
+
+    def send(self, request: EngineRequest) -> Response:
+        """Send a request whose turn has come; return the answer, whatever its status."""
+        return send_within(request.for_http(), self.deadline)
 
     def fetch(
         self, request: EngineRequest, read: Callable[[EngineRequest, Response], Answer]
@@ -529,7 +463,8 @@ class PacedEngine:
         """Send a request in its turn; return what read(request, response) makes of the answer.
 
         Every try takes a turn of its own. A 403 is answered with the request's "otherwise", if it
-        has one. A block or rate limit is noted for all processes. Raises SearchError.
+        has one. What the outcome means for later requests is noted for all processes. Raises
+        SearchError.
         """
         fault: SearchError | None = None
         for _ in range(FAULT_TRIES):
@@ -538,6 +473,7 @@ class PacedEngine:
                     self.take_turn()
             except SearchError as error:
                 raise fault or error from None
+            sent = time.monotonic()
             try:
                 response = self.send(request)
                 if response.status == 403 and request.otherwise:
@@ -547,22 +483,27 @@ class PacedEngine:
             except SearchError as error:
                 fault = self.noted(error)
                 if not is_passing_fault(fault):
-                    raise fault from None
+                    break
             else:
-                if self.blocks or answer.quota or answer.pause:
-                    self.change(functools.partial(note_answer, answer=answer))
+                if self.has_failed or answer.quota or answer.pause:
+                    self.change(partial(EngineState.note_answer, answer=answer, pace=self.pace))
                 return answer
+            finally:
+                self.end_turn()
+        seconds = time.monotonic() - sent
+        if fault and is_failure(fault, seconds):
+            self.change(lambda state: state.note_failure(seconds))
         raise fault or SearchError("internal", "No request was sent.")
 
     def noted(self, error: SearchError) -> SearchError:
-        """Keep in the engine's state what an error means for later requests; return the error."""
+        """Note a block or a rate limit for all processes; return the error to raise."""
         if error.kind == "blocked":
             signal, at_least = error.details["signal"], error.retry_after or 0.0
-            rest = self.change(lambda state, now: note_block(state, now, signal, at_least))
-            return blocked_error(self.engine, signal, rest, error.details["status"])
+            state = self.change(lambda state: state.note_block(signal, at_least))
+            return rest_error(self.engine, state, status=error.details["status"])
         if error.kind == "rate_limit" and error.retry_after:
             seconds = error.retry_after
-            self.change(lambda state, now: note_limit(state, now, seconds))
+            self.change(lambda state: state.note_limit(seconds, self.pace))
         return error
 
 

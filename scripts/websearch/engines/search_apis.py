@@ -11,11 +11,11 @@ import re
 import time
 
 from websearch.common import SearchError, quoted, shorten
+from websearch.durations import spoken
 from websearch.engines import ENGINES
 from websearch.engines.api_sources import period, raw_text, utc_time
 from websearch.engines.filters import site_filter
 from websearch.engines.messages import EngineRequest
-from websearch.engines.pacing import spoken
 from websearch.engines.result_pages import tidy_url
 from websearch.http_client import (
     USER_AGENT,

@@ -49,12 +49,9 @@ class SiteApi(PacedEngine):
 
     def send(self, request: EngineRequest) -> Response:
         """Send a request whose turn has come; raises SearchError."""
-        try:
-            if self.robots:
-                self.robots.check(request.url, self.deadline)
-            return send_within(guarded_request(request.for_http()), self.deadline)
-        finally:
-            self.end_turn()
+        if self.robots:
+            self.robots.check(request.url, self.deadline)
+        return send_within(guarded_request(request.for_http()), self.deadline)
 
     def markdown(self, html: str) -> str:
         """Return the HTML of a post as Markdown below the headings of its thread."""

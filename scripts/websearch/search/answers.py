@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import time
 from dataclasses import dataclass, field
 
 from websearch.common import SearchError, clean_text, drop_empty, dump_json, may_fall_back
@@ -9,12 +11,14 @@ from websearch.engines import ENGINES, is_storable, other_address
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
     from typing import Any
 
     from websearch.search.plan import Question
     from websearch.store import PageStore
 
+CLAIM_SECONDS = 5.0  # longer than engines take; a caller that was killed holds others up so long
+CLAIM_LOOK_SECONDS = 0.1  # a waiting caller looks this often whether the other one is done
 STORED_FIELDS = ("title", "url", "snippet", "date", "author", "license")  # of a result
 
 
@@ -81,6 +85,41 @@ def store_answer(answer: Answer, store: PageStore) -> None:
         "urls": [result["url"] for result in results],
     }
     store.put_answer(storage_key(answer.question, answer.engine), content)
+
+
+@contextlib.contextmanager
+def asking_alone(
+    question: Question, engine: str, store: PageStore, deadline: float
+) -> Iterator[None]:
+    """Hold others off from asking an engine the same; wait first while another caller does so.
+
+    A caller holds others off for CLAIM_SECONDS at most, because it may have been killed. Nobody
+    waits for an answer that is not stored.
+    """
+    if question.max_age == 0 or not is_storable(engine):
+        yield
+        return
+    key, is_ours = storage_key(question, engine), False
+
+    def claim(db: Any) -> bool:
+        now = time.time()
+        db.execute("CREATE TABLE IF NOT EXISTS claims (key PRIMARY KEY, moment)")
+        bounds = (now - CLAIM_SECONDS, now)  # a later moment: the clock was set back
+        db.execute("DELETE FROM claims WHERE moment NOT BETWEEN ? AND ?", bounds)
+        row = db.execute("INSERT OR IGNORE INTO claims VALUES (?, ?)", (key, now))
+        return bool(row.rowcount)
+
+    def release(db: Any) -> None:
+        db.execute("DELETE FROM claims WHERE key = ?", (key,))
+
+    end = min(deadline, time.monotonic() + CLAIM_SECONDS)
+    try:
+        while not (is_ours := store.use(claim, True, writing=True)) and time.monotonic() < end:
+            time.sleep(CLAIM_LOOK_SECONDS)
+        yield
+    finally:
+        if is_ours:
+            store.use(release, None, writing=True)
 
 
 def take_stored(answer: Answer, engine: str, store: PageStore, max_age: float | None) -> bool:

@@ -13,18 +13,23 @@ from websearch.engines import (
     is_storable,
     stand_ins,
 )
-from websearch.engines.asking import ask_engine, results_of, wait_for_turn
+from websearch.engines.asking import (
+    ask_engine,
+    error_from_document,
+    results_of,
+    wait_for_turn,
+)
 from websearch.ledger import begin_request, budgets, end_request
 from websearch.search.answers import (
     Answer,
     answered,
+    asking_alone,
     needs_stand_ins,
     no_engine_answered,
     stand_in_note,
     store_answer,
     take_stored,
 )
-from websearch.search.plan import error_from_document
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -193,17 +198,27 @@ def offer_stale(answer: Answer, order: list[str], store: PageStore, reason: Sear
 def fill_answer(answer: Answer, engine: str, store: PageStore, seconds: float) -> None:
     """Fill an answer from the store, or ask the engine within seconds. Raises SearchError.
 
+    If another caller asks the same at this moment, its answer is waited for.
+    """
+    end = time.monotonic() + seconds
+    if take_stored(answer, engine, store, answer.question.max_age):
+        return
+    with asking_alone(answer.question, engine, store, end):
+        if not take_stored(answer, engine, store, answer.question.max_age):
+            fill_from_engine(answer, engine, store, end)
+
+
+def fill_from_engine(answer: Answer, engine: str, store: PageStore, end: float) -> None:
+    """Ask the engine, and fill and store the answer. Raises SearchError.
+
     After waiting for its turn a caller looks into the store once more, because another process may
-    have asked the same meanwhile.
+    have asked the same meanwhile. end: on time.monotonic()'s clock.
     """
     from websearch.store import utc_time
 
     question = answer.question
-    if take_stored(answer, engine, store, question.max_age):
-        return
     check_cancelled()
-    params = {**question.for_engine(engine), "timeout": seconds}
-    end = time.monotonic() + seconds
+    params = {**question.for_engine(engine), "timeout": max(MIN_TIMEOUT, end - time.monotonic())}
     turn = wait_for_turn(engine, params)
     if turn and turn.has_waited and take_stored(answer, engine, store, question.max_age):
         turn.end_turn()

@@ -15,7 +15,7 @@ from websearch.engines import (
     filters_of,
     focused_filters,
 )
-from websearch.engines.asking import ask_engine
+from websearch.engines.asking import ask_engine, error_from_document
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -143,10 +143,3 @@ def planned_request(question: Question, name: str) -> Document:
             return {**document, "engine": engine}
         documents.append(document)
     return documents[0]
-
-
-def error_from_document(document: Document) -> SearchError:
-    """Return the error that an error document stands for."""
-    details = dict(document["details"])
-    kind, hint = details.pop("kind"), details.pop("hint", "")
-    return SearchError(kind, document["error"], hint, **details)

@@ -5,9 +5,9 @@
 // opencode takes every file beside google_search.ts for a tool. Types can be erased, and imports
 // name their extension, so that Node (opencode's desktop app) loads it as well as Bun does.
 import { execFile } from "node:child_process"
-import { existsSync } from "node:fs"
+import { existsSync, statSync } from "node:fs"
 import { homedir } from "node:os"
-import { basename, dirname, join, resolve } from "node:path"
+import { basename, dirname, join, resolve, sep } from "node:path"
 import { fileURLToPath } from "node:url"
 import { tool } from "@opencode-ai/plugin/tool"
 import type { ToolContext, ToolDefinition } from "@opencode-ai/plugin/tool"
@@ -115,9 +115,8 @@ async function callTool(
   if (problems) {
     return errorDocument("invalid_input", problems, `Call ${name} again with that mended.`)
   }
-  const places = scriptPlaces(spec.script, context)
-  const script = places.find((path) => existsSync(path))
-  if (!script) return notFound(spec.script, places)
+  const script = findScript(spec.script, context)
+  if (!script) return notFound(spec.script, scriptPlaces(spec.script, context))
   const { [spec.positional]: subject, ...flags } = args
   const subjects = [subject].flat().map(String)
   // Allowed unless the user's configuration says "ask" or "deny"; refused, it throws.
@@ -167,24 +166,41 @@ function shortJSON(value: unknown): string {
 
 // ----- where the scripts are
 
+/** The script, where it is found first; the user's keys are not for another user's file. */
+function findScript(script: string, folders: Folders): string | undefined {
+  const named = namedPlaces(script)
+  const places = scriptPlaces(script, folders)
+  return places.find((path) => existsSync(path) && (named.includes(path) || isOurs(path)))
+}
+
+/** Whether a file belongs to the user or to root. */
+function isOurs(path: string): boolean {
+  const user = process.getuid?.() // not on Windows
+  return user === undefined || [user, 0].includes(statSync(path).uid)
+}
+
+function namedPlaces(script: string): string[] {
+  const named = process.env.WEB_SEARCH_SKILL_DIR
+  return named ? [join(named, "scripts", script)] : []
+}
+
 /** Where a script may be, in the order in which it is looked for. */
 function scriptPlaces(script: string, folders: Folders): string[] {
-  const named = process.env.WEB_SEARCH_SKILL_DIR
-  const skills = [...projectFolders(folders).flatMap(skillFolders), ...userSkillFolders()]
+  const skills = [...userSkillFolders(), ...projectFolders(folders).flatMap(skillFolders)]
   const inBundle = TOOL_FOLDER.endsWith(join("assets", "opencode", "tool"))
   return [
-    ...(named ? [join(named, "scripts", script)] : []),
+    ...namedPlaces(script),
     join(TOOL_FOLDER, script),
     ...(inBundle ? [resolve(TOOL_FOLDER, "../../../scripts", script)] : []),
     ...skills.map((folder) => join(folder, SKILL, "scripts", script)),
   ]
 }
 
-/** The folders from the current one up to the project's; without a repository that is "/". */
+/** The folders from the current one up to the repository's; without one, worktree is "/". */
 function projectFolders({ directory, worktree }: Folders): string[] {
   const folders = [resolve(directory ?? process.cwd())]
-  const top = resolve(worktree ?? folders[0]!)
-  for (let last = folders[0]!; last !== top && last !== dirname(last); ) {
+  const top = resolve(worktree ?? "/") + sep
+  for (let last = folders[0]!; last.startsWith(top); ) {
     last = dirname(last)
     folders.push(last)
   }
@@ -209,7 +225,9 @@ function notFound(script: string, places: string[]): string {
   const hint =
     "Tell the user: set WEB_SEARCH_SKILL_DIR to the folder of the web-search skill (the one " +
     "with SKILL.md), or copy that folder to ~/.config/opencode/skills/web-search."
-  const error = `${script} was not found. Looked for: ${places.join(", ")}`
+  const others = places.filter((path) => existsSync(path)).map((path) => `${path} (another user's)`)
+  const looked = [...others, ...places.filter((path) => !existsSync(path))].join(", ")
+  const error = `${script} was not found. Looked for: ${looked}`
   return errorDocument("internal", error, hint)
 }
 
@@ -380,7 +398,7 @@ export function searchTool(name: string): ToolDefinition {
 /** Every tool whose script is there, by name. */
 export function offeredTools(folders: Folders): Record<string, ToolDefinition> {
   const offered = Object.entries(SEARCH_TOOLS).filter(([, { script }]) =>
-    scriptPlaces(script, folders).some((path) => existsSync(path)),
+    findScript(script, folders),
   )
   return Object.fromEntries(offered.map(([name]) => [name, searchTool(name)]))
 }
