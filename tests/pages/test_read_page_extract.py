@@ -622,7 +622,7 @@ class Markdown(unittest.TestCase):
             ("3 * 4 * 5", "3 * 4 * 5"), ("snake_case_name", "snake_case_name"),
             ("__init__", "\\_\\_init\\_\\_"), ("&lt;b&gt;", "\\<b>"), ("1 &lt; 2", "1 < 2"),
             ("&amp;lt;", "\\&lt;"), ("[a](b)", "[a\\](b)"), ("a`b", "a\\`b"),
-            ("C:\\*", "C:\\\\\\*"),
+            ("C:\\*", "C:\\\\*"),
             ("~~a~~", "\\~~a\\~~"), ("AT&amp;T", "AT&T"), ("---", "\\---"),
         ):  # fmt: skip
             with self.subTest(text):

@@ -7,6 +7,16 @@ import itertools
 import re
 
 from websearch.common import clean_text
+from websearch.escapes import (
+    MARK,
+    as_cell,
+    as_code,
+    backticks,
+    escape,
+    mark_line_starts,
+    mark_signs,
+    without_marks,
+)
 from websearch.html_tree import BLOCKS, HEADINGS, MAX_ADDRESS_CHARS, Node, name_set
 from websearch.pages.content import find_content
 from websearch.pages.name_rules import words_of
@@ -32,12 +42,6 @@ EMPHASIS = {
     "b": "**", "strong": "**", "i": "*", "em": "*", "cite": "*", "del": "~~", "s": "~~",
     "strike": "~~",
 }  # fmt: skip
-_MARKDOWN_SIGNS = (
-    r"\\(?=[!-/:-@\[-`{-~])|`|\*(?=\S)|(?<=\S)\*|(?<![^\W_])_|_(?![^\W_])|\](?=[(\[])"
-    r"|<(?=[a-zA-Z/!?])|&(?=#?\w{1,40};)|~(?=~)"
-)
-_PLAIN_CODE = r"`[^`]+`"
-_LINE_START = r"(?m)^(?=#{1,6} |>|[-+*] |[-=]{3,}[ \t]{0,9}$)|^(\d{1,9})(?=[.)] )"
 # How class names tell the language of code. Those of the first kind say nothing but that; the
 # others may name a human language, or a source of something else.
 _CODE_LANGUAGE = (
@@ -73,15 +77,13 @@ LINE_WORDS = name_set("line codeline")  # in the class of the element of a line 
 
 def extract_markdown(html: str, url: str = "", keep_links: bool = False) -> str:
     """Return the content of an HTML page as Markdown. url: what relative links are relative to."""
-    return clean_text(content_markdown(find_content(html), url, keep_links)[0])
+    return content_markdown(find_content(html), url, keep_links)[0]
 
 
 def content_markdown(content: Content, url: str, keep_links: bool) -> tuple[str, bool]:
     """Return found content as Markdown, and whether it was longer than MAX_MARKDOWN."""
     writer = MarkdownWriter(url, keep_links)
-    blocks = [block for node in content.leads for block in writer.block(node)]
-    blocks += writer.block(content.node)
-    return "\n\n".join(blocks), writer.cut
+    return writer.markdown(*content.leads, content.node), writer.cut
 
 
 class MarkdownWriter:
@@ -98,6 +100,15 @@ class MarkdownWriter:
         self.in_cell = False  # of a pipe table, which holds no blocks
         self.room = MAX_MARKDOWN
         self.cut = False
+
+    def markdown(self, *nodes: Node) -> str:
+        """Return elements as Markdown: what the other methods return is marked (see escapes.py)."""
+        blocks = [block for node in nodes for block in self.block(node)]
+        return escape(clean_text("\n\n".join(blocks)))
+
+    def text(self, text: str) -> str:
+        """Return text of the page, cut where the room ends, its signs marked."""
+        return mark_signs(self.fit(text))
 
     def fit(self, text: str) -> str:
         """Return text, cut where the room ends."""
@@ -122,13 +133,14 @@ class MarkdownWriter:
         line: list[str] = []
         for child in node.children:
             if isinstance(child, str):
-                line.append(self.fit(escape_markdown(child)))
+                line.append(self.text(child))
             elif is_shown(child):
                 if child.tag in BLOCKS or child.has_block:
                     found += paragraphs(line)
                     line = []
                     blocks = self.block(child)
-                    if found and blocks and blocks[0].startswith(f"```{found[-1].strip()}\n"):
+                    label = without_marks(found[-1]) if found else ""
+                    if label and blocks and blocks[0].startswith(f"```{label}\n"):
                         found.pop()  # the language over the code, which its fence names
                     found += blocks
                 else:
@@ -146,7 +158,7 @@ class MarkdownWriter:
 
     def tab_label(self, node: Node) -> list[str]:
         """Return the label of the tab that shows an element as a bold line, if there is one."""
-        text = inline_text(self.inline_children(node.label)) if node.label else ""
+        text = self.inline_children(node.label) if node.label else ""
         text = " ".join(text.replace(BREAK, " ").split())
         return [f"**{text}**"] if text else []
 
@@ -158,7 +170,7 @@ class MarkdownWriter:
                 return blocks
             text = " ".join(" ".join(blocks).split())
         else:
-            text = " ".join(inline_text(self.inline_children(node)).replace(BREAK, " ").split())
+            text = " ".join(self.inline_children(node).replace(BREAK, " ").split())
         if length_without_targets(text) > MAX_HEADING:
             return paragraphs([text])
         if self.in_cell:
@@ -182,9 +194,9 @@ class MarkdownWriter:
         """Return a pre element as a fenced block with its line breaks and language."""
         parts: list[str] = []
         collect_code(node, parts)
-        code = self.fit("".join(parts).strip("\n").rstrip())
+        code = self.fit(clean_text("".join(parts)).strip("\n").rstrip())
         if self.in_cell:
-            return [self.fit(code_span(code))] if code.strip() else []
+            return [as_code(code)] if code.strip() else []
         fence = backticks(code, 3)
         if not code.strip() or not self.has_room(2 * len(fence)):
             return []
@@ -209,7 +221,7 @@ class MarkdownWriter:
         if not self.keep_links:
             return found
         for index, block in enumerate(found):
-            match = None if "](" in block else re.fullmatch(r"(#{1,6} )?([^\n]+)", block)
+            match = None if has_link(block) else re.fullmatch(r"(#{1,6} )?([^\n]+)", block)
             if match:
                 target = self.target(node.attributes.get("href", ""))
                 link = f"{match[1] or ''}[{match[2]}]({target})"
@@ -237,7 +249,7 @@ class MarkdownWriter:
     def indented(self, text: str, width: int) -> str:
         """Return text with all lines but the first indented; empty lines stay empty."""
         if not self.has_room(width * text.count("\n")):
-            return text
+            return ""  # code whose lines are not indented would end at the second one
         return re.sub(r"\n(?=[^\n])", "\n" + " " * width, text)
 
     def list_items(self, node: Node) -> list[list[str]]:
@@ -286,9 +298,11 @@ class MarkdownWriter:
         rows = self.table_rows(parts)
         self.in_cell = False
         columns = max((len(row) for row in rows), default=0)
-        if columns < 2 or len(rows) < 2 or not self.has_room(4 * columns * len(rows)):
-            return captions + [cell.replace("\\|", "|") for row in rows for cell in row if cell]
-        lines = ["| " + " | ".join(row + [""] * (columns - len(row))) + " |" for row in rows]
+        cells_in_all = columns + sum(map(len, rows))
+        if columns < 2 or len(rows) < 2 or not self.has_room(4 * cells_in_all):
+            return captions + [cell for row in rows for cell in row if cell]
+        rows[0] += [""] * (columns - len(rows[0]))
+        lines = [f"| {' | '.join(map(as_cell, row))} |" for row in rows]
         return [*captions, "\n".join([lines[0], "|" + " --- |" * columns, *lines[1:]])]
 
     def table_rows(self, parts: list[Node]) -> list[list[str]]:
@@ -325,13 +339,13 @@ class MarkdownWriter:
                 above[len(row)] = (text, more - 1)
             row.append(self.fit(text))
 
-    def inline_children(self, node: Node) -> list[str]:
-        """Return the content of an element as pieces of one line."""
-        return [
-            self.fit(escape_markdown(child)) if isinstance(child, str) else self.inline(child)
+    def inline_children(self, node: Node) -> str:
+        """Return the content of an element as one line."""
+        return "".join(
+            self.text(child) if isinstance(child, str) else self.inline(child)
             for child in node.children
             if isinstance(child, str) or is_shown(child)
-        ]
+        )
 
     def inline(self, node: Node) -> str:
         """Return an inline element as Markdown."""
@@ -341,22 +355,22 @@ class MarkdownWriter:
         if tag == "img":
             return self.image(node)
         if tag in CODE_TAGS and not node.has_block:
-            return self.linked_code(node) if self.keep_links else self.fit(code_span(text_in(node)))
-        text = inline_text(self.inline_children(node))
-        if tag == "a" and self.keep_links and text.strip() and "](" not in text:
+            return self.linked_code(node) if self.keep_links else as_code(self.fit(text_in(node)))
+        text = self.inline_children(node)
+        if tag == "a" and self.keep_links and text.strip() and not has_link(text):
             target = self.target(node.attributes.get("href", ""))
             return emphasis(text, "[", f"]({target})") if target else text
         return emphasis(text, EMPHASIS[tag]) if tag in EMPHASIS else text
 
-    def linked_code(self, node: Node, target: str = "") -> str:
-        """Return inline code with its links around code spans; target: of the link it is in."""
+    def linked_code(self, node: Node) -> str:
+        """Return inline code with its links around code spans."""
         pieces: list[tuple[str, str]] = []  # texts with their targets
-        collect_linked(node, target, pieces)
+        collect_linked(node, "", pieces)
         written: list[str] = []
         for address, texts in itertools.groupby(pieces, key=lambda piece: piece[1]):
             text = "".join(piece[0] for piece in texts)
             link = self.target(address) if address and text.strip() else ""
-            span = self.fit(code_span(text))
+            span = as_code(self.fit(text))
             head = " " if text[:1].isspace() and written else ""
             tail = " " if text[-1:].isspace() else ""
             written.append(head + (f"[{span}]({link})" if link else span) + tail)
@@ -364,13 +378,16 @@ class MarkdownWriter:
 
     def image(self, node: Node) -> str:
         """Return an image's alternative text, with its address if links are kept."""
-        alt = escape_markdown(" ".join(node.attributes.get("alt", "").split())).replace("]", "\\]")
+        alt = " ".join(node.attributes.get("alt", "").split())
         if not re.search(r"[^\W\d_]{2}", alt) or re.search(
             r"(?i)\.(?:jpe?g|png|gif|webp|svg)$", alt
         ):
             return ""
         source = self.target(node.attributes.get("src", "")) if self.keep_links else ""
-        return self.fit(f"![{alt}]({source})" if source else f"[image: {alt}]")
+        if not source:
+            return self.text(f"[image: {alt}]")
+        alt = re.sub(rf"{MARK}(?=[\[\]])", r"\\", self.text(alt))
+        return f"![{alt}]({source})"
 
     def target(self, address: str) -> str:
         """Return a link's address, absolute and safe inside parentheses; "" if it leads nowhere.
@@ -388,7 +405,7 @@ class MarkdownWriter:
             return ""
         if not re.match(r"(?i)https?://|mailto:", url) or len(url) > MAX_ADDRESS_CHARS:
             return ""
-        safe = url.replace("(", "%28").replace(")", "%29").replace("<", "%3C").replace(">", "%3E")
+        safe = re.sub(r"[()<>`|\\]", lambda sign: f"%{ord(sign[0]):02X}", clean_text(url))
         return safe if self.has_room(len(safe)) else ""
 
 
@@ -409,46 +426,25 @@ def is_shown(node: Node) -> bool:
     return node.dropped in ("", "caption")
 
 
-def escape_markdown(text: str) -> str:
-    """Return text with the signs escaped that Markdown would take for markup."""
-    return re.sub(_MARKDOWN_SIGNS, r"\\\g<0>", text)
-
-
-def inline_text(pieces: list[str]) -> str:
-    """Return inline pieces as one text.
-
-    A "!" before a link makes no image of it, and two code spans without a space between them,
-    which would end each other, become one.
-    """
-    joined: list[str] = []
-    after_code = False
-    for piece in filter(None, pieces):
-        is_code = re.fullmatch(_PLAIN_CODE, piece) is not None
-        if after_code and is_code:
-            joined[-1] = joined[-1][:-1]
-            joined.append(piece[1:])
-            continue
-        if piece.startswith("[") and joined and joined[-1].endswith("!"):
-            joined[-1] = f"{joined[-1][:-1]}\\!"
-        joined.append(piece)
-        after_code = is_code
-    return "".join(joined)
+def has_link(text: str) -> bool:
+    """Return whether marked text holds a link or image of the writer's."""
+    return re.search(rf"(?<!{MARK})\]\(", text) is not None
 
 
 def paragraphs(line: list[str]) -> list[str]:
     """Return inline pieces as paragraphs: two line breaks end one, a single one stays."""
     found = []
-    for part in re.split(rf"{BREAK}\s*{BREAK}[\s{BREAK}]*", inline_text(line)):
+    for part in re.split(rf"{BREAK}\s*{BREAK}[\s{BREAK}]*", "".join(line)):
         lines = [" ".join(one.split()) for one in part.split(BREAK)]
         text = "  \n".join(one for one in lines if one)
         if text:
-            found.append(re.sub(_LINE_START, r"\1\\", text))
+            found.append(mark_line_starts(text))
     return found
 
 
 def length_without_targets(text: str) -> int:
     """Return the length of Markdown that the targets of links and images are not counted in."""
-    return len(re.sub(r"\]\([^()\s]{1,8000}\)", "]", text))
+    return len(re.sub(r"\]\([^()\s]{1,8000}\)", "]", without_marks(text)))
 
 
 def emphasis(text: str, mark: str, end: str = "") -> str:
@@ -458,22 +454,6 @@ def emphasis(text: str, mark: str, end: str = "") -> str:
         return text
     head = text[: len(text) - len(text.lstrip())]
     return f"{head}{mark}{inner}{end or mark}{text[len(head) + len(inner) :]}"
-
-
-def backticks(text: str, least: int) -> str:
-    """Return at least as many backticks as asked for, and more than stand together in the text."""
-    longest = max((len(run) for run in re.findall("`+", text)), default=0)
-    return "`" * max(least, longest + 1)
-
-
-def code_span(text: str) -> str:
-    """Return text as a code span, between more backticks than stand in it."""
-    inner = " ".join(text.split())
-    if not inner:
-        return ""
-    marks = backticks(inner, 1)
-    gap = " " if inner[0] == "`" or inner[-1] == "`" else ""
-    return f"{marks}{gap}{inner}{gap}{marks}"
 
 
 def code_language(node: Node) -> str:
@@ -570,7 +550,7 @@ def definition_text(terms: list[str], blocks: list[str]) -> str:
 
 def cell_text(blocks: list[str]) -> str:
     """Return the blocks of a table cell on one line."""
-    return " ".join(" ".join(blocks).replace("|", "\\|").split())
+    return " ".join(" ".join(blocks).split())
 
 
 def span_of(cell: Node, name: str) -> int:

@@ -15,9 +15,9 @@ from websearch.common import (
     plain_text,
     unescape,
 )
+from websearch.escapes import backticks
 from websearch.pages.charsets import wide_codec, wide_label
-from websearch.pages.foreign_text import harmless_markdown
-from websearch.pages.markdown import MarkdownWriter, backticks
+from websearch.pages.markdown import MarkdownWriter
 from websearch.pages.page_tree import Page
 
 TYPE_CHECKING = False
@@ -175,9 +175,9 @@ def feed_markdown(text: str, url: str, keep_links: bool) -> Document:
         page = Page(f"<div>{body}</div>")
         title = title or "Untitled"
         heading = markdown_link(title, address) if address else make_harmless(title)
-        content = "\n\n".join([one_line(date, MAX_FIELD), *writer.blocks(page.root)])
-        content = content if keep_links else harmless_markdown(content)
-        sections.append(f"## {heading}\n\n{content.strip()}".strip())
+        date = make_harmless(one_line(date, MAX_FIELD))
+        parts = (f"## {heading}", date, writer.markdown(page.root))
+        sections.append("\n\n".join(filter(None, parts)))
     title = element_text(head[:MAX_FEED_HEAD], "title")
     return {"title": title, "text": "\n\n".join(sections), "cut": writer.cut or is_cut}
 

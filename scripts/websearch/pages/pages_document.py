@@ -12,8 +12,10 @@ from websearch.common import (
     error_markdown,
     fence_untrusted,
     frame_markdown,
+    make_harmless,
     markdown_link,
     one_line,
+    plain_address,
 )
 from websearch.http_client import proxy_for
 from websearch.pages.budget import fit_json, json_size, share_room, slice_end
@@ -188,7 +190,7 @@ def to_markdown(document: Document) -> str:
 def page_markdown(page: Document) -> list[str]:
     """Return the Markdown of one page: heading, title, author and date, text, how to go on."""
     if not page["ok"]:
-        return [f"## {one_line(page['url'], 200)}", error_markdown(page)]
+        return [f"## {plain_address(one_line(page['url'], 200))}", error_markdown(page)]
     facts = [str(page[name]) for name in ("author", "published") if page.get(name)]
     facts += [f"updated {page['updated']}"] if "updated" in page else []
     facts += [str(page[name]) for name in ("license", "language") if page.get(name)]
@@ -196,9 +198,11 @@ def page_markdown(page: Document) -> list[str]:
     passages = [
         f"{passage['heading']}\n\n{passage['text']}".strip() for passage in page.get("passages", [])
     ]
-    title = f"# {page['title']}" if page.get("title") else ""
+    title = f"# {make_harmless(page['title'])}" if page.get("title") else ""
     text = PARAGRAPH_GAP.join(passages) or page.get("text", "") or parts_markdown(page)
-    text = "\n\n".join(part for part in (title, " · ".join(facts), text) if part)
+    text = "\n\n".join(
+        part for part in (title, " · ".join(map(make_harmless, facts)), text) if part
+    )
     if not page.get("note", "").startswith(RAW_NOTE):
         text = lower_headings(text, 3)  # below "## address"
     more = f"{page['chars']} characters in all; more with offset {page.get('next_offset')}"
@@ -219,7 +223,10 @@ def parts_markdown(page: Document) -> str:
         f"{entry['chars']} characters)"
         for entry in page.get("outline", [])
     ]
-    places = [f"At {place['offset']}:\n\n{place['text']}" for place in page.get("places", [])]
+    places = [
+        f"At {place['offset']}:\n\n{make_harmless(place['text'])}"  # may begin inside of code
+        for place in page.get("places", [])
+    ]
     if "places_in_all" in page:
         places.insert(0, f"Places: {page['places_in_all']}")
     return "\n".join(lines) or PARAGRAPH_GAP.join(places)

@@ -8,7 +8,9 @@ from websearch.common import (
     dump_json,
     fence_untrusted,
     frame_markdown,
+    make_harmless,
     markdown_link,
+    plain_address,
     shorten,
 )
 from websearch.pages.sections import lower_headings
@@ -84,15 +86,17 @@ def search_markdown(document: Document) -> str:
 
 def result_markdown(item: dict[str, Any]) -> str:
     """Return one result's section: its URL, title and date, then its text or snippet."""
-    title = " ".join(str(item.get("title", "")).split())
+    title = make_harmless(" ".join(str(item.get("title", "")).split()))
     date = item.get("date") or item.get("fetched_at") or ""
-    facts = [f"**{title}**" if title else "", date, item.get("author", ""), item.get("license", "")]
+    facts = [date, item.get("author", ""), item.get("license", "")]
     facts.append(", ".join(item.get("engines", [])))
     facts.append(f"archived {item['archived']}" if "archived" in item else "")
     facts.append(f"leads to {item['final_url']}" if "final_url" in item else "")
-    body = page_text(item.get("text") or item.get("snippet") or "")
-    failed = f"(page not read: {item['error']})" if "error" in item else ""
-    blocks = [f"## {item['url']}", " · ".join(fact for fact in facts if fact), body, failed]
+    body = page_text(item.get("text") or make_harmless(item.get("snippet", "")))
+    failed = f"(page not read: {make_harmless(item['error'])})" if "error" in item else ""
+    shown = [f"**{title}**" if title else "", *map(make_harmless, facts)]
+    head = " · ".join(filter(None, shown))
+    blocks = [f"## {plain_address(item['url'])}", head, body, failed]
     return "\n\n".join(block for block in blocks if block)
 
 
@@ -121,13 +125,15 @@ def source_markdown(source: dict[str, Any]) -> str:
     facts += [spoken_questions(source["queries"]), *source.get("engines", [])]
     facts += [f"archived {source['archived']}"] if "archived" in source else []
     facts += [f"leads to {source['final_url']}"] if "final_url" in source else []
-    text = page_text(source.get("text") or source.get("snippet") or "")
+    text = page_text(source.get("text") or make_harmless(source.get("snippet", "")))
     blocks = [
         f"[{source['number']}] {link}",
-        " · ".join(fact for fact in facts if fact),
+        " · ".join(make_harmless(fact) for fact in facts if fact),
         re.sub(r"(?m)^(?=[ \t]*\[\d+\][ \t]*\[)", r"\\", text),
-        f"(the same text: {', '.join(source['also'])})" if "also" in source else "",
-        f"(page not read: {source['error']})" if "error" in source else "",
+        f"(the same text: {', '.join(map(plain_address, source['also']))})"
+        if "also" in source
+        else "",
+        f"(page not read: {make_harmless(source['error'])})" if "error" in source else "",
     ]
     return "\n\n".join(block for block in blocks if block)
 
