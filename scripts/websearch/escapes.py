@@ -13,6 +13,7 @@ import re
 # Characters that no text of a page holds: html_tree.py takes them away.
 MARK = "\ufdd0"  # before a sign of the page
 CODE, CODE_END = "\ufdd1", "\ufdd2"  # around code inside of a line
+_CODE = f"{CODE}([^{CODE}{CODE_END}]*){CODE_END}"
 
 _SIGNS = r"[\\`*_\[\]<&~!]"
 _FIRST_SIGNS = r"(?m)^(?=[#>+\-=|:])|^\d{1,9}(?=[.)])"  # of a line
@@ -62,15 +63,14 @@ def as_cell(text: str) -> str:
     """
     if "|" not in text:
         return text
-    code = rf"{CODE}([^{CODE_END}]*\\\|[^{CODE_END}]*){CODE_END}"
-    text = re.sub(code, lambda found: mark_signs(found[1]), text)
+    text = re.sub(_CODE, lambda code: mark_signs(code[1]) if "\\|" in code[1] else code[0], text)
     return re.sub(rf"{MARK}?\|", r"\\|", text)
 
 
 def escape(text: str) -> str:
     """Return marked text as Markdown."""
     text = text.replace(CODE_END + CODE, "")  # two spans side by side would end each other
-    text = re.sub(f"{CODE}([^{CODE_END}]*){CODE_END}", lambda found: code_span(found[1]), text)
+    text = re.sub(_CODE, lambda code: code_span(code[1]), text)
     if MARK not in text:
         return text
     text = re.sub(_LINE_START, r"\1\\", text)
