@@ -37,6 +37,8 @@ ROWS_A_BLOCK = 10  # of a data table, which may hold a heading or a small table 
 MAX_CELL = 4_000  # characters of a cell; a table with a longer one is layout
 MAX_PLAIN_CELL = 1_500  # the same where no header or caption says that the table holds data
 MAX_HEADING = 500  # characters of a heading or term; a longer one is written as a paragraph
+MAX_TITLES = 3  # headings and terms in each other
+MAX_LINKED = 20  # blocks inside a link that may carry it
 CODE_TAGS = name_set("code kbd samp tt")
 EMPHASIS = {
     "b": "**", "strong": "**", "i": "*", "em": "*", "cite": "*", "del": "~~", "s": "~~",
@@ -97,6 +99,7 @@ class MarkdownWriter:
         self.base = base
         self.keep_links = keep_links
         self.nesting = 0  # of lists and quotations
+        self.titles = 0  # headings and terms that the current element is in
         self.in_cell = False  # of a pipe table, which holds no blocks
         self.room = MAX_MARKDOWN
         self.cut = False
@@ -139,8 +142,8 @@ class MarkdownWriter:
                     found += paragraphs(line)
                     line = []
                     blocks = self.block(child)
-                    label = without_marks(found[-1]) if found else ""
-                    if label and blocks and blocks[0].startswith(f"```{label}\n"):
+                    is_code = bool(found and blocks) and blocks[0].startswith("```")
+                    if is_code and blocks[0].startswith(f"```{without_marks(found[-1])}\n"):
                         found.pop()  # the language over the code, which its fence names
                     found += blocks
                 else:
@@ -162,20 +165,26 @@ class MarkdownWriter:
         text = " ".join(text.replace(BREAK, " ").split())
         return [f"**{text}**"] if text else []
 
+    def one_line(self, node: Node) -> tuple[list[str], str]:
+        """Return the blocks of a heading or term, and their text on one line.
+
+        "" if it is too long for one, or a block is a heading, code or the like. Each level of
+        headings and terms looks at all blocks again: those too deep in others are not on one line.
+        """
+        self.titles += 1
+        blocks = self.blocks(node)
+        self.titles -= 1
+        if self.titles >= MAX_TITLES or any(map(is_structured, blocks)):
+            return blocks, ""
+        text = " ".join(" ".join(blocks).split())
+        return blocks, text if length_without_targets(text) <= MAX_HEADING else ""
+
     def heading_block(self, node: Node) -> list[str]:
-        """Return a heading on one line, or as a paragraph if it is too long for one."""
-        if node.has_block:
-            blocks = self.blocks(node)
-            if any(map(is_structured, blocks)):
-                return blocks
-            text = " ".join(" ".join(blocks).split())
-        else:
-            text = " ".join(self.inline_children(node).replace(BREAK, " ").split())
-        if length_without_targets(text) > MAX_HEADING:
-            return paragraphs([text])
-        if self.in_cell:
-            return [text] if text else []
-        return [f"{'#' * int(node.tag[1])} {text}"] if text else []
+        """Return a heading on one line, or as it stands if it is too long for one."""
+        blocks, text = self.one_line(node)
+        if text:
+            return [text if self.in_cell else f"{'#' * int(node.tag[1])} {text}"]
+        return blocks
 
     def quote_block(self, node: Node) -> list[str]:
         """Return a quotation as one block."""
@@ -203,24 +212,16 @@ class MarkdownWriter:
         return [f"{fence}{code_language(node)}\n{code}\n{fence}"]
 
     def term_block(self, node: Node) -> list[str]:
-        """Return a term or summary as a bold line, or as it stands if it is too long for one.
-
-        What holds a heading or code is written as that.
-        """
-        blocks = self.blocks(node)
-        if any(map(is_structured, blocks)):
-            return blocks
-        if sum(map(length_without_targets, blocks)) > MAX_HEADING:
-            return blocks
-        text = " ".join(" ".join(blocks).split())
-        return [f"**{text.replace('**', '')}**"] if text else []
+        """Return a term or summary as a bold line, or as it stands if it is too long for one."""
+        blocks, text = self.one_line(node)
+        return [f"**{text.replace('**', '')}**"] if text else blocks
 
     def linked_blocks(self, node: Node) -> list[str]:
         """Return the blocks inside a link; the first one-line paragraph or heading carries it."""
         found = self.blocks(node)
         if not self.keep_links:
             return found
-        for index, block in enumerate(found):
+        for index, block in enumerate(found[:MAX_LINKED]):
             match = None if has_link(block) else re.fullmatch(r"(#{1,6} )?([^\n]+)", block)
             if match:
                 target = self.target(node.attributes.get("href", ""))

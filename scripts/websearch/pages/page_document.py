@@ -31,10 +31,10 @@ from websearch.pages.markdown_sources import is_markdown, read_markdown, twin_ad
 from websearch.pages.metadata import find_metadata
 from websearch.pages.other_formats import (
     check_binary,
-    csv_markdown,
     feed_markdown,
     fenced,
     json_markdown,
+    read_csv,
     sniff_kind,
 )
 from websearch.pages.thin_pages import MIN_PAGE_CHARS, check_content, refresh_target
@@ -203,7 +203,7 @@ def read_text(source: str, content_type: str, fetched: Fetched, params: dict[str
         "html": lambda: read_html(source, fetched, params),
         "feed": lambda: feed_markdown(source, fetched.url, bool(params.get("links"))),
         "json": lambda: {"text": json_markdown(source)},
-        "csv": lambda: {"text": csv_markdown(source), "is_foreign": True},
+        "csv": lambda: read_csv(source),
         "xml": lambda: {"text": fenced(source, "xml")},
     }
     if kind in readers:
