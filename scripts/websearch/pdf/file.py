@@ -343,8 +343,8 @@ class PdfFile:
         for start, count in zip(index[::2], index[1::2], strict=False):
             if not isinstance(start, int) or not isinstance(count, int) or not row:
                 return
-            count = min(count, (len(data) - place) // row, self.budget.max_objects)
-            for number in self.budget.watch(range(start, start + count)):
+            known = min(count, (len(data) - place) // row, self.budget.max_objects)
+            for number in self.budget.watch(range(start, start + known)):
                 kind = int.from_bytes(data[place : place + first], "big") if first else 1
                 value = int.from_bytes(data[place + first : place + second], "big")
                 place += row
