@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import random
+import re
 import time
 import unittest
 from pathlib import Path
@@ -44,7 +45,12 @@ ATTACKS = {
     "neighbours": "<pre>x</pre><div><p><a rel=next>Next</a><code>a</code>",
     "named headings": "<section id=comments><h2 id=comments><b>comments</b><pre>",
     "boxed headings": "<div><h2>Related</h2></div>", "definitions": "<dl><dt>a<dd>b",
-    "code": "<pre>`",
+    "code": "<pre>`", "terms": "<dl><dt>a<p>b", "blocks in headings": "<h2><div>a<p>b",
+    "scripts above": "x<sup>2", "notes": "<sup><a href=#a>1", "split signs": "!<b>[</b>x<i>]</i>(",
+    "stars": "*a <b>", "underscores": "_a b_ ", "definitions of links": "<br>[a",
+    "rows": "<tr><th>a",
+    "heads of tables": "<table><thead>" + "<tr><th colspan=40>a" * 9, "columns": "<td>a",
+    "images": "<img alt='some words' src=x>", "labels beside": "<b class=label>a</b>",
     "teasers": '<div itemprop="articleBody"><a href=/x>A headline of a text</a><p>May 2021</div>',
     "lists of teasers": '<ul itemprop="articleBody">' + "<li><p><a href=/x>The headline</a>" * 4,
     "nested teasers": '<div itemprop="articleBody"><a href=/x>A headline of a text</a><p>In 2021',
@@ -720,6 +726,19 @@ class Markdown(unittest.TestCase):
             text = markdown_of(f"<table><tr><td>a<td>{cell}<tr><td>f<td>g</table>")
             self.assertTrue(text.startswith("a\n\n"), text)
             self.assertTrue(text.endswith("f\n\ng"), text)
+
+
+class Faithful(unittest.TestCase):
+    """What a page says is what its text says."""
+
+    def test_pages_and_their_markdown(self) -> None:
+        text = (PAGES.parent.parent / "pages/faithful.txt").read_text(encoding="utf-8")
+        cases = re.findall(r"(?ms)^([^\n<]+)\n(<[^\n]+)\n=>\n(.*?)(?=\n\n[^\n<]+\n<|\n*\Z)", text)
+        self.assertGreater(len(cases), 20)
+        for name, html, expected in cases:
+            with self.subTest(name):
+                page = page_of(f"<main><h1>T</h1><p>First.</p>{html}</main>")
+                self.assertEqual(page["text"], f"First.\n\n{expected}")
 
 
 class Metadata(unittest.TestCase):
