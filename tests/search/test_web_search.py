@@ -555,6 +555,23 @@ class OneAsksForAll(WebSearchCase):
         self.assertEqual(["from_cache" in one for one in documents], [False, True])
 
 
+class Changes(WebSearchCase):
+    def test_the_change_of_an_old_page_stands_beside_its_date(self) -> None:
+        yesterday = time.strftime("%Y-%m-%d", time.gmtime(time.time() - 86_400))
+        query = "printing press movable type"
+        for document in (
+            self.search(query), self.search(query), web_search.run_recall({"query": query}),
+            web_search.run_brief({"queries": [query, QUESTION]}),
+        ):  # fmt: skip
+            self.assertTrue(document["ok"], document)
+            found = document.get("results") or document["sources"]
+            page = next(one for one in found if "printing-press" in one["url"])
+            self.assertLess(page["date"], yesterday)
+            self.assertEqual(page["changed"], yesterday)
+            self.assertIn(f", changed {page['changed']}", web_search.to_markdown(document))
+            self.assertTrue(all("changed" not in one for one in found if one is not page))
+
+
 class Recall(WebSearchCase):
     def test_every_page_read_before_is_found_offline(self) -> None:
         self.search()

@@ -149,7 +149,7 @@ def fetch_pages(
     }
     document = run_read(params, report_page, for_search=True)
     pages = document.get("pages") or [{"url": url, **document} for url in urls]
-    names = ("url", "final_url", "title", "published", "truncated", "text")
+    names = ("url", "final_url", "title", "published", "updated", "truncated", "text")
     now = time.time()
     reader.store.put_pages(
         [

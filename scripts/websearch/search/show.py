@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from websearch.store import PageStore
 
 # Of a result, in a brief. final_url: only if a redirect has led to another host.
-SOURCE_FIELDS = ("final_url", "date", "author", "license", "archived", "archived_url")
+SOURCE_FIELDS = ("final_url", "date", "changed", "author", "license", "archived", "archived_url")
 RESULT_FIELDS = ("title", "url", "snippet", *SOURCE_FIELDS)
 TITLE_CHARS = 200  # of a source; longer titles are lists of search words
 SNIPPET_CHARS = 300  # of a source whose page could not be read

@@ -88,7 +88,7 @@ def result_markdown(item: dict[str, Any]) -> str:
     """Return one result's section: its URL, title and date, then its text or snippet."""
     title = make_harmless(" ".join(str(item.get("title", "")).split()))
     date = item.get("date") or item.get("fetched_at") or ""
-    facts = [date, item.get("author", ""), item.get("license", "")]
+    facts = [date + changed_fact(item), item.get("author", ""), item.get("license", "")]
     facts.append(", ".join(item.get("engines", [])))
     facts.append(f"archived {item['archived']}" if "archived" in item else "")
     facts.append(f"leads to {item['final_url']}" if "final_url" in item else "")
@@ -98,6 +98,11 @@ def result_markdown(item: dict[str, Any]) -> str:
     head = " · ".join(filter(None, shown))
     blocks = [f"## {plain_address(item['url'])}", head, body, failed]
     return "\n\n".join(block for block in blocks if block)
+
+
+def changed_fact(item: dict[str, Any]) -> str:
+    """Return what follows the date of a result whose page was changed later, or ""."""
+    return f", changed {item['changed']}" if "changed" in item else ""
 
 
 def brief_markdown(document: Document) -> str:
@@ -121,7 +126,8 @@ def source_markdown(source: dict[str, Any]) -> str:
     No line of a page can look like the heading of a source: such a line gets a backslash.
     """
     link = markdown_link(str(source.get("title") or source["url"]), source["url"])
-    facts = [source.get(name, "") for name in ("date", "author", "license")]
+    facts = [source.get("date", "") + changed_fact(source)]
+    facts += [source.get(name, "") for name in ("author", "license")]
     facts += [spoken_questions(source["queries"]), *source.get("engines", [])]
     facts += [f"archived {source['archived']}"] if "archived" in source else []
     facts += [f"leads to {source['final_url']}"] if "final_url" in source else []
