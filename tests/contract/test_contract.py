@@ -49,8 +49,8 @@ ALL_SCRIPTS = sorted(path.name for path in SCRIPTS.glob("*.py"))
 FLOORS = [
     "common", "durations", "words", "command_line", "terminal", "http_client", "site_rules",
     "defaults", "batch", "escapes", "html_tree", "pdf", "engines", "pages", "store_file",
-    "full_text", "store", "ledger", "history", "search", "front_door", "completion", "skill_files", "key_file",
-    "doctor_live", "doctor_machine",
+    "full_text", "store", "ledger", "history", "search", "front_door", "completion", "skill_files",
+    "key_file", "doctor_live", "doctor_machine",
     "doctor", "servers", "packing", "installation",
 ]  # fmt: skip
 HEAVY_MODULES = (
