@@ -131,8 +131,9 @@ def page_of(document: Document) -> str:
     title, host = escape(document.title), escape(document.host)
     date = published(document)
     day = f'<meta property="article:published_time" content="{date:%Y-%m-%d}">' if date else ""
-    if date and (document.age_days or 0) > OLD_DAYS:
-        change = date + timedelta(days=document.age_days - 1)
+    age = document.age_days or 0
+    if date and age > OLD_DAYS:
+        change = date + timedelta(days=age - 1)
         day += f'<meta property="article:modified_time" content="{change:%Y-%m-%d}">'
     links = "".join(
         f'<li><a href="/web/{escape(one.host + one.path)}">{escape(one.title)}</a></li>'
