@@ -37,7 +37,7 @@ from websearch.pages.other_formats import (
     read_csv,
     sniff_kind,
 )
-from websearch.pages.thin_pages import MIN_PAGE_CHARS, check_content, refresh_target
+from websearch.pages.thin_pages import MIN_PAGE_CHARS, check_content, is_menu, refresh_target
 from websearch.pages.walls import MAX_WALL_TEXT, address_wall, stand_in_error
 
 TYPE_CHECKING = False
@@ -232,7 +232,7 @@ def read_html(html: str, fetched: Fetched, params: dict[str, Any]) -> Document:
     page = content.page
     fetched.twin = twin_address(page, fetched)
     base = base_address(page, fetched.url)
-    text, cut = content_markdown(content, base, keep_links)
+    text, cut = ("", False) if is_menu(page) else content_markdown(content, base, keep_links)
     metadata: Document = find_metadata(page, fetched.url)
     article = unescape(re.sub(r"<[^<>]*>", " ", metadata.pop("article", ""))).strip()
     if len(article) > len(text) and (len(text) < MIN_PAGE_CHARS or len(text) * 4 < len(article)):
