@@ -249,7 +249,9 @@ class Hostile(unittest.TestCase):
         for unit in (
             "<p class=date>1 2 3 4 5 6 7 8 9</p>", "<p class=date>1. 1. 1. 1. 1. 1. 1.",
             "<div class=date>" * 50 + "<b></b>" * 500, "<footer>", "<h1>A heading</h1>",
-            "<time datetime=2020-01-01>", "<title>" + "A heading " * 9 + "</title>",
+            "<time datetime=2020-01-01>", "<time datetime=2020-01-01></time>",
+            "<b class=date>A few words</b>", "<table><tr><th>",
+            "<title>" + "A heading " * 9 + "</title>",
             "<meta name=date content='" + "12 " * 90 + "'>", "2020-", "/2020/", "<h1><b><i>",
             '<script type=application/ld+json>{"@type": "WebPage"</script>',
         ):  # fmt: skip

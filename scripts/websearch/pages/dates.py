@@ -317,6 +317,7 @@ def marked_dates(page: Page, month_first: bool) -> dict[str, list[Written]]:
     others = other_elements(page, heading)
     sizes = element_sizes(page)
     dates: dict[str, list[tuple[int, Written]]] = {"element": [], "time": [], "heading": []}
+    lengths: dict[Node, int] = {}  # of the lines of blocks
     marked = 0
     for index, node in enumerate(page.nodes):
         if node in others or sizes[node] > MAX_PARTS or marked > MAX_MARKED:
@@ -327,8 +328,10 @@ def marked_dates(page: Page, month_first: bool) -> dict[str, list[Written]]:
         if not (is_marked or (is_near and node.tag not in HEADINGS)):
             continue
         block = block_of(node)
-        line = line_of(node if block.tag in HEADINGS else block)
-        if node.tag != "meta" and len(line) > (MAX_LINE if is_marked else MAX_BYLINE):
+        block = node if block.tag in HEADINGS else block
+        if block not in lengths:
+            lengths[block] = len(line_of(block))
+        if node.tag != "meta" and lengths[block] > (MAX_LINE if is_marked else MAX_BYLINE):
             continue
         marked += 1
         stage = "element" if names else "time" if node.tag == "time" else "heading"
