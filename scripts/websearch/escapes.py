@@ -13,7 +13,6 @@ import re
 # Characters that no text of a page holds: html_tree.py takes them away.
 MARK = "\ufdd0"  # before a sign of the page
 CODE, CODE_END = "\ufdd1", "\ufdd2"  # around code inside of a line
-RAISED, LOWERED, SCRIPT_END = "\ufdd3", "\ufdd4", "\ufdd5"  # around what is not on the line
 _CODE = f"{CODE}([^{CODE}{CODE_END}]*){CODE_END}"
 
 _BEFORE_SIGN = r"(?=[\\`*_\[\]<&~!])"  # of no width: re puts a text there three times as fast
@@ -23,23 +22,16 @@ _BEFORE_TEXT = r"^(?:[ >]|- |\d{1,9}\. )*"
 _LINE_START = (
     rf"(?m)({_BEFORE_TEXT}){MARK}(?=#{{1,6}}(?:\s|\Z)|>|[-+*](?:\s|\Z)"
     r"|[-=|:][-=|: ]*$"  # a line below a heading, or below the head of a table
+    rf"|[*_][*_ {MARK}]{{2,}}$"  # a rule
     r"|\[[^\[\]]{1,1999}\]:)"  # the definition of a link
 )
 # Of a list item. Inside a paragraph, only the number 1 begins a list.
 _NUMBER = rf"(?m)((?<!  \n){_BEFORE_TEXT}\d{{1,9}}|{_BEFORE_TEXT}1){MARK}(?=[.)](?:\s|\Z))"
 _MARKUP = (
-    rf"{MARK}(?=`|\\(?:{MARK}|[!-/:-@\[-`{{-~])|\](?:{MARK}?\[|\()|!{MARK}?\[|~{MARK}?~|&#?\w{{1,40}};"
+    rf"{MARK}(?=`|\\(?:{MARK}|[!-/:-@\[-`{{-~])|\]\(|!\[|~{MARK}?~|&#?\w{{1,40}};"
     r"|<(?:[a-zA-Z][a-zA-Z0-9-]*(?:[\s/>]|\Z)|[/?]|" + MARK + r"?!"  # a tag, comment, declaration
     r"|[a-zA-Z][\w+.-]{1,31}:|[^\s<>@]{1,64}@))"  # an address
 )
-MAX_SCRIPTS = 3  # in each other
-_SCRIPT = rf"([{RAISED}{LOWERED}])([^{RAISED}{LOWERED}{SCRIPT_END}]*){SCRIPT_END}"
-# Ordinals and abbreviations that end in raised letters, and marks of trade.
-_JOINED = (
-    r"(?i)st|nd|rd|th|n?de|er|ers|[eè]re?s?|[eè]?mes?|lles?|os|as|[aoderªº]|gr|te|tm|sm|m[cd]"
-    r"|[\u00ae\u2122\u2120\u00a9]"
-)
-_OPERATION = r"[^\W_]\s?[-+\u2212\u2013*/\u00b7\u00d7]\s?[^\W_]|[\s^]"
 # Text in which one run of stars or underscores can pair with another: a paragraph, a cell.
 _SCOPE = r"[^\n|]+(?:(?<=  )\n[^\n|]+)*"
 
@@ -57,11 +49,6 @@ def mark_line_starts(text: str) -> str:
 def without_marks(text: str) -> str:
     """Return marked text as it was."""
     return text.replace(MARK, "")
-
-
-def as_script(text: str, is_raised: bool) -> str:
-    """Return marked text that stands above or below the line."""
-    return f"{RAISED if is_raised else LOWERED}{text}{SCRIPT_END}"
 
 
 def as_code(text: str) -> str:
@@ -83,8 +70,6 @@ def as_cell(text: str) -> str:
 
 def escape(text: str) -> str:
     """Return marked text as Markdown."""
-    for _ in range(MAX_SCRIPTS if SCRIPT_END in text else 0):  # the innermost first
-        text = re.sub(_SCRIPT, write_script, text)
     text = text.replace(CODE_END + CODE, "")  # two spans side by side would end each other
     text = re.sub(_CODE, lambda code: code_span(code[1]), text)
     if MARK not in text:
@@ -94,26 +79,6 @@ def escape(text: str) -> str:
     text = re.sub(_MARKUP, r"\\", text)
     text = re.sub(_SCOPE, lambda found: escape_emphasis(found[0]), text)
     return without_marks(text)
-
-
-def write_script(found: re.Match[str]) -> str:
-    """Return raised or lowered text as 10^6, x^(n+1) or Prefix_name.
-
-    It stays joined where nothing is before it, and where it is an ordinal (1st), a trade mark or
-    an index in figures (H2O).
-    """
-    kind, text = found.groups()
-    before = found.string[max(0, found.start() - 4) : found.start()].rstrip("*")[-1:]
-    plain = without_marks(text).strip()
-    sign = ""
-    if before.isspace() or not before or not plain:
-        return text.strip()
-    if kind == LOWERED:
-        sign = "_" if plain.isalpha() else ""
-    elif plain[0] not in "([^" and not re.fullmatch(_JOINED, plain):
-        sign = "^"
-    inner = f"({text.strip()})" if re.search(_OPERATION, plain) else text.strip()
-    return sign + inner if sign else text.strip()
 
 
 def escape_emphasis(text: str) -> str:

@@ -60,8 +60,8 @@ IMPLIED_ENDS: dict[str, tuple[frozenset[str], frozenset[str]]] = {
     )
 }
 # fmt: on
-# NUL, and noncharacters of Unicode that escapes.py uses; references name none of them.
-NO_TEXT = "\0\ufdd0\ufdd1\ufdd2\ufdd3\ufdd4\ufdd5"
+# NUL, and noncharacters of Unicode that writers of Markdown use; references name none of them.
+NO_TEXT = "\0\ufdd0\ufdd1\ufdd2\ufdd3\ufdd4\ufdd5\ufdd6"
 ADDRESSES = frozenset(("href", "src", "content"))  # attributes that are useless once cut
 _TAG_NAME = r"/?([a-zA-Z][^\s/>]{0,99})"
 _ATTRIBUTE = r"""([^\s/>="'][^\s/>=]*)(?:\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s>"'][^\s>]*)))?"""

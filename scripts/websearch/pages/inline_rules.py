@@ -1,13 +1,24 @@
-"""What a line of a page says by its style sheet or its links: gaps, notes, decorations."""
+"""What a line of a page says beside its letters: powers, marks of notes, gaps, decorations."""
 
 from __future__ import annotations
 
 import re
 
+from websearch.escapes import mark_signs, without_marks
 from websearch.html_tree import Node, name_set
 from websearch.pages.name_rules import words_of
 from websearch.pages.page_tree import text_of
 
+# Characters that no page holds, around what is not on the line; see html_tree.py.
+RAISED, LOWERED, NOTE, SCRIPT_END = "\ufdd3", "\ufdd4", "\ufdd5", "\ufdd6"
+MAX_SCRIPTS = 3  # in each other
+_SCRIPT = rf"([{RAISED}{LOWERED}{NOTE}])([^{RAISED}{LOWERED}{NOTE}{SCRIPT_END}]*){SCRIPT_END}"
+# Ordinals and abbreviations that end in raised letters, and marks of trade.
+_JOINED = (
+    r"(?i)st|nd|rd|th|n?de|er|ers|[eè]re?s?|[eè]?mes?|lles?|os|as|[aoderªº]|gr|te|tm|sm|m[cd]"
+    r"|[\u00ae\u2122\u2120\u00a9]"
+)
+_OPERATION = r"[^\W_]\s?[-+\u2212\u2013*/\u00b7\u00d7]\s?[^\W_]|[\s^]"
 APART_WORDS = name_set("badge label type version")  # of what stands apart from its neighbours
 DECORATION = name_set(  # words of images that say nothing
     "arrow avatar background banner bullet button decoration decorative divider external graphic "
@@ -17,6 +28,36 @@ LINES_WORDS = name_set("lines")  # in the class of what shows each element insid
 NOTE_WORDS = name_set("footnote noteref fnref footnoteref")  # in the class of a link to a note
 # The text of such a link, or of several: "[3]", "a, b".
 _NOTE_MARK = r"[\[(]?(?:[^\W_]{1,4}|[*\u2020\u2021])(?:, ?[^\W_]{1,4}){0,5}[\])]?"
+
+
+def write_scripts(text: str) -> str:
+    """Return a line in which what is raised or lowered is written as on a line."""
+    for _ in range(MAX_SCRIPTS if SCRIPT_END in text else 0):  # the innermost first
+        text = re.sub(_SCRIPT, write_script, text)
+    return text
+
+
+def write_script(found: re.Match[str]) -> str:
+    """Return raised or lowered text: 10^6, x^(n+1), Prefix_name, a mark of a note as [3].
+
+    It stays as it is where nothing is before it, and where it is an ordinal (1st), a trade mark or
+    an index in figures (H2O).
+    """
+    kind, text = found.groups()
+    before = found.string[max(0, found.start() - 4) : found.start()].rstrip("*")[-1:].strip("\0")
+    plain = without_marks(text).rstrip()
+    is_glued = bool(before) and not before.isspace() and bool(plain) and not plain[0].isspace()
+    if kind == NOTE:
+        is_bare = "[" not in plain and (is_glued or (before.isspace() and plain.isdigit()))
+        return f"{mark_signs('[')}{text.strip()}{mark_signs(']')}" if is_bare else text
+    sign = ""
+    if is_glued and kind == LOWERED:
+        sign = "_" if plain.isalpha() else ""
+    elif is_glued and plain[0] not in "([^" and not re.fullmatch(_JOINED, plain):
+        sign = "^"
+    if sign and re.search(_OPERATION, plain):
+        text = f"({text.rstrip()})"
+    return sign + text
 
 
 def gap_between(before: Node | str, after: Node | str, is_glued: bool, in_cell: bool) -> str:

@@ -10,7 +10,6 @@ from websearch.escapes import (
     MARK,
     as_cell,
     as_code,
-    as_script,
     backticks,
     escape,
     mark_line_starts,
@@ -28,11 +27,16 @@ from websearch.html_tree import (
 from websearch.pages.code_blocks import code_language, collect_code, is_code_box
 from websearch.pages.content import find_content
 from websearch.pages.inline_rules import (
+    LOWERED,
+    NOTE,
+    RAISED,
+    SCRIPT_END,
     gap_between,
     is_classifier,
     is_note_mark,
     plain_words,
     says_nothing,
+    write_scripts,
 )
 from websearch.pages.name_rules import words_of
 from websearch.pages.page_tree import ancestors, text_of
@@ -55,7 +59,7 @@ MAX_BESIDE = 3  # elements around an image that may say what it says
 BESIDE_CHARS = 1_000  # of the text of such an element
 CODE_HEADING = name_set("code header")  # words in the class of a heading that is code, of rustdoc
 CODE_TAGS = name_set("code kbd samp tt")
-SCRIPTS = ("sup", "sub")
+SCRIPTS = {"sup": RAISED, "sub": LOWERED}
 EMPHASIS = {
     "b": "**", "strong": "**", "i": "*", "em": "*", "cite": "*", "del": "~~", "s": "~~",
     "strike": "~~",
@@ -146,7 +150,7 @@ class MarkdownWriter:
     def tab_label(self, node: Node) -> list[str]:
         """Return the label of the tab that shows an element as a bold line, if there is one."""
         text = self.line(shown_children(node.label)) if node.label else ""
-        text = " ".join(text.replace(BREAK, " ").split())
+        text = " ".join(write_scripts(text).replace(BREAK, " ").split())
         return [f"**{text}**"] if text else []
 
     def one_line(self, node: Node) -> tuple[list[str], str]:
@@ -166,7 +170,7 @@ class MarkdownWriter:
     def heading_block(self, node: Node) -> list[str]:
         """Return a heading on one line, or as it stands if it is too long for one."""
         if words_of(node) >= CODE_HEADING and not node.has_block:
-            text = self.linked_code(node)
+            text = write_scripts(self.linked_code(node))
             blocks = [text] if text else []
         else:
             blocks, text = self.one_line(node)
@@ -264,7 +268,7 @@ class MarkdownWriter:
     def item_block(self, node: Node) -> list[str]:
         """Return an item that stands in no list as a list of its own."""
         blocks = self.blocks(node)
-        if not blocks or self.in_cell:
+        if not blocks or self.in_cell or self.nesting:
             return blocks
         return ["- " + self.indented(join_tight(blocks), 2)]
 
@@ -332,9 +336,9 @@ class MarkdownWriter:
             return self.linked_code(node)
         text = self.line(shown_children(node))
         if is_note_mark(node, self.base):
-            text = text if "[" in text else mark_signs(f"[{without_marks(text).strip()}]")
+            text = f"{NOTE}{text}{SCRIPT_END}"
         elif tag in SCRIPTS:
-            text = as_script(text, tag == "sup")
+            text = f"{SCRIPTS[tag]}{text}{SCRIPT_END}"
         elif is_classifier(node):
             text = f" : {text.strip()}"
         elif tag in EMPHASIS:
@@ -435,7 +439,7 @@ def paragraphs(text: str) -> list[str]:
     found: list[str] = []
     if not text or text.isspace():
         return found
-    for part in re.split(rf"{BREAK}\s*{BREAK}[\s{BREAK}]*", text):
+    for part in re.split(rf"{BREAK}\s*{BREAK}[\s{BREAK}]*", write_scripts(text)):
         lines = [" ".join(one.split()) for one in part.split(BREAK)]
         shown = "  \n".join(one for one in lines if one)
         if shown and (len(shown) > MAX_UNSEEN or clean_text(shown)):
@@ -467,7 +471,8 @@ def collect_linked(node: Node, target: str, pieces: list[tuple[str, str]]) -> No
         elif not child.dropped:
             address = child.attributes.get("href", "") if child.tag == "a" else target
             if child.tag in SCRIPTS:
-                pieces.append((as_script(text_of(child), child.tag == "sup"), target))
+                script = f"{SCRIPTS[child.tag]}{text_of(child)}{SCRIPT_END}"
+                pieces.append((script, target))
             else:
                 collect_linked(child, address, pieces)
 
