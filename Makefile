@@ -6,6 +6,7 @@ TOOLS ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/web-search-dev
 RUFF := $(TOOLS)/venv/bin/ruff
 MYPY := $(TOOLS)/venv/bin/mypy
 SKILL_LINTERS := $(TOOLS)/venv/bin/agnix
+RENDERER := $(TOOLS)/venv/bin/markdown-it
 
 .DEFAULT_GOAL := help
 # Every CPython from 3.10 on that is here, the oldest first.
@@ -32,7 +33,7 @@ test: ## run the tests (standard library, loopback only)
 test-long: ## run what takes longer: fuzz, concurrency, kill tests
 	@$(PYTHON) tests/run.py --long
 
-lint: $(RUFF) $(SKILL_LINTERS) ## ruff (format and rules), mypy --strict, the documents, and the skill by skills-ref and agnix
+lint: $(RUFF) $(SKILL_LINTERS) $(RENDERER) ## ruff, mypy --strict, the documents, the skill by skills-ref and agnix, what Markdown renders as
 	$(RUFF) format --check .
 	$(RUFF) check .
 	$(MYPY) --strict --python-version 3.10 --cache-dir $(TOOLS)/mypy scripts
@@ -41,6 +42,7 @@ lint: $(RUFF) $(SKILL_LINTERS) ## ruff (format and rules), mypy --strict, the do
 	@rm -rf $(TOOLS)/lint && mkdir -p $(TOOLS)/lint && $(PYTHON) scripts/install.py install --dir $(TOOLS)/lint >/dev/null
 	$(TOOLS)/venv/bin/agentskills validate $(TOOLS)/lint/web-search
 	$(SKILL_LINTERS) $(TOOLS)/lint/web-search
+	$(TOOLS)/venv/bin/python -m unittest -q tests.pages.test_live_markdown
 
 ci: ## what a push runs, at most ten minutes on two cores: .ci/run calls it on a clean machine
 	$(STEP) $(MAKE) --no-print-directory lint
@@ -122,3 +124,6 @@ $(TOOLS)/sdk:
 # skills-ref (its command is agentskills) and agnix read the skill as agents' hosts do.
 $(SKILL_LINTERS): $(RUFF)
 	$(TOOLS)/venv/bin/python -m pip install --quiet --disable-pip-version-check skills-ref agnix
+
+$(RENDERER): $(RUFF)
+	$(TOOLS)/venv/bin/python -m pip install --quiet --disable-pip-version-check markdown-it-py

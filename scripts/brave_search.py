@@ -1175,19 +1175,39 @@ def quoted(value: Any, limit: int = 80) -> str:
 def markdown_link(title: str, url: str) -> str:
     """Return a Markdown link; the title may hold any sign, the URL parentheses and white space."""
     label = re.sub(r"([\\\[\]`<])", r"\\\1", " ".join(title.split()))
-    target = "%20".join(url.split()).replace("(", "%28").replace(")", "%29")
+    target = plain_address(url).replace("(", "%28").replace(")", "%29")
     return f"[{label}]({target})"
+
+
+def plain_address(url: str) -> str:
+    """Return an address on one line, with those signs encoded that can be markup in Markdown."""
+    signs = r"[<>`\\]|\](?=[(\[])"
+    return re.sub(signs, lambda sign: f"%{ord(sign[0]):02X}", "%20".join(url.split()))
 
 
 # Tags that load, link, run or hide something, and comments.
 _LIVE_HTML = (
-    r"(?is)<!--.*?(?:-->|\Z)|</?(?:a|audio|base|button|embed|form|frame|iframe|img|input|link|meta|"
-    r"object|picture|script|source|style|svg|video)\b[^<>]*>?"
+    r"(?is)<!--.*?(?:-->|\Z)|</?(?:a|applet|area|audio|base|bgsound|body|button|embed|form|frame|"
+    r"frameset|head|html|iframe|image|img|input|link|map|math|meta|no(?:embed|frames|script)|object|"
+    r"picture|plaintext|pre|script|select|source|style|svg|template|textarea|title|track|video|xmp)"
+    r"(?=[\s/>]|\Z)[^<>]*>?"
+)
+# The attributes of other tags, which can load and run something as well.
+_ATTRIBUTES = (
+    r"(<[a-zA-Z][a-zA-Z0-9-]*)"
+    r"(?:\s+[\w:.-]+(?:\s*=\s*(?:\"[^\"]*\"|'[^']*'|[^\s\"'=<>`]+))?)+\s*/?>"
+)
+# What else a lenient reader takes for HTML: broken tags, declarations, addresses of other schemes.
+_BROKEN_HTML = (
+    r"<(?=[!?]|[a-zA-Z][a-zA-Z0-9-]*[\s/\"'][^<>]*(?:[=<]|\Z)|"
+    r"(?!https?:|mailto:)[a-zA-Z][\w+.-]{1,31}:[^\s<>]*>)"
 )
 # A Markdown link or image; [name](argument) of program code is none.
 _LIVE_LINK = (
     r"(?i)!?\[([^\[\]\n]{0,300})\]\(\s?<?(?:[a-z][a-z0-9+.-]{0,20}:|[/#.])[^()\n]{0,2000}\)"
 )
+# The definition of a link, which may stand in a quotation or list.
+_DEFINITION = r"(?m)^((?:[ \t>]|[-+*][ \t]|\d{1,9}[.)][ \t])*\[(?:[^\[\]\\]|\\[\s\S]){1,999}\]):"
 
 
 def make_harmless(text: str) -> str:
@@ -1195,10 +1215,23 @@ def make_harmless(text: str) -> str:
 
     The words of a link stay. A space breaks what could be the rest of one, or its definition.
     """
-    text = re.sub(_LIVE_HTML, " ", text) if "<" in text else text
+    return without_live_links(without_live_html(text))
+
+
+def without_live_html(text: str) -> str:
+    """Return a stranger's text without live HTML; other tags lose their attributes."""
+    if "<" not in text:
+        return text
+    text = re.sub(_LIVE_HTML, " ", text)
+    text = re.sub(_ATTRIBUTES, lambda tag: f"{tag[1]}>" if "=" in tag[0] else tag[0], text)
+    return re.sub(_BROKEN_HTML, "< ", text)
+
+
+def without_live_links(text: str) -> str:
+    """Return a stranger's text without links and images of Markdown, but with their words."""
     text = re.sub(_LIVE_LINK, r"\1", text) if "](" in text else text
     text = re.sub(r"\](?=[(\[])", "] ", text)
-    return re.sub(r"(?m)^([ >]{0,9}\[[^\[\]\n]{1,999}\]):", r"\1 :", text)
+    return re.sub(_DEFINITION, r"\1 :", text)
 
 
 # ===== end of shared block: core ==================================================================

@@ -60,6 +60,8 @@ IMPLIED_ENDS: dict[str, tuple[frozenset[str], frozenset[str]]] = {
     )
 }
 # fmt: on
+# NUL, and noncharacters of Unicode that writers of Markdown use; references name none of them.
+NO_TEXT = "\0\ufdd0\ufdd1\ufdd2\ufdd3\ufdd4\ufdd5\ufdd6"
 ADDRESSES = frozenset(("href", "src", "content"))  # attributes that are useless once cut
 _TAG_NAME = r"/?([a-zA-Z][^\s/>]{0,99})"
 _ATTRIBUTE = r"""([^\s/>="'][^\s/>=]*)(?:\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s>"'][^\s>]*)))?"""
@@ -156,7 +158,9 @@ class TreeBuilder:
     """
 
     def __init__(self, html: str) -> None:
-        self.html = html = html.replace("\0", "")
+        for character in NO_TEXT:
+            html = html.replace(character, "")
+        self.html = html
         self.root = Node("html", {}, None)
         self.nodes = [self.root]
         self.stack = [self.root]

@@ -116,7 +116,8 @@ class PageStore(StoreFile):
         """Return the pages younger than max_age (None: any age), each under the URL asked for.
 
         Fields of a page: url, final_url, published, title, text (texts, "" if unknown), truncated
-        (whether the page goes on after the text), fetched_at (seconds since 1970).
+        (whether the page goes on after the text), fetched_at (seconds since 1970), updated if the
+        page says when it was changed.
         """
         pages: dict[str, dict[str, Any]] = {}
         for start in range(0, len(urls), 500):  # SQLite takes 999 variables or more
@@ -379,13 +380,14 @@ def page_row(page: dict[str, Any]) -> dict[str, Any]:
     url = storable(page["url"])
     final_url = storable(page.get("final_url") or url)
     text = storable(page.get("text") or "")
+    days = filter(None, (page.get("published"), page.get("updated")))
     return {
         "url": url,
         "final_url": final_url,
         "hosts": "".join(f".{host_suffix(site)}" for site in dict.fromkeys((url, final_url))),
         "fetched_at": float(page.get("fetched_at") or time.time()),
         "truncated": bool(page.get("truncated")) or len(text) > MAX_TEXT_CHARS,
-        "published": storable(page.get("published") or "")[:MAX_PUBLISHED_CHARS],
+        "published": storable("/".join(days))[:MAX_PUBLISHED_CHARS],  # an interval of ISO 8601
         "title": storable(page.get("title") or "")[:MAX_TITLE_CHARS],
         "text": text[:MAX_TEXT_CHARS],
     }
@@ -394,7 +396,9 @@ def page_row(page: dict[str, Any]) -> dict[str, Any]:
 def page_of(row: tuple[Any, ...]) -> dict[str, Any]:
     """Return a page as get_pages does."""
     page = dict(zip(_PAGE_FIELDS, row, strict=True))
-    return {**page, "truncated": bool(page["truncated"])}
+    published, _, updated = page["published"].partition("/")
+    page |= {"published": published, "truncated": bool(page["truncated"])}
+    return {**page, "updated": updated} if updated else page
 
 
 def host_suffix(site: str) -> str:

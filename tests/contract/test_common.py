@@ -204,13 +204,27 @@ class Texts(unittest.TestCase):
         for text, expected in (
             ("see ![x](http://evil/?d=1) here", "see x here"),
             ('[text](https://e.org "title")', "text"),
-            ("[text](<javascript:alert(1)>)", "[text] (<javascript:alert(1)>)"),
+            ("[text](<javascript:alert(1)>)", "[text] (< javascript:alert(1)>)"),
             ("[a[b]](//evil/x)", "[a[b]] (//evil/x)"),
             ("![x][ref]\n[ref]: http://evil", "![x] [ref]\n[ref] : http://evil"),
             ('a <img src="http://evil/?d=1"> b', "a   b"),
-            ("a <im<img>g src=x> b", "a <im g src=x> b"),
+            ("a <im<img>g src=x> b", "a <im> b"),
             ("a <!-- hidden --> b <!-- open", "a   b  "),
             ("<script>x</script>", " x "),
+            ("<p align=\"center\" title='<'>a</p> <b>b</b>", "<p>a</p> <b>b</b>"),
+            (
+                "<x/onclick=alert(1)> <!DOCTYPE x> <vscode://x>",
+                "< x/onclick=alert(1)> < !DOCTYPE x> < vscode://x>",
+            ),
+            ("<image src=x><pre>y</pre>", "  y "),
+            (
+                "Map<K, V> <T: Ord> std::vector<a::b> <https://e.org>",
+                "Map<K, V> <T: Ord> std::vector<a::b> <https://e.org>",
+            ),
+            (
+                "- [y]: http://evil\n> [a\nb]: x\n1. [\\]]: y",
+                "- [y] : http://evil\n> [a\nb] : x\n1. [\\]] : y",
+            ),
             ("vector<int> a; x < y; rows[i](j)", "vector<int> a; x < y; rows[i] (j)"),
             ("plain text, 5 > 3", "plain text, 5 > 3"),
         ):

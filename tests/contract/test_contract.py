@@ -49,8 +49,8 @@ ALL_SCRIPTS = sorted(path.name for path in SCRIPTS.glob("*.py"))
 # in its own room. The single files stand on the ground, like common.
 FLOORS = [
     "common", "calls", "durations", "words", "command_line", "terminal", "http_client",
-    "site_rules", "defaults", "batch", "html_tree", "pdf", "store_file", "engines", "passages", "pages",
-    "full_text", "store",
+    "site_rules", "defaults", "batch", "escapes", "html_tree", "pdf", "store_file", "engines",
+    "passages", "pages", "full_text", "store",
     "ledger", "history", "search", "front_door", "completion", "skill_files", "key_file",
     "doctor_machine", "doctor_live",
     "doctor", "servers", "packing", "installation",

@@ -29,6 +29,7 @@ import json
 import re
 import zlib
 from dataclasses import replace
+from datetime import timedelta
 from html import escape
 from http import HTTPStatus
 from pathlib import Path
@@ -43,6 +44,7 @@ from .messages import Answer, RecordedRequest, Reply, Route, ServerState, route
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+OLD_DAYS = 1_250  # a page that is older says that it was changed yesterday
 FAULT_PREFIX = "fault-"
 DOCUMENTS = {
     f"{document.host}{document.path}": document
@@ -129,6 +131,10 @@ def page_of(document: Document) -> str:
     title, host = escape(document.title), escape(document.host)
     date = published(document)
     day = f'<meta property="article:published_time" content="{date:%Y-%m-%d}">' if date else ""
+    age = document.age_days or 0
+    if date and age > OLD_DAYS:
+        change = date + timedelta(days=age - 1)
+        day += f'<meta property="article:modified_time" content="{change:%Y-%m-%d}">'
     links = "".join(
         f'<li><a href="/web/{escape(one.host + one.path)}">{escape(one.title)}</a></li>'
         for one in CORPUS.documents

@@ -46,6 +46,7 @@ page_document: Any = load_script("websearch.pages.page_document")
 
 SOURCES = [
     SCRIPTS / "websearch/html_tree.py",
+    SCRIPTS / "websearch/escapes.py",
     *sorted((SCRIPTS / "websearch/pages").rglob("*.py")),
     *sorted((SCRIPTS / "websearch/engines").rglob("*.py")),
 ]

@@ -36,6 +36,12 @@ def with_tables(tables: list[tuple[bytes, bytes]]) -> bytes:
     return directory + b"".join(contents)
 
 
+def repeated_table(tag: bytes, count: int, size: int) -> bytes:
+    """Return a TrueType program that lists one table again and again."""
+    directory = struct.pack(">IHHHH", 0x00010000, count, 0, 0, 0)
+    return directory + struct.pack(">4sIII", tag, 0, 12, size) * count + bytes(size)
+
+
 def with_map(subtable: bytes) -> bytes:
     """Return a TrueType program whose Unicode map is this subtable."""
     return with_tables([(b"cmap", struct.pack(">HHHHI", 0, 1, 3, 1, 12) + subtable)])

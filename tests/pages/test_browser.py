@@ -96,6 +96,20 @@ class Pages(SiteCase):
         self.assertTrue(Path(variables["HOME"]).name.startswith("web-search-browser-"))
         self.assertEqual(variables["HOME"], variables["TMPDIR"])
 
+    def test_a_browser_that_starts_meanwhile_inherits_no_pipe(self) -> None:
+        spawn, inherited = os.posix_spawn, []
+
+        def look_and_spawn(*arguments: Any, **options: Any) -> int:
+            ends = [
+                action[1] for action in options["file_actions"] if action[0] == os.POSIX_SPAWN_DUP2
+            ]
+            inherited.extend(map(os.get_inheritable, ends))
+            return spawn(*arguments, **options)
+
+        with mock.patch("os.posix_spawn", look_and_spawn):
+            self.read_with("page")
+        self.assertEqual(inherited, [False, False])
+
     def test_the_browser_is_told_to_send_everything_through_the_proxy(self) -> None:
         self.environment = {**self.environment, "WEB_SEARCH_BROWSER_ARGS": "--lang=de '--x=a b'"}
         self.read_with("page")

@@ -150,6 +150,35 @@ class Sources(unittest.TestCase):
         own = f"<article>{HEADING}<p>text</p><footer class=entry-footer>{shown}</footer></article>"
         self.assertEqual(published(own), "2020-01-05")
 
+    def test_dates_of_something_else_are_no_dates_of_the_page(self) -> None:
+        day = "4 January 2020"
+        prose = "The ferry ran for the first time on {}, a Saturday, with forty people on board. "
+        retrieved = f"<span class=reference-accessdate>Retrieved <span>{day}</span></span>"
+        for html in (
+            f"<ol class=references><li><span class='citation web'>Foo. {retrieved}</span></ol>",
+            f"<p>a<cite class=citation title='{day}'>Foo</cite></p>",
+            f"<table class=infobox><tr><th>Opened<td class=date>{day}</table>",
+            "<table><caption>Ferries</caption><tr><td><time datetime=2020-01-04>x</table>",
+            f"<figure><img src=x><figcaption class=meta>{day}</figcaption></figure>",
+            "<p>text</p>" * 20 + f"<div class=metadata>{day}</div>",
+            f"<div class=infobox>{day}</div>", f"<p>{prose.format(day)}</p>",
+            f"<p>{prose.format(f'<time>{day}</time>') * 6}</p>",
+            "<p>text</p>" * 20 + f"<div class=candidate-list>{day}</div>",
+            f"<h2>Eclipse of {day}</h2>",
+        ):  # fmt: skip
+            self.assertNotIn("published", fields_of(HEADING + html), html)
+        for before in (
+            f"<header><p class=date>{day}</header>", f"<div id=masthead><time>{day}</time></div>",
+            f"<p id=clock class=date>{day}</p>", f"<div class='today date'>{day}</div>",
+        ):  # fmt: skip
+            self.assertNotIn("published", fields_of(before + HEADING), before)
+        for own in (
+            f"<div class=postMeta>{day}</div>", f"<div class=meta>{day}</div>",
+            f"<div class=footer><p><span class=date>{day}</span></div>",
+            f"<table><tr><td>By Ann Keeper, {day}</table>",
+        ):  # fmt: skip
+            self.assertEqual(published(HEADING + own), "2020-01-04", own)
+
     def test_the_date_nearest_to_the_heading_is_the_pages(self) -> None:
         card = "<div class=card><span class=date>{}</span><h3>Other</h3><p>text</p></div>"
         html = (
@@ -220,7 +249,9 @@ class Hostile(unittest.TestCase):
         for unit in (
             "<p class=date>1 2 3 4 5 6 7 8 9</p>", "<p class=date>1. 1. 1. 1. 1. 1. 1.",
             "<div class=date>" * 50 + "<b></b>" * 500, "<footer>", "<h1>A heading</h1>",
-            "<time datetime=2020-01-01>", "<title>" + "A heading " * 9 + "</title>",
+            "<time datetime=2020-01-01>", "<time datetime=2020-01-01></time>",
+            "<b class=date>A few words</b>", "<table><tr><th>",
+            "<title>" + "A heading " * 9 + "</title>",
             "<meta name=date content='" + "12 " * 90 + "'>", "2020-", "/2020/", "<h1><b><i>",
             '<script type=application/ld+json>{"@type": "WebPage"</script>',
         ):  # fmt: skip

@@ -25,6 +25,7 @@ from tests.pages.font_programs import (
     overlapping_groups,
     overlapping_index,
     overlapping_segments,
+    repeated_table,
     truetype_program,
     with_map,
     with_tables,
@@ -985,6 +986,7 @@ class Limits(PdfCase):
             (b"FontFile2", with_map(overlapping_segments(5_000))),
             (b"FontFile2", with_map(overlapping_groups(20_000))),
             (b"FontFile2", with_tables(tables)),
+            (b"FontFile2", repeated_table(b"cmap", 65_535, 2_900_000)),
             (b"FontFile3", overlapping_index(500, 1_000_000)),
             (b"FontFile3", endless),
         ):
@@ -1080,6 +1082,22 @@ class Limits(PdfCase):
             builder.add_stream(bytes(13_000_000))  # so that as much may be unpacked
             with self.subTest(unit):
                 self.assertLess(self.seconds(builder.build(), seconds=1), 3)
+
+    def test_strings_and_references_without_end_end_at_the_deadline(self) -> None:
+        builder = PdfBuilder()
+        encrypt_with_aes(builder, 4, crypt.aes_encrypt_cbc)
+        builder.add_text("text")
+        strings = builder.add(b"[" + b"<%064x>" % 7 * 90_000 + b"]")
+        builder.catalog_fields = b"/Lang %d 0 R" % strings
+        self.assertLess(self.seconds(builder.build(), seconds=1), 3)
+        builder = PdfBuilder()
+        builder.add_text("text")
+        fields = b"/Type/XRef/Size 38000000/W[0 1 0]/Root 1 0 R"
+        stream = builder.add_packed(bytes(38_000_000), fields)
+        builder.add_stream(bytes(13_000_000))  # so that as much may be unpacked
+        data = builder.build("none")
+        data += b"startxref\n%d\n%%%%EOF" % data.index(b"\n%d 0 obj" % stream)
+        self.assertLess(self.seconds(data), 3)
 
     def test_a_predictor_with_rows_without_end_ends(self) -> None:
         builder = PdfBuilder()

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import math
 import random
+import re
 import time
 import unittest
 from pathlib import Path
@@ -44,7 +46,12 @@ ATTACKS = {
     "neighbours": "<pre>x</pre><div><p><a rel=next>Next</a><code>a</code>",
     "named headings": "<section id=comments><h2 id=comments><b>comments</b><pre>",
     "boxed headings": "<div><h2>Related</h2></div>", "definitions": "<dl><dt>a<dd>b",
-    "code": "<pre>`",
+    "code": "<pre>`", "terms": "<dl><dt>a<p>b", "blocks in headings": "<h2><div>a<p>b",
+    "scripts above": "x<sup>2", "notes": "<sup><a href=#a>1", "split signs": "!<b>[</b>x<i>]</i>(",
+    "stars": "*a <b>", "underscores": "_a b_ ", "definitions of links": "<br>[a",
+    "rows": "<tr><th>a",
+    "heads of tables": "<table><thead>" + "<tr><th colspan=40>a" * 9, "columns": "<td>a",
+    "images": "<img alt='some words' src=x>", "labels beside": "<b class=label>a</b>",
     "teasers": '<div itemprop="articleBody"><a href=/x>A headline of a text</a><p>May 2021</div>',
     "lists of teasers": '<ul itemprop="articleBody">' + "<li><p><a href=/x>The headline</a>" * 4,
     "nested teasers": '<div itemprop="articleBody"><a href=/x>A headline of a text</a><p>In 2021',
@@ -622,7 +629,7 @@ class Markdown(unittest.TestCase):
             ("3 * 4 * 5", "3 * 4 * 5"), ("snake_case_name", "snake_case_name"),
             ("__init__", "\\_\\_init\\_\\_"), ("&lt;b&gt;", "\\<b>"), ("1 &lt; 2", "1 < 2"),
             ("&amp;lt;", "\\&lt;"), ("[a](b)", "[a\\](b)"), ("a`b", "a\\`b"),
-            ("C:\\*", "C:\\\\\\*"),
+            ("C:\\*", "C:\\\\*"),
             ("~~a~~", "\\~~a\\~~"), ("AT&amp;T", "AT&T"), ("---", "\\---"),
         ):  # fmt: skip
             with self.subTest(text):
@@ -720,6 +727,80 @@ class Markdown(unittest.TestCase):
             text = markdown_of(f"<table><tr><td>a<td>{cell}<tr><td>f<td>g</table>")
             self.assertTrue(text.startswith("a\n\n"), text)
             self.assertTrue(text.endswith("f\n\ng"), text)
+
+
+class NoContent(unittest.TestCase):
+    """What is no content: data for programs, consent, what a script has yet to fill."""
+
+    COOKIES = (
+        "We and our 214 partners store and access information on your device, such as cookies, to "
+        "show you advertising that fits, and to learn about those who see it. "
+    )
+    PREFERENCES = (
+        "<h2>Privacy Preference Center</h2><p>When you visit any website, it may store information "
+        "on your browser, mostly in the form of cookies.</p><h3>Manage Consent Preferences</h3>"
+        "<h4>Targeting Cookies</h4><p>These cookies may be set by our advertising partners, to "
+        "build a profile of your interests.</p><button>Confirm My Choices</button>"
+    )
+
+    def test_data_for_programs_is_no_text(self) -> None:
+        entries = [{"@type": "Question", "name": f"Question {number}"} for number in range(30)]
+        data = json.dumps({"@context": "https://schema.org", "@type": "FAQPage", "a": entries})
+        props = json.dumps({"props": {"page": {"text": "Loads of text for a script. " * 9}}})
+        broken = data.replace(", ", ",<br />\n").replace('"', "\u201d")
+        for shown in (data, broken, props):
+            text = content.extract(article(f"<p>{SENTENCE * 4}</p><div>{shown}</div>"))
+            self.assertNotIn("{", text)
+            self.assertIn("three bakers", text)
+        self.assertEqual(page_of(f"<body><div>{data}</div>")["details"]["kind"], "unsupported")
+        for code in (
+            f"<pre>{data}</pre>",
+            f"<p><code>{data}</code></p>",
+            '<p>{"a": 1} is JSON.</p>',
+        ):
+            self.assertIn("{", content.extract(article(f"<p>{SENTENCE}</p>{code}")))
+
+    def test_a_box_of_consent_is_never_the_content(self) -> None:
+        mill = f"<div class=c1><h1>The mill</h1><p>{SENTENCE * 3}</p></div>"
+        kettle = "<main><h1>Kettle</h1><p>A kettle of solid copper.</p></main>"
+        for html, kept, gone in (
+            (f"<div class=cookie-banner><p>{self.COOKIES * 9}</p></div>{mill}", "bakers", "214"),
+            (f"<div class=prefs>{self.PREFERENCES}</div>{kettle}", "solid copper", "browser"),
+            (f"{kettle}<div><div>{self.PREFERENCES}</div></div>", "solid copper", "Targeting"),
+            (f"<div class=cookies><h1>Oats</h1><p>{SENTENCE * 5}</p></div>", "bakers", "214"),
+            (f"<title>Our cookies</title><div id=cookies>{self.COOKIES * 5}</div>", "214", "xx"),
+        ):  # fmt: skip
+            with self.subTest(html[:40]):
+                text = content.extract(f"<html><body>{html}</body></html>")
+                self.assertIn(kept, text)
+                self.assertNotIn(gone, text)
+
+    def test_a_page_that_a_script_has_yet_to_fill_is_named(self) -> None:
+        menu = "".join(f"<a href=/{number}>Menu word {number}</a> " for number in range(30))
+        for body in (
+            "<div class=content><p>Loading...</p></div>",
+            f"<div>{menu}</div><div id=main><div class=spinner>Wird geladen …</div></div>",
+            f"<ul>{menu}</ul><div id=app><div class=loader><i></i></div></div>",
+            f"<nav>{menu}</nav><div id=root></div><div>{self.PREFERENCES}</div>",
+        ):
+            page = page_of(f"<title>Shop</title><body>{body}<script src=x></script></body>")
+            self.assertEqual(page["details"]["kind"], "blocked", body)
+            self.assertIn("only JavaScript fills", page["error"])
+        for body in (f"<div>{menu}</div>", f"<p>{SENTENCE * 3}</p><p>Loading comments...</p>"):
+            self.assertIn("text", page_of(f"<title>Shop</title><body>{body}</body>"))
+
+
+class Faithful(unittest.TestCase):
+    """What a page says is what its text says."""
+
+    def test_pages_and_their_markdown(self) -> None:
+        text = (PAGES.parent.parent / "pages/faithful.txt").read_text(encoding="utf-8")
+        cases = re.findall(r"(?ms)^([^\n<]+)\n(<[^\n]+)\n=>\n(.*?)(?=\n\n[^\n<]+\n<|\n*\Z)", text)
+        self.assertGreater(len(cases), 20)
+        for name, html, expected in cases:
+            with self.subTest(name):
+                page = page_of(f"<main><h1>T</h1><p>First.</p>{html}</main>")
+                self.assertEqual(page["text"], f"First.\n\n{expected}")
 
 
 class Metadata(unittest.TestCase):

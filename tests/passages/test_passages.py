@@ -487,7 +487,7 @@ class Usable(unittest.TestCase):
     ) -> None:
         answer = "The icebreaker Arktika reached the pole in the summer of that year."
         asides = [
-            "## References\n\n- Smith. \"The icebreaker Arktika at the pole\". Retrieved 2009-05-02.",
+            '## References\n\n- Smith. "The icebreaker Arktika at the pole". Retrieved 2009-05-02.',
             "- *This list is incomplete; you can help by expanding it*.",
             "This article about an icebreaker at the pole is a stub.",
             "[image: icebreaker at the pole]",
@@ -501,7 +501,9 @@ class Usable(unittest.TestCase):
         self.assertIn("Smith.", found)
 
     def test_headings_look_as_they_do_in_the_page(self) -> None:
-        text = f"# Boats\n\n{self.rain * 5}\n\n## Ferry\n\nThe ferry leaves at noon.\n\n## Raft\n\nNo."
+        text = (
+            f"# Boats\n\n{self.rain * 5}\n\n## Ferry\n\nThe ferry leaves at noon.\n\n## Raft\n\nNo."
+        )
         self.assertEqual(
             shown({"": text}, "when does the ferry leave", 300),
             ["# Boats\n\n## Ferry\n\nThe ferry leaves at noon."],

@@ -188,7 +188,7 @@ class Listener:
 
 
 def story(topic: str, sentences: int = 12, first: int = 1) -> str:
-    """Return paragraphs on a topic, in words that no other topic's text has; first: its first day."""
+    """Return paragraphs on a topic, in words of its own; first: its first day."""
     lines = [
         f"The {topic} keeper of day {number} wrote {topic} {number} times into the {topic} log."
         for number in range(first, first + sentences)

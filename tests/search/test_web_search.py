@@ -10,7 +10,6 @@ import hashlib
 import io
 import json
 import os
-import random
 import sqlite3
 import time
 import unittest
@@ -566,6 +565,23 @@ class OneAsksForAll(WebSearchCase):
             documents = [first.result(), second.result()]
         self.assertEqual(self.asked("/html/"), 1)
         self.assertEqual(["from_cache" in one for one in documents], [False, True])
+
+
+class Changes(WebSearchCase):
+    def test_the_change_of_an_old_page_stands_beside_its_date(self) -> None:
+        yesterday = time.strftime("%Y-%m-%d", time.gmtime(time.time() - 86_400))
+        query = "printing press movable type"
+        for document in (
+            self.search(query), self.search(query), web_search.run_recall({"query": query}),
+            web_search.run_brief({"queries": [query, QUESTION]}),
+        ):  # fmt: skip
+            self.assertTrue(document["ok"], document)
+            found = document.get("results") or document["sources"]
+            page = next(one for one in found if "printing-press" in one["url"])
+            self.assertLess(page["date"], yesterday)
+            self.assertEqual(page["changed"], yesterday)
+            self.assertIn(f", changed {page['changed']}", web_search.to_markdown(document))
+            self.assertTrue(all("changed" not in one for one in found if one is not page))
 
 
 class Recall(WebSearchCase):

@@ -344,7 +344,8 @@ def spawn(
     """
     import fcntl
 
-    copies = [fcntl.fcntl(end, fcntl.F_DUPFD, 10) for end in pipe]  # neither is at 3 or 4
+    # Neither is at 3 or 4, and no browser that another thread starts inherits them.
+    copies = [fcntl.fcntl(end, fcntl.F_DUPFD_CLOEXEC, 10) for end in pipe]
     try:
         actions: list[Any] = [
             (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),

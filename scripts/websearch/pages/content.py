@@ -39,7 +39,9 @@ from websearch.pages.name_rules import (
     NAME_RULES,
     SURE_RULES,
     element_rule,
+    is_about_privacy,
     names_of,
+    preference_boxes,
     words_of,
 )
 from websearch.pages.page_tree import (
@@ -141,6 +143,10 @@ def drop_boilerplate(page: Page) -> None:
     if page.is_article:
         drop_repeated(page)
     around = around_article(page)
+    preferences = preference_boxes(page)
+    ignored = IGNORED_RULES[page.leniency]
+    if page.leniency == len(IGNORED_RULES) - 1 and is_about_privacy(page):
+        ignored |= {"consent"}
     code: set[Node] = set()
     for node in page.nodes[1:]:
         if node.tag in CODE or node.parent in code:
@@ -149,11 +155,11 @@ def drop_boilerplate(page: Page) -> None:
             node.dropped = node.parent.dropped
         if node.dropped:
             continue
-        rule = element_rule(node, page)
+        rule = "consent" if node in preferences else element_rule(node, page)
         if rule in NAME_RULES and (node in around or (node in code and rule != "gutter")):
             continue  # in code, names tell the kind of a word: "comment", "tag"
         is_sure = rule == "comments" and page.has_readers_comments
-        if not rule or (rule in IGNORED_RULES[page.leniency] and not is_sure):
+        if not rule or (rule in ignored and not is_sure):
             continue
         if is_plausible(node, rule, page):
             node.dropped = rule

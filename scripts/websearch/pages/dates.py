@@ -1,7 +1,9 @@
 """On which day a page was published and changed: what its address, data and markup say.
 
 The sources are asked in the order of how often they are right: the address, meta elements, JSON-LD,
-elements whose names speak of dates, and time elements. Dates in the running text are not read.
+elements whose names speak of dates, and time elements. A date counts if the page says that it is
+its own: those of references, tables, captions and running text are of something else, and no date
+is better than a wrong one.
 """
 
 from __future__ import annotations
@@ -10,8 +12,8 @@ import functools
 import re
 from datetime import date, datetime, timedelta, timezone
 
-from websearch.html_tree import HEADINGS, text_beginning
-from websearch.pages.name_rules import MAX_NAMES, names_of
+from websearch.html_tree import BLOCKS, HEADINGS, text_beginning
+from websearch.pages.name_rules import MAX_NAMES, is_site_header, names_of
 from websearch.pages.page_tree import ancestors
 
 TYPE_CHECKING = False
@@ -26,6 +28,9 @@ FIRST_DAY = date(1990, 1, 1)  # there were no pages before
 # elements with a name are right on 92 to 97 of 100, dates beside the heading on 88.
 STAGES = ("address", "meta", "json-ld", "element", "time", "heading")
 MAX_DATE_CHARS = 200  # of a text in which a date is looked for
+# Characters of the line of a date: more are running text. Beside the heading, where nothing but the
+# place says what a date is, a line is a byline or none.
+MAX_LINE, MAX_BYLINE = 400, 80
 MAX_PARTS = 200  # elements inside one that is a date or a byline
 MAX_HEADINGS = 200  # of one page that are compared with its title
 MAX_MARKED = 2_000  # elements of one page that are read
@@ -33,6 +38,7 @@ MAX_ADDRESS = 2_000  # characters of an address that are read
 MAX_TITLE = 300  # characters of the page's title and its headings
 MIN_HEADING = 12  # characters of a heading that is looked for in the page's title
 NEAR_BEFORE, NEAR_AFTER = 8, 12  # elements from the heading
+HEAD = 6  # elements after the heading that are the head of the article
 LABEL_CHARS = 25  # before a date, that may say that it is the one of a change
 
 # ===== names of dates =============================================================================
@@ -59,19 +65,26 @@ UPDATED_META = (
 )  # fmt: skip
 PUBLISHED_DATA = ("datePublished", "uploadDate", "dateCreated")
 UPDATED_DATA = ("dateModified",)
+# Words that have another sense inside of others ("metadata", "infobox") count alone.
 _DATE_NAMES = (
-    r"(?i)date|datum|datal|data_|fecha|time(?!line)|publi[sc]|posted|byline|meta|created"
-    r"|submitted|parution|author|autor|subline|info|erschien|news-?details"
+    r"(?i)(?<!access)(?<!vali)(?<!candi)date(?!line|base)|datum|datal|data_|fecha|timestamp|publi[sc]"
+    r"|posted|postmeta|byline|created|submitted|parution|subline|erschien|news-?details"
+    r"|(?<![a-z])(?:time|meta|infos?|author|autor)(?![a-z])"
 )
 _PUBLISHED_NAMES = r"(?i)publi[sc]|posted|pubdate|date-?created|created|entry-date|post-date"
 _UPDATED_NAMES = r"(?i)updat|modif|revis|lastmod|changed"
-# Elements, or what they are in, whose dates are not those of the page.
+# Elements, or what they are in, whose dates are not those of the page; so are tables of data.
+OTHER_TAGS = ("nav", "aside", "caption", "figcaption")
 _OTHER_NAMES = (
-    r"(?i)comment|respon[sd]|related|(?<!post-)(?<!entry-)(?<!article-)footer|sidebar"
-    r"|widget(?! Blog)|recent|popular|teaser|calendar|event"
+    r"(?i)comment|respon[sd]|related|sidebar|widget(?! Blog)|recent|popular"
     r"|copyright|current|today|weather|archive|newest|latest|ticker|promo|recommend|trending"
-    r"|carousel|slider|similar|further|cookie|consent|breadcrumb|most-?read|more-|mehr-"
+    r"|carousel|slider|similar|further|cookie|consent|breadcrumb|most-?read|more-|mehr-|clock"
+    r"|masthead|site-?header|top-?bar"
+    r"|(?<![\w-])(?:cite|citation|references?)(?![\w-])|reference-|cite_note|reflist|footnote"
+    r"|bibliograph|infobox|wp-caption"
 )
+# The same, but not right below the heading, where such names are those of the article's own head.
+_FOOT_NAMES = r"(?i)(?<!post-)(?<!entry-)(?<!article-)footer|teaser|calendar|event"
 
 # A day in an address: /2024/05/31/, /2024/may/31/, 2024-05-31, 2024_05_31 or /20240531/.
 _ADDRESS_DAY = (
@@ -304,13 +317,21 @@ def marked_dates(page: Page, month_first: bool) -> dict[str, list[Written]]:
     others = other_elements(page, heading)
     sizes = element_sizes(page)
     dates: dict[str, list[tuple[int, Written]]] = {"element": [], "time": [], "heading": []}
+    lengths: dict[Node, int] = {}  # of the lines of blocks
     marked = 0
     for index, node in enumerate(page.nodes):
         if node in others or sizes[node] > MAX_PARTS or marked > MAX_MARKED:
             continue
         names = names_of_date(node)
         is_near = heading and heading - NEAR_BEFORE <= index <= heading + NEAR_AFTER
-        if not (names or node.tag == "time" or is_near):
+        is_marked = names or node.tag == "time"
+        if not (is_marked or (is_near and node.tag not in HEADINGS)):
+            continue
+        block = block_of(node)
+        block = node if block.tag in HEADINGS else block
+        if block not in lengths:
+            lengths[block] = len(line_of(block))
+        if node.tag != "meta" and lengths[block] > (MAX_LINE if is_marked else MAX_BYLINE):
             continue
         marked += 1
         stage = "element" if names else "time" if node.tag == "time" else "heading"
@@ -326,13 +347,35 @@ def marked_dates(page: Page, month_first: bool) -> dict[str, list[Written]]:
     }
 
 
+def block_of(node: Node) -> Node:
+    """Return the innermost block that an element is or is in."""
+    while node.tag not in BLOCKS and node.parent:
+        node = node.parent
+    return node
+
+
+def line_of(node: Node) -> str:
+    """Return the beginning of the text of an element that is in none of the blocks in it."""
+    pieces: list[str] = []
+    left = 2 * MAX_LINE
+    waiting: list[Node | str] = [node]
+    while waiting and left > 0:
+        one = waiting.pop()
+        if isinstance(one, str):
+            pieces.append(" ".join(one[: 4 * MAX_LINE].split()))
+            left -= len(pieces[-1])
+        elif one is node or one.tag not in BLOCKS:
+            waiting += one.children[::-1]
+    return " ".join(pieces)
+
+
 def element_dates(node: Node, month_first: bool) -> list[Written]:
     """Return the date in an element's attributes, or else those in its text."""
     for name in ("datetime", "content", "title"):
         dates = written_dates(node.attributes.get(name, ""), month_first)
         if dates:
             return dates[:1]
-    return written_dates(text_beginning(node, MAX_DATE_CHARS), month_first)
+    return written_dates(line_of(node), month_first)
 
 
 def names_of_date(node: Node) -> str:
@@ -352,7 +395,7 @@ def names_of_date(node: Node) -> str:
 @functools.lru_cache(4096)
 def has_name(pattern: str, names: str) -> bool:
     """Return whether a pattern is in the names of an element, which most pages repeat."""
-    return bool(re.search(pattern, names))
+    return bool(re.search(pattern, re.sub(r"(?<=[a-z])(?=[A-Z])", "-", names)))
 
 
 def heading_index(page: Page) -> int:
@@ -375,14 +418,31 @@ def heading_index(page: Page) -> int:
 def other_elements(page: Page, heading: int) -> set[Node]:
     """Return the elements that belong to something else than the page's own text."""
     own = set(ancestors(page.nodes[heading])) if heading else set()
+    tables = data_tables(page)
     others: set[Node] = set()
-    for node in page.nodes:
-        is_other = node.tag in ("nav", "aside") or has_name(_OTHER_NAMES, names_of(node))
+    for index, node in enumerate(page.nodes):
+        names = names_of(node)
+        is_other = node.tag in OTHER_TAGS or node in tables or is_site_header(node)
+        is_other = is_other or has_name(_OTHER_NAMES, names)
+        if not heading < index <= heading + HEAD:
+            is_other = is_other or has_name(_FOOT_NAMES, names)
         if node.tag == "footer":  # that of an article is its own
             is_other = all(above.tag != "article" for above in ancestors(node))
         if node not in own and (is_other or node.parent in others):
             others.add(node)
     return others
+
+
+def data_tables(page: Page) -> set[Node]:
+    """Return the tables that say by a header or a caption that they hold data."""
+    found: set[Node] = set()
+    for node in page.nodes:
+        if node.tag in ("th", "caption"):
+            row = node.parent
+            group = row.parent if row else None
+            near = (row, group, group.parent if group else None)
+            found.update(one for one in near if one and one.tag == "table")
+    return found
 
 
 def element_sizes(page: Page) -> dict[Node, int]:

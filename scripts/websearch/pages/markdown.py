@@ -2,70 +2,68 @@
 
 from __future__ import annotations
 
-import functools
 import itertools
 import re
 
 from websearch.common import clean_text
-from websearch.html_tree import BLOCKS, HEADINGS, MAX_ADDRESS_CHARS, Node, name_set
+from websearch.escapes import (
+    MARK,
+    as_cell,
+    as_code,
+    backticks,
+    escape,
+    mark_line_starts,
+    mark_signs,
+    without_marks,
+)
+from websearch.html_tree import (
+    BLOCKS,
+    HEADINGS,
+    MAX_ADDRESS_CHARS,
+    Node,
+    name_set,
+    text_beginning,
+)
+from websearch.pages.code_blocks import code_language, collect_code, is_code_box
 from websearch.pages.content import find_content
+from websearch.pages.inline_rules import (
+    LOWERED,
+    NOTE,
+    RAISED,
+    SCRIPT_END,
+    gap_between,
+    is_classifier,
+    is_note_mark,
+    plain_words,
+    says_nothing,
+    write_scripts,
+)
 from websearch.pages.name_rules import words_of
-from websearch.pages.page_tree import ancestors, collect_text
+from websearch.pages.page_tree import ancestors, text_of
+from websearch.pages.tables import is_data_table, is_shown, read_rows, table_parts
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable, Iterator
 
     from websearch.pages.content import Content
 
 BREAK = "\0"  # a line break inside a paragraph until it is written; clean text holds no NUL
 MAX_MARKDOWN = 5_000_000  # characters of one page; nested lists can make a thousand of each one
 MAX_NESTING = 12  # of lists and quotations; deeper ones are written without indentation
-MAX_COLUMNS = 40  # of a table; a wider one is layout, or data for programs
-MAX_ROW_SPAN = 2_000  # rows that one cell's value is repeated in
-ROWS_A_BLOCK = 10  # of a data table, which may hold a heading or a small table now and then
-MAX_CELL = 4_000  # characters of a cell; a table with a longer one is layout
-MAX_PLAIN_CELL = 1_500  # the same where no header or caption says that the table holds data
 MAX_HEADING = 500  # characters of a heading or term; a longer one is written as a paragraph
+MAX_TITLES = 3  # headings and terms in each other
+MAX_LINKED = 20  # blocks inside a link that may carry it
+MAX_UNSEEN = 9  # characters of a paragraph that may hold nothing but such that nobody sees
+MAX_BESIDE = 3  # elements around an image that may say what it says
+BESIDE_CHARS = 1_000  # of the text of such an element
+CODE_HEADING = name_set("code header")  # words in the class of a heading that is code, of rustdoc
 CODE_TAGS = name_set("code kbd samp tt")
+SCRIPTS = {"sup": RAISED, "sub": LOWERED}
 EMPHASIS = {
     "b": "**", "strong": "**", "i": "*", "em": "*", "cite": "*", "del": "~~", "s": "~~",
     "strike": "~~",
 }  # fmt: skip
-_MARKDOWN_SIGNS = (
-    r"\\(?=[!-/:-@\[-`{-~])|`|\*(?=\S)|(?<=\S)\*|(?<![^\W_])_|_(?![^\W_])|\](?=[(\[])"
-    r"|<(?=[a-zA-Z/!?])|&(?=#?\w{1,40};)|~(?=~)"
-)
-_PLAIN_CODE = r"`[^`]+`"
-_LINE_START = r"(?m)^(?=#{1,6} |>|[-+*] |[-=]{3,}[ \t]{0,9}$)|^(\d{1,9})(?=[.)] )"
-# How class names tell the language of code. Those of the first kind say nothing but that; the
-# others may name a human language, or a source of something else.
-_CODE_LANGUAGE = (
-    r"(?i)(?:^|\s)(?:language|highlight-source|highlight|brush|sourceCode)(?:[-:]\s?|\s)"
-    r"([a-z][\w+#.-]{0,19})(?=[\s;]|$)"
-)
-_CODE_LANGUAGE_ALSO = (
-    r"(?i)(?:^|[\s-])(?:lang|source|hljs|sh|src)[-_:\s]\s?([\w+#.-]{1,20})(?=[\s;]|$)"
-)
-NO_LANGUAGES = name_set(
-    "default none plain plaintext text txt output literal literal-block block wrapper wrap code "
-    "notranslate nohighlight fallback highlight source-code example"
-)
-LANGUAGES = name_set(
-    "ada apache applescript arduino asm assembly awk bash basic bat batch c c++ c# clojure cmake "
-    "cobol console cpp crystal csharp css cuda cypher d dart diff django docker dockerfile elixir "
-    "elm erlang f# fish fortran fsharp gherkin glsl go golang gradle graphql groovy haml hbs "
-    "haskell hcl html http ini ipython java javascript jinja jinja2 js json json5 jsonc jsx julia "
-    "kotlin latex less lisp lua makefile markdown matlab md mdx mermaid mysql nginx nim nix objc "
-    "objective-c ocaml octave pascal perl pgsql php plsql postgresql powershell prolog proto "
-    "protobuf ps1 pug puppet py pycon python python3 r racket rb reason rest rs rst ruby rust sass "
-    "scala scheme scss sh shell solidity sparql sql stylus svelte swift tcl terraform tex toml ts "
-    "tsx twig typescript vb vba verilog vhdl vim vue wasm xml yaml yml zig zsh"
-)
-MAX_INSIDE = 3  # elements in a code block that may name its language, and
-MAX_ABOVE = 3  # elements above a code block that may name its language
-CODE_BOX_WORDS = name_set("fragment highlight code codeblock syntaxhighlighter container listing")
-LINE_WORDS = name_set("line codeline")  # in the class of the element of a line of code
 
 
 # ===== from a tree to Markdown ====================================================================
@@ -73,15 +71,13 @@ LINE_WORDS = name_set("line codeline")  # in the class of the element of a line 
 
 def extract_markdown(html: str, url: str = "", keep_links: bool = False) -> str:
     """Return the content of an HTML page as Markdown. url: what relative links are relative to."""
-    return clean_text(content_markdown(find_content(html), url, keep_links)[0])
+    return content_markdown(find_content(html), url, keep_links)[0]
 
 
 def content_markdown(content: Content, url: str, keep_links: bool) -> tuple[str, bool]:
     """Return found content as Markdown, and whether it was longer than MAX_MARKDOWN."""
     writer = MarkdownWriter(url, keep_links)
-    blocks = [block for node in content.leads for block in writer.block(node)]
-    blocks += writer.block(content.node)
-    return "\n\n".join(blocks), writer.cut
+    return writer.markdown(*content.leads, content.node), writer.cut
 
 
 class MarkdownWriter:
@@ -95,9 +91,20 @@ class MarkdownWriter:
         self.base = base
         self.keep_links = keep_links
         self.nesting = 0  # of lists and quotations
+        self.titles = 0  # headings and terms that the current element is in
         self.in_cell = False  # of a pipe table, which holds no blocks
+        self.beside: dict[Node, str] = {}  # what text_beside has found
         self.room = MAX_MARKDOWN
         self.cut = False
+
+    def markdown(self, *nodes: Node) -> str:
+        """Return elements as Markdown: what the other methods return is marked (see escapes.py)."""
+        blocks = [block for node in nodes for block in self.block(node)]
+        return escape(clean_text("\n\n".join(blocks)))
+
+    def text(self, text: str) -> str:
+        """Return text of the page, cut where the room ends, its signs marked."""
+        return mark_signs(self.fit(text))
 
     def fit(self, text: str) -> str:
         """Return text, cut where the room ends."""
@@ -119,21 +126,17 @@ class MarkdownWriter:
     def blocks(self, node: Node) -> list[str]:
         """Return the paragraphs, headings, lists and so on of an element."""
         found: list[str] = []
-        line: list[str] = []
-        for child in node.children:
-            if isinstance(child, str):
-                line.append(self.fit(escape_markdown(child)))
-            elif is_shown(child):
-                if child.tag in BLOCKS or child.has_block:
-                    found += paragraphs(line)
-                    line = []
-                    blocks = self.block(child)
-                    if found and blocks and blocks[0].startswith(f"```{found[-1].strip()}\n"):
-                        found.pop()  # the language over the code, which its fence names
-                    found += blocks
-                else:
-                    line.append(self.inline(child))
-        return found + paragraphs(line)
+        for is_block, children in itertools.groupby(shown_children(node), key=is_block_content):
+            if not is_block:
+                found += paragraphs(self.line(children))
+                continue
+            for child in children:
+                blocks = self.block(child) if isinstance(child, Node) else []
+                is_code = bool(found and blocks) and blocks[0].startswith("```")
+                if is_code and blocks[0].startswith(f"```{without_marks(found[-1])}\n"):
+                    found.pop()  # the language over the code, which its fence names
+                found += blocks
+        return found
 
     def block(self, node: Node) -> list[str]:
         """Return one block element as blocks."""
@@ -146,24 +149,33 @@ class MarkdownWriter:
 
     def tab_label(self, node: Node) -> list[str]:
         """Return the label of the tab that shows an element as a bold line, if there is one."""
-        text = inline_text(self.inline_children(node.label)) if node.label else ""
-        text = " ".join(text.replace(BREAK, " ").split())
+        text = self.line(shown_children(node.label)) if node.label else ""
+        text = " ".join(write_scripts(text).replace(BREAK, " ").split())
         return [f"**{text}**"] if text else []
 
+    def one_line(self, node: Node) -> tuple[list[str], str]:
+        """Return the blocks of a heading or term, and their text on one line.
+
+        "" if it is too long for one, or a block is a heading, code or the like. Each level of
+        headings and terms looks at all blocks again: those too deep in others are not on one line.
+        """
+        self.titles += 1
+        blocks = self.blocks(node)
+        self.titles -= 1
+        if self.titles >= MAX_TITLES or any(map(is_structured, blocks)):
+            return blocks, ""
+        text = " ".join(" ".join(blocks).split())
+        return blocks, text if length_without_targets(text) <= MAX_HEADING else ""
+
     def heading_block(self, node: Node) -> list[str]:
-        """Return a heading on one line, or as a paragraph if it is too long for one."""
-        if node.has_block:
-            blocks = self.blocks(node)
-            if any(map(is_structured, blocks)):
-                return blocks
-            text = " ".join(" ".join(blocks).split())
+        """Return a heading on one line, or as it stands if it is too long for one."""
+        if words_of(node) >= CODE_HEADING and not node.has_block:
+            text = write_scripts(self.linked_code(node))
+            blocks = [text] if text else []
         else:
-            text = " ".join(inline_text(self.inline_children(node)).replace(BREAK, " ").split())
-        if length_without_targets(text) > MAX_HEADING:
-            return paragraphs([text])
-        if self.in_cell:
-            return [text] if text else []
-        return [f"{'#' * int(node.tag[1])} {text}"] if text else []
+            blocks, text = self.one_line(node)
+        is_heading = text and not self.in_cell
+        return [f"{'#' * int(node.tag[1])} {text}"] if is_heading else blocks
 
     def quote_block(self, node: Node) -> list[str]:
         """Return a quotation as one block."""
@@ -182,9 +194,9 @@ class MarkdownWriter:
         """Return a pre element as a fenced block with its line breaks and language."""
         parts: list[str] = []
         collect_code(node, parts)
-        code = self.fit("".join(parts).strip("\n").rstrip())
+        code = self.fit(clean_text("".join(parts)).strip("\n").rstrip())
         if self.in_cell:
-            return [self.fit(code_span(code))] if code.strip() else []
+            return [as_code(code)] if code.strip() else []
         fence = backticks(code, 3)
         if not code.strip() or not self.has_room(2 * len(fence)):
             return []
@@ -193,23 +205,21 @@ class MarkdownWriter:
     def term_block(self, node: Node) -> list[str]:
         """Return a term or summary as a bold line, or as it stands if it is too long for one.
 
-        What holds a heading or code is written as that.
+        A type that Sphinx names for it follows a colon.
         """
-        blocks = self.blocks(node)
-        if any(map(is_structured, blocks)):
-            return blocks
-        if sum(map(length_without_targets, blocks)) > MAX_HEADING:
-            return blocks
-        text = " ".join(" ".join(blocks).split())
-        return [f"**{text.replace('**', '')}**"] if text else []
+        blocks, text = self.one_line(node)
+        text = text.replace("**", "")
+        has_type = any(isinstance(one, Node) and is_classifier(one) for one in node.children)
+        name, colon, kind = text.partition(" : ") if has_type else (text, "", "")
+        return [f"**{name.strip()}**{colon}{kind}"] if name.strip() else blocks
 
     def linked_blocks(self, node: Node) -> list[str]:
         """Return the blocks inside a link; the first one-line paragraph or heading carries it."""
         found = self.blocks(node)
         if not self.keep_links:
             return found
-        for index, block in enumerate(found):
-            match = None if "](" in block else re.fullmatch(r"(#{1,6} )?([^\n]+)", block)
+        for index, block in enumerate(found[:MAX_LINKED]):
+            match = None if has_link(block) else re.fullmatch(r"(#{1,6} )?([^\n]+)", block)
             if match:
                 target = self.target(node.attributes.get("href", ""))
                 link = f"{match[1] or ''}[{match[2]}]({target})"
@@ -237,19 +247,30 @@ class MarkdownWriter:
     def indented(self, text: str, width: int) -> str:
         """Return text with all lines but the first indented; empty lines stay empty."""
         if not self.has_room(width * text.count("\n")):
-            return text
+            return ""  # code whose lines are not indented would end at the second one
         return re.sub(r"\n(?=[^\n])", "\n" + " " * width, text)
 
     def list_items(self, node: Node) -> list[list[str]]:
         """Return the blocks of each item; an element outside of items belongs to the last one."""
         items: list[list[str]] = []
-        for child in node.children:
-            if isinstance(child, Node) and is_shown(child):
-                if child.tag == "li" or not items:
-                    items.append(self.blocks(child) if child.tag == "li" else self.block(child))
-                else:
-                    items[-1] += self.block(child)
+        for child in shown_children(node):
+            if isinstance(child, str):
+                blocks = paragraphs(self.text(child))
+            else:
+                blocks = self.blocks(child) if child.tag == "li" else self.block(child)
+            is_item = isinstance(child, Node) and child.tag == "li"
+            if is_item or (blocks and not items):
+                items.append(blocks)
+            elif blocks:
+                items[-1] += blocks
         return items
+
+    def item_block(self, node: Node) -> list[str]:
+        """Return an item that stands in no list as a list of its own."""
+        blocks = self.blocks(node)
+        if not blocks or self.in_cell or self.nesting:
+            return blocks
+        return ["- " + self.indented(join_tight(blocks), 2)]
 
     def definition_block(self, node: Node) -> list[str]:
         """Return a definition list as a list of bold terms, each with its definitions below."""
@@ -272,66 +293,37 @@ class MarkdownWriter:
         return ["\n".join(lines)] if lines else []
 
     def table_block(self, node: Node) -> list[str]:
-        """Return a data table as a pipe table, and a layout table as the blocks of its cells.
-
-        The value of a cell that spans rows is repeated in each of them, so that every row can be
-        read alone; that of one that spans columns stands once.
-        """
+        """Return a data table as a pipe table, and a layout table as the blocks of its cells."""
         parts = table_parts(node)
         captions = [block for part in parts if part.tag == "caption" for block in self.blocks(part)]
         cells = [part for part in parts if part.tag in ("td", "th")]
         if self.in_cell or not is_data_table(node, parts):
             return captions + [block for cell in cells for block in self.block(cell)]
         self.in_cell = True
-        rows = self.table_rows(parts)
+        title, rows = read_rows(parts, lambda cell: cell_text(self.blocks(cell)), self.fit)
         self.in_cell = False
+        captions += [title] if title else []
         columns = max((len(row) for row in rows), default=0)
-        if columns < 2 or len(rows) < 2 or not self.has_room(4 * columns * len(rows)):
-            return captions + [cell.replace("\\|", "|") for row in rows for cell in row if cell]
-        lines = ["| " + " | ".join(row + [""] * (columns - len(row))) + " |" for row in rows]
+        if columns < 2 or not self.has_room(4 * (columns + sum(map(len, rows)))):
+            return captions + [cell for row in rows for cell in row if cell]
+        rows[0] += [""] * (columns - len(rows[0]))
+        lines = [f"| {' | '.join(map(as_cell, row))} |" for row in rows]
         return [*captions, "\n".join([lines[0], "|" + " --- |" * columns, *lines[1:]])]
 
-    def table_rows(self, parts: list[Node]) -> list[list[str]]:
-        """Return the texts of the cells of each row that is not empty, those from above included.
-
-        parts: the rows and cells of a table, in order.
-        """
-        rows: list[list[str]] = [[]]
-        above: dict[int, tuple[str, int]] = {}  # column -> a text and in how many more rows it is
-        for part in parts:
-            if part.tag == "tr":
-                self.add_from_above(rows[-1], above, to_end=True)
-                rows.append([])
-            elif part.tag != "caption":
-                row = rows[-1]
-                self.add_from_above(row, above)
-                text = cell_text(self.blocks(part))
-                wide, high = span_of(part, "colspan"), span_of(part, "rowspan")
-                for _ in range(min(wide, MAX_COLUMNS + 1 - len(row))):
-                    if high > 1:
-                        above[len(row)] = (text, high - 1)
-                    row.append(text)
-                    text = ""
-        self.add_from_above(rows[-1], above, to_end=True)
-        return [row for row in rows if any(row)]
-
-    def add_from_above(
-        self, row: list[str], above: dict[int, tuple[str, int]], to_end: bool = False
-    ) -> None:
-        """Append the texts from above whose columns come next in the row, or all that are left."""
-        while above and (len(row) in above or (to_end and len(row) <= max(above))):
-            text, more = above.pop(len(row), ("", 0))
-            if more > 1:
-                above[len(row)] = (text, more - 1)
-            row.append(self.fit(text))
-
-    def inline_children(self, node: Node) -> list[str]:
-        """Return the content of an element as pieces of one line."""
-        return [
-            self.fit(escape_markdown(child)) if isinstance(child, str) else self.inline(child)
-            for child in node.children
-            if isinstance(child, str) or is_shown(child)
-        ]
+    def line(self, children: Iterable[Node | str]) -> str:
+        """Return inline content as one line, with a space where a style sheet puts one."""
+        pieces: list[str] = []
+        before: Node | str = ""
+        for child in children:
+            piece = self.text(child) if isinstance(child, str) else self.inline(child)
+            if not piece:
+                continue
+            if pieces and not (pieces[-1][-1].isspace() or piece[0].isspace()):
+                is_glued = pieces[-1][-1].isalnum() and piece[0].isalnum()
+                pieces[-1] += gap_between(before, child, is_glued, self.in_cell)
+            pieces.append(piece)
+            before = child
+        return "".join(pieces)
 
     def inline(self, node: Node) -> str:
         """Return an inline element as Markdown."""
@@ -341,22 +333,31 @@ class MarkdownWriter:
         if tag == "img":
             return self.image(node)
         if tag in CODE_TAGS and not node.has_block:
-            return self.linked_code(node) if self.keep_links else self.fit(code_span(text_in(node)))
-        text = inline_text(self.inline_children(node))
-        if tag == "a" and self.keep_links and text.strip() and "](" not in text:
+            return self.linked_code(node)
+        text = self.line(shown_children(node))
+        if is_note_mark(node, self.base):
+            text = f"{NOTE}{text}{SCRIPT_END}"
+        elif tag in SCRIPTS:
+            text = f"{SCRIPTS[tag]}{text}{SCRIPT_END}"
+        elif is_classifier(node):
+            text = f" : {text.strip()}"
+        elif tag in EMPHASIS:
+            text = emphasis(text, EMPHASIS[tag])
+        elif tag == "a" and self.keep_links and text.strip() and not has_link(text):
             target = self.target(node.attributes.get("href", ""))
-            return emphasis(text, "[", f"]({target})") if target else text
-        return emphasis(text, EMPHASIS[tag]) if tag in EMPHASIS else text
+            text = emphasis(text, "[", f"]({target})") if target else text
+        return text
 
-    def linked_code(self, node: Node, target: str = "") -> str:
-        """Return inline code with its links around code spans; target: of the link it is in."""
+    def linked_code(self, node: Node) -> str:
+        """Return inline code; with its links around code spans, if they are kept."""
         pieces: list[tuple[str, str]] = []  # texts with their targets
-        collect_linked(node, target, pieces)
+        collect_linked(node, "", pieces)
         written: list[str] = []
         for address, texts in itertools.groupby(pieces, key=lambda piece: piece[1]):
             text = "".join(piece[0] for piece in texts)
-            link = self.target(address) if address and text.strip() else ""
-            span = self.fit(code_span(text))
+            has_link = self.keep_links and address and text.strip()
+            link = self.target(address) if has_link else ""
+            span = as_code(self.fit(text))
             head = " " if text[:1].isspace() and written else ""
             tail = " " if text[-1:].isspace() else ""
             written.append(head + (f"[{span}]({link})" if link else span) + tail)
@@ -364,13 +365,26 @@ class MarkdownWriter:
 
     def image(self, node: Node) -> str:
         """Return an image's alternative text, with its address if links are kept."""
-        alt = escape_markdown(" ".join(node.attributes.get("alt", "").split())).replace("]", "\\]")
+        alt = " ".join(node.attributes.get("alt", "").split())
         if not re.search(r"[^\W\d_]{2}", alt) or re.search(
             r"(?i)\.(?:jpe?g|png|gif|webp|svg)$", alt
         ):
             return ""
         source = self.target(node.attributes.get("src", "")) if self.keep_links else ""
-        return self.fit(f"![{alt}]({source})" if source else f"[image: {alt}]")
+        if not source:
+            is_said = says_nothing(alt) or plain_words(alt) in self.text_beside(node)
+            return "" if is_said else self.text(f"[image: {alt}]")
+        alt = re.sub(rf"{MARK}(?=[\[\]])", r"\\", self.text(alt))
+        return f"![{alt}]({source})"
+
+    def text_beside(self, node: Node) -> str:
+        """Return the beginning of the text around an image, in plain words."""
+        for around in ancestors(node)[1 : MAX_BESIDE + 1]:
+            if around.chars:
+                if around not in self.beside:
+                    self.beside[around] = plain_words(text_beginning(around, BESIDE_CHARS))
+                return self.beside[around]
+        return ""
 
     def target(self, address: str) -> str:
         """Return a link's address, absolute and safe inside parentheses; "" if it leads nowhere.
@@ -388,7 +402,7 @@ class MarkdownWriter:
             return ""
         if not re.match(r"(?i)https?://|mailto:", url) or len(url) > MAX_ADDRESS_CHARS:
             return ""
-        safe = url.replace("(", "%28").replace(")", "%29").replace("<", "%3C").replace(">", "%3E")
+        safe = re.sub(r"[()<>`|\\]", lambda sign: f"%{ord(sign[0]):02X}", clean_text(url))
         return safe if self.has_room(len(safe)) else ""
 
 
@@ -399,56 +413,43 @@ BLOCK_WRITERS: dict[str, Callable[[MarkdownWriter, Node], list[str]]] = {
     "a": MarkdownWriter.linked_blocks,
     "blockquote": MarkdownWriter.quote_block,
     "dl": MarkdownWriter.definition_block,
+    "li": MarkdownWriter.item_block,
     "pre": MarkdownWriter.code_block,
     "table": MarkdownWriter.table_block,
 }
 
 
-def is_shown(node: Node) -> bool:
-    """Return whether an element is part of the Markdown. Captions are, unlike in plain text."""
-    return node.dropped in ("", "caption")
+def shown_children(node: Node) -> Iterator[Node | str]:
+    """Yield the texts and the elements in an element that are part of the Markdown."""
+    return (child for child in node.children if isinstance(child, str) or is_shown(child))
 
 
-def escape_markdown(text: str) -> str:
-    """Return text with the signs escaped that Markdown would take for markup."""
-    return re.sub(_MARKDOWN_SIGNS, r"\\\g<0>", text)
+def is_block_content(child: Node | str) -> bool:
+    """Return whether a child of an element is a block or holds one."""
+    return not isinstance(child, str) and (child.tag in BLOCKS or child.has_block)
 
 
-def inline_text(pieces: list[str]) -> str:
-    """Return inline pieces as one text.
-
-    A "!" before a link makes no image of it, and two code spans without a space between them,
-    which would end each other, become one.
-    """
-    joined: list[str] = []
-    after_code = False
-    for piece in filter(None, pieces):
-        is_code = re.fullmatch(_PLAIN_CODE, piece) is not None
-        if after_code and is_code:
-            joined[-1] = joined[-1][:-1]
-            joined.append(piece[1:])
-            continue
-        if piece.startswith("[") and joined and joined[-1].endswith("!"):
-            joined[-1] = f"{joined[-1][:-1]}\\!"
-        joined.append(piece)
-        after_code = is_code
-    return "".join(joined)
+def has_link(text: str) -> bool:
+    """Return whether marked text holds a link or image of the writer's."""
+    return re.search(rf"(?<!{MARK})\]\(", text) is not None
 
 
-def paragraphs(line: list[str]) -> list[str]:
-    """Return inline pieces as paragraphs: two line breaks end one, a single one stays."""
-    found = []
-    for part in re.split(rf"{BREAK}\s*{BREAK}[\s{BREAK}]*", inline_text(line)):
+def paragraphs(text: str) -> list[str]:
+    """Return a line as paragraphs: two line breaks end one, a single one stays."""
+    found: list[str] = []
+    if not text or text.isspace():
+        return found
+    for part in re.split(rf"{BREAK}\s*{BREAK}[\s{BREAK}]*", write_scripts(text)):
         lines = [" ".join(one.split()) for one in part.split(BREAK)]
-        text = "  \n".join(one for one in lines if one)
-        if text:
-            found.append(re.sub(_LINE_START, r"\1\\", text))
+        shown = "  \n".join(one for one in lines if one)
+        if shown and (len(shown) > MAX_UNSEEN or clean_text(shown)):
+            found.append(mark_line_starts(shown))
     return found
 
 
 def length_without_targets(text: str) -> int:
     """Return the length of Markdown that the targets of links and images are not counted in."""
-    return len(re.sub(r"\]\([^()\s]{1,8000}\)", "]", text))
+    return len(re.sub(r"\]\([^()\s]{1,8000}\)", "]", without_marks(text)))
 
 
 def emphasis(text: str, mark: str, end: str = "") -> str:
@@ -460,71 +461,6 @@ def emphasis(text: str, mark: str, end: str = "") -> str:
     return f"{head}{mark}{inner}{end or mark}{text[len(head) + len(inner) :]}"
 
 
-def backticks(text: str, least: int) -> str:
-    """Return at least as many backticks as asked for, and more than stand together in the text."""
-    longest = max((len(run) for run in re.findall("`+", text)), default=0)
-    return "`" * max(least, longest + 1)
-
-
-def code_span(text: str) -> str:
-    """Return text as a code span, between more backticks than stand in it."""
-    inner = " ".join(text.split())
-    if not inner:
-        return ""
-    marks = backticks(inner, 1)
-    gap = " " if inner[0] == "`" or inner[-1] == "`" else ""
-    return f"{marks}{gap}{inner}{gap}{marks}"
-
-
-def code_language(node: Node) -> str:
-    """Return the language that a code block, the code in it or an element above it names, or ""."""
-    nearest = [node]
-    while len(nearest) <= MAX_INSIDE:
-        inside = [child for child in nearest[-1].children if isinstance(child, Node)]
-        code = next((child for child in inside if child.tag in ("pre", "code")), None)
-        if not code:
-            break
-        nearest.append(code)
-    above = ancestors(node)[1 : MAX_ABOVE + 1]
-    for element in nearest + above:
-        get = element.attributes.get
-        said = (get("data-lang") or get("data-language") or get("language") or "").strip()
-        if not said or said.lower() in NO_LANGUAGES:
-            said = class_language(get("class", ""), element in nearest)
-        if language := re.sub(r"[^A-Za-z0-9+#_-]", "", said[:20]):
-            return language
-    return ""
-
-
-@functools.lru_cache(maxsize=1024)  # a thousand code blocks may stand in one box
-def class_language(names: str, is_code: bool) -> str:
-    """Return the language that a class such as language-python names, or "".
-
-    is_code: whether the class is that of the code itself, where "rust" alone is a language.
-    """
-    for language in re.findall(_CODE_LANGUAGE, names):
-        if language.lower() not in NO_LANGUAGES:
-            return str(language)
-    words = re.findall(_CODE_LANGUAGE_ALSO, names) + (names.split() if is_code else [])
-    return next((word for word in words if word.lower() in LANGUAGES), "")
-
-
-def is_code_box(node: Node) -> bool:
-    """Return whether an element holds a line of code in each of its children, without a pre."""
-    if words_of(node).isdisjoint(CODE_BOX_WORDS):
-        return False
-    lines = [child for child in node.children if isinstance(child, Node) and is_shown(child)]
-    is_lines = all(line.tag == "div" and words_of(line) & LINE_WORDS for line in lines)
-    return bool(lines) and is_lines
-
-
-def text_in(node: Node) -> str:
-    """Return the text of an element as it stands, what is dropped left out."""
-    parts: list[str] = []
-    collect_text(node, parts)
-    return "".join(parts)
-
-
 def collect_linked(node: Node, target: str, pieces: list[tuple[str, str]]) -> None:
     """Append the texts of an inline element, each with the address that it links to, or ""."""
     for child in node.children:
@@ -534,25 +470,11 @@ def collect_linked(node: Node, target: str, pieces: list[tuple[str, str]]) -> No
             pieces.append((" ", target))
         elif not child.dropped:
             address = child.attributes.get("href", "") if child.tag == "a" else target
-            collect_linked(child, address, pieces)
-
-
-def collect_code(node: Node, parts: list[str]) -> None:
-    """Append the text of a pre element as it stands; rows and line elements end their line."""
-    is_box = node.tag in ("div", "td")  # of lines: there are breaks between them in the source
-    for child in node.children:
-        if isinstance(child, str):
-            if not (is_box and child.isspace() and "\n" in child):
-                parts.append(child.replace("\r\n", "\n"))
-        elif child.tag == "br":
-            parts.append("\n")
-        elif is_shown(child):
-            ends_line = child.tag in BLOCKS and child.tag not in ("td", "th")
-            if ends_line and parts and not parts[-1].endswith("\n"):
-                parts.append("\n")
-            collect_code(child, parts)
-            if ends_line and parts and not parts[-1].endswith("\n"):
-                parts.append("\n")
+            if child.tag in SCRIPTS:
+                script = f"{SCRIPTS[child.tag]}{text_of(child)}{SCRIPT_END}"
+                pieces.append((script, target))
+            else:
+                collect_linked(child, address, pieces)
 
 
 def join_tight(blocks: list[str]) -> str:
@@ -570,76 +492,9 @@ def definition_text(terms: list[str], blocks: list[str]) -> str:
 
 def cell_text(blocks: list[str]) -> str:
     """Return the blocks of a table cell on one line."""
-    return " ".join(" ".join(blocks).replace("|", "\\|").split())
-
-
-def span_of(cell: Node, name: str) -> int:
-    """Return how many columns (name: "colspan") or rows ("rowspan") a cell takes, from 1 on.
-
-    A rowspan of 0 goes to the end of the table.
-    """
-    value = cell.attributes.get(name, "").strip()
-    most = MAX_COLUMNS + 1 if name == "colspan" else MAX_ROW_SPAN
-    if not re.fullmatch(r"\d{1,9}", value):
-        return 1
-    span = min(int(value), most)
-    return span or (most if name == "rowspan" else 1)
-
-
-def widest_row(parts: list[Node]) -> int:
-    """Return the most columns that a row of a table takes; parts: its rows and cells."""
-    widest = columns = 0
-    for part in parts:
-        if part.tag == "tr":
-            columns = 0
-        elif part.tag != "caption":
-            columns += span_of(part, "colspan")
-            widest = max(widest, columns)
-    return widest
-
-
-def is_data_table(node: Node, parts: list[Node]) -> bool:
-    """Return whether a table holds data, by what its cells hold; parts: its rows and cells.
-
-    No cell of a pipe table can hold a heading, lines of code or a table.
-    """
-    if node.attributes.get("role") in ("presentation", "none"):
-        return False
-    says_data = any(part.tag in ("th", "caption") for part in parts)
-    cells = [part for part in parts if part.tag in ("td", "th")]
-    if widest_row(parts) > MAX_COLUMNS:
-        return False
-    if any(cell.chars > (MAX_CELL if says_data else MAX_PLAIN_CELL) for cell in cells):
-        return False
-    spare = (len(parts) - len(cells)) // ROWS_A_BLOCK if says_data else 0
-    waiting: list[Node | str] = [*cells]
-    while waiting:
-        inner = waiting.pop()
-        if isinstance(inner, str) or not is_shown(inner):
-            continue
-        spare -= inner.tag == "table" or inner.tag in HEADINGS
-        if spare < 0:
-            return False
-        if inner.tag == "pre" and "\n" in text_in(inner).strip():
-            return False
-        waiting += inner.children
-    return True
+    return " ".join(" ".join(blocks).split())
 
 
 def is_structured(block: str) -> bool:
     """Return whether a block is a heading, list, code or table, which no table cell can hold."""
     return re.match(r"#{1,6} |- |\d{1,9}\. |```|\|", block) is not None
-
-
-def table_parts(node: Node) -> list[Node]:
-    """Return the caption, rows and cells of a table in order, without those of nested tables."""
-    found: list[Node] = []
-    for child in node.children:
-        if isinstance(child, Node) and is_shown(child):
-            if child.tag in ("td", "th", "caption"):
-                found.append(child)
-            elif child.tag == "tr":
-                found += [child, *table_parts(child)]
-            elif child.tag in ("thead", "tbody", "tfoot", "form"):
-                found += table_parts(child)
-    return found

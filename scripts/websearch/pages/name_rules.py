@@ -26,6 +26,10 @@ ELEMENT_RULES = {"figcaption": "caption", "aside": "sidebar", "form": "signup"}
 NAMED_CONTENT = name_set("main article h1")  # whatever their class and id say
 # Rule -> words of class and id that it knows. The first rule that matches decides.
 NAME_RULES = {
+    "consent": name_set(
+        "cookie cookies consent gdpr cookiebar cookiebanner cookieconsent cookielaw cookieyes "
+        "cmplz onetrust cookiebot didomi usercentrics trustarc truste klaro iubenda osano"
+    ),
     "navigation": name_set(
         "nav navigation navbar navi subnav menu menus submenu megamenu breadcrumb breadcrumbs "
         "crumbs crumb pagination pager paging paginator toolbar topbar skip skiplink skiplinks "
@@ -51,9 +55,6 @@ NAME_RULES = {
     "advertisement": name_set(
         "ad ads adv advert adverts advertisement advertising adsense adslot adbox sponsor "
         "sponsored sponsors promo promos promotion promotions banner banners"
-    ),
-    "consent": name_set(
-        "cookie cookies consent gdpr cookiebar cookiebanner cookielaw onetrust cookiebot didomi"
     ),
     "signup": name_set(
         "newsletter newsletters subscribe subscription signup login signin register registration "
@@ -93,6 +94,20 @@ _CONTROL = (
 CONTROL_WORDS = name_set("srclink src viewcode edit editsection anchor headerlink permalink")
 INLINE_BOXES = name_set("span b small sup")
 MAX_CONTROL = 40  # characters
+# Words with which a page asks for consent, in the languages of most pages.
+CONSENT_WORDS = (
+    r"(?i)privacy|consent|personal data|your (?:browser|device)|web ?site|partners|third.part|gdpr"
+    r"|datenschutz|einwillig|zustimm|webseite|confidentialité|données|navigateur|privacidad|navegador"
+    r"|sitio|sito|dati personali|privacidade|gegevens|prywatno|ciasteczk|конфиденциал|согласи|同意"
+)
+MAX_CONSENT = 1_500  # characters of an element that are searched for them
+PRIVACY_TITLE = r"(?i)cookie|privacy|datenschutz|confidentialité|privacidad|prywatno"
+PREFERENCES = (
+    r"(?i)(?:your |manage )?(?:privacy|cookies?|consent) (?:preferences?|settings|options)"
+    r"(?: cent(?:er|re))?"
+    r"|(?:cookie|privatsphäre|datenschutz)[- ]?einstellungen|(?:gestion|paramètres) des cookies"
+    r"|configuración de (?:las )?cookies|impostazioni (?:dei )?cookie|ustawienia cookies"
+)
 RULE_WORDS = frozenset().union(*NAME_RULES.values())
 NO_WORDS: frozenset[str] = frozenset()
 # An element with a name of both kinds holds what is said about a picture.
@@ -134,7 +149,7 @@ IGNORED_RULES: tuple[frozenset[str], ...] = (
     frozenset(),
     SOFT_RULES,
     SOFT_RULES | {"hidden", "hidden class"},
-    SOFT_RULES | {"hidden", "hidden class", *NAME_RULES},
+    (SOFT_RULES | {"hidden", "hidden class", *NAME_RULES}) - {"consent"},
 )
 _NAME_WORD = r"[A-Z]?[a-z0-9]+|[A-Z0-9]+(?![a-z])"
 # In a class or id of a thread: what stands beside a post of who wrote it, except the name.
@@ -185,6 +200,43 @@ def element_rule(node: Node, page: Page) -> str:
         return "landmark"
     has_names = ("class" in attributes or "id" in attributes) and tag not in NAMED_CONTENT
     return name_rule(node, page) if has_names else ""
+
+
+def is_consent(node: Node) -> bool:
+    """Return whether an element that is named after cookies speaks of consent, not of baking."""
+    return node.chars == 0 or bool(re.search(CONSENT_WORDS, text_beginning(node, MAX_CONSENT)))
+
+
+def preference_boxes(page: Page) -> set[Node]:
+    """Return the boxes in which a page asks for preferences on privacy, whatever their names are.
+
+    A box begins with its heading. There is none on a page about that.
+    """
+    boxes: set[Node] = set()
+    headings = [node for node in page.nodes if node.tag in HEADINGS and node.chars <= MAX_CONTROL]
+    for node in headings:
+        if re.fullmatch(PREFERENCES, text_beginning(node, MAX_CONTROL)):
+            box = node
+            while box.parent and box.parent.parent and begins_with(box.parent, box):
+                box = box.parent
+            boxes.add(box)
+    return set() if boxes and is_about_privacy(page) else boxes
+
+
+def is_about_privacy(page: Page) -> bool:
+    """Return whether a page says by its title that it is about cookies or privacy."""
+    titles = (node for node in page.nodes if node.tag in ("title", "h1"))
+    return any(re.search(PRIVACY_TITLE, text_beginning(node, MAX_NAMES)) for node in titles)
+
+
+def begins_with(parent: Node, child: Node) -> bool:
+    """Return whether an element is the first in another that holds text."""
+    for other in parent.children:
+        if other is child:
+            return True
+        if other.chars if isinstance(other, Node) else other.strip():
+            return False
+    return False
 
 
 def never_content(node: Node, page: Page) -> bool:
@@ -327,6 +379,8 @@ def name_rule(node: Node, page: Page) -> str:
         if page.keeps_comments and rule == "byline" and node in page.comments:
             continue  # who said it, and when
         if rule == "share" and "embed" in words:  # a quoted post is part of the article
+            continue
+        if rule == "consent" and not is_consent(node):
             continue
         return rule
     classes = node.attributes.get("class", "").lower().split()

@@ -15,9 +15,9 @@ from websearch.common import (
     plain_text,
     unescape,
 )
+from websearch.escapes import as_cell, backticks, escape, mark_signs
 from websearch.pages.charsets import wide_codec, wide_label
-from websearch.pages.foreign_text import harmless_markdown
-from websearch.pages.markdown import MarkdownWriter, backticks
+from websearch.pages.markdown import MarkdownWriter
 from websearch.pages.page_tree import Page
 
 TYPE_CHECKING = False
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from websearch.common import Document
 
 MAX_START = 2_000  # characters of a text that tell what it is
-MAX_MEDIA_TYPE = 100  # characters of a Content-Type that a message names
 MAX_JSON = 50_000  # characters; longer data is shown as it stands
 MAX_INDENTED = 200_000  # characters of indented JSON; deep data grows a thousandfold
 MAX_ENTRIES = 200  # of a feed
@@ -35,7 +34,7 @@ MAX_FIELD = 300  # characters of a title, address or date of an entry
 CSV_TYPES = ("text/csv", "text/tab-separated-values", "application/csv")
 MAX_ROWS = 50_000  # of a table
 MAX_CELL = 2_000  # characters
-MAX_COLUMNS = 500  # each row is filled up to the widest one, which may hold millions of commas
+MAX_COLUMNS = 500  # the head is filled up to the widest row, which may hold millions of commas
 FEED_DATES = ("pubdate", "published", "updated", "dc:date")
 FEED_TEXTS = ("content:encoded", "content", "description", "summary")
 _LINK_ADDRESS = r"""(?i)<link\s[^<>]{0,2000}?href\s{0,9}=\s{0,9}["']([^"'<>]{1,8000})"""
@@ -49,6 +48,11 @@ BINARY_STARTS = (
     (b"\x7fELF", "a program"), (b"MZ", "a program"), (b"\0asm", "a program"),
     (b"\xd0\xcf\x11\xe0", "an office file"), (b"wOF2", "a font"), (b"SQLite format", "a database"),
 )  # fmt: skip
+# Types, of which a message names no more than the kind: the rest is what a server wrote.
+MEDIA_TYPES = (
+    (r"image/(?!svg)", "an image"), (r"audio/", "a sound file"), (r"video/", "a video"),
+    (r"font/", "a font"), (r"application/pdf", "what it calls a PDF file"),
+)  # fmt: skip
 
 # ===== what it is =================================================================================
 
@@ -56,16 +60,13 @@ BINARY_STARTS = (
 def check_binary(body: bytes, content_type: str, host: str) -> None:
     """Raise SearchError (unsupported) if a body is not text, whatever its header says."""
     start = body[:1024].lstrip()
-    media_type = content_type.partition(";")[0]
     what = next((name for sign, name in BINARY_STARTS if start.startswith(sign)), "")
     if body[:4] == b"RIFF" or body[4:8] == b"ftyp":
         what = "a media file"
     elif not what and b"\0" in body[:4096] and not is_wide(body, content_type):
         what = "a binary file" if body[:4096].count(b"\0") > len(body[:4096]) // 50 else ""
-    elif not what and re.match(
-        r"(?:image/(?!svg)|audio/|video/|font/|application/pdf)", media_type
-    ):
-        what = f"a file of type {one_line(media_type, MAX_MEDIA_TYPE)}"
+    elif not what:
+        what = next((name for kind, name in MEDIA_TYPES if re.match(kind, content_type)), "")
     if what:
         message = f"{host} sent {what}, which holds no text that can be read here."
         raise SearchError("unsupported", message, "Look for an HTML version of it.")
@@ -110,21 +111,30 @@ def fenced(text: str, language: str) -> str:
     return f"{fence}{language}\n{text.strip()}\n{fence}"
 
 
-def csv_markdown(text: str) -> str:
-    """Return CSV as a table of Markdown; text that is none stays as it is."""
+def read_csv(text: str) -> Document:
+    """Return text and cut of CSV: a table of Markdown; what is no table stays as it is.
+
+    Rows that are shorter than the widest one stay short.
+    """
     import csv
 
     delimiter = "\t" if "\t" in text.partition("\n")[0] else ","
+    reader = csv.reader(io.StringIO(text), delimiter=delimiter)
     try:
-        rows = list(itertools.islice(csv.reader(io.StringIO(text), delimiter=delimiter), MAX_ROWS))
+        rows = [row for row in itertools.islice(reader, MAX_ROWS) if row]
+        is_cut = next(reader, None) is not None
     except csv.Error:  # a field of more than 131,072 characters
-        return text
-    rows = [[one_line(cell, MAX_CELL).replace("|", r"\|") for cell in row] for row in rows if row]
+        rows, is_cut = [], False
     width = max(map(len, rows), default=0)
     if not 1 < width <= MAX_COLUMNS:
-        return text
-    lines = [f"| {' | '.join([*row, *[''] * (width - len(row))])} |" for row in rows]
-    return "\n".join([lines[0], f"|{' --- |' * width}", *lines[1:]])
+        return {"text": text, "is_foreign": True}
+    rows[0] += [""] * (width - len(rows[0]))
+    lines = [
+        f"| {' | '.join(as_cell(mark_signs(one_line(cell, MAX_CELL))) for cell in row)} |"
+        for row in rows
+    ]
+    table = [lines[0], f"|{' --- |' * width}", *lines[1:]]
+    return {"text": escape("\n".join(table)), "cut": is_cut}
 
 
 def json_markdown(text: str) -> str:
@@ -175,9 +185,9 @@ def feed_markdown(text: str, url: str, keep_links: bool) -> Document:
         page = Page(f"<div>{body}</div>")
         title = title or "Untitled"
         heading = markdown_link(title, address) if address else make_harmless(title)
-        content = "\n\n".join([one_line(date, MAX_FIELD), *writer.blocks(page.root)])
-        content = content if keep_links else harmless_markdown(content)
-        sections.append(f"## {heading}\n\n{content.strip()}".strip())
+        date = make_harmless(one_line(date, MAX_FIELD))
+        parts = (f"## {heading}", date, writer.markdown(page.root))
+        sections.append("\n\n".join(filter(None, parts)))
     title = element_text(head[:MAX_FEED_HEAD], "title")
     return {"title": title, "text": "\n\n".join(sections), "cut": writer.cut or is_cut}
 

@@ -31,13 +31,13 @@ from websearch.pages.markdown_sources import is_markdown, read_markdown, twin_ad
 from websearch.pages.metadata import find_metadata
 from websearch.pages.other_formats import (
     check_binary,
-    csv_markdown,
     feed_markdown,
     fenced,
     json_markdown,
+    read_csv,
     sniff_kind,
 )
-from websearch.pages.thin_pages import MIN_PAGE_CHARS, check_content, refresh_target
+from websearch.pages.thin_pages import MIN_PAGE_CHARS, check_content, is_menu, refresh_target
 from websearch.pages.walls import MAX_WALL_TEXT, address_wall, stand_in_error
 
 TYPE_CHECKING = False
@@ -203,7 +203,7 @@ def read_text(source: str, content_type: str, fetched: Fetched, params: dict[str
         "html": lambda: read_html(source, fetched, params),
         "feed": lambda: feed_markdown(source, fetched.url, bool(params.get("links"))),
         "json": lambda: {"text": json_markdown(source)},
-        "csv": lambda: {"text": csv_markdown(source), "is_foreign": True},
+        "csv": lambda: read_csv(source),
         "xml": lambda: {"text": fenced(source, "xml")},
     }
     if kind in readers:
@@ -232,7 +232,7 @@ def read_html(html: str, fetched: Fetched, params: dict[str, Any]) -> Document:
     page = content.page
     fetched.twin = twin_address(page, fetched)
     base = base_address(page, fetched.url)
-    text, cut = content_markdown(content, base, keep_links)
+    text, cut = ("", False) if is_menu(page) else content_markdown(content, base, keep_links)
     metadata: Document = find_metadata(page, fetched.url)
     article = unescape(re.sub(r"<[^<>]*>", " ", metadata.pop("article", ""))).strip()
     if len(article) > len(text) and (len(text) < MIN_PAGE_CHARS or len(text) * 4 < len(article)):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 
 from websearch.html_tree import BLOCKS, HEADINGS, Node, TreeBuilder, name_set, text_beginning
@@ -18,6 +19,11 @@ MIN_ARTICLE_PROSE = 60  # the same on a page that says it is an article
 MAX_SIGN_HTML = 1_000_000  # characters of HTML that are searched for what they say of the page
 CODE = name_set("pre code kbd samp tt xmp textarea script style")
 _ESCAPED_TAG = r"(?i)<(?:img|iframe|source|figure)\s[^<>]*>"
+# How data begins, its quotation marks perhaps made typographic; and that of schema.org.
+_DATA = r"[\[{\s]{1,20}[\"\u201c\u201d\u2033][@\w$-]{1,40}[\"\u201c\u201d\u2033]\s?:"
+_LINKED_DATA = r"@context\W{1,9}https?://schema\.org"
+MAX_DATA_START = 200  # characters of an element that tell whether it holds data
+MIN_DATA, MAX_DATA = 100, 100_000  # characters of other data; a shorter one may be an example
 # What a page says about itself: schema.org types, Open Graph, microdata.
 _IS_POSTING = (
     r'(?i)"@type"\s{0,9}:\s{0,9}\[?\s{0,9}"(?:News|Blog|Tech|Scholarly|Report|Reportage|Opinion|Social)?'
@@ -75,6 +81,8 @@ class Page:
         self.comments: set[Node] = set()  # what is in comments, if they are the content
         self.leniency = 0
         self.min_prose = MIN_ARTICLE_PROSE if self.is_article else MIN_PROSE
+        self.data: set[Node] = set()
+        self.find_data()
         self.drop_unseen()
         if "&lt;" in html:
             self.drop_escaped_tags()
@@ -125,10 +133,12 @@ class Page:
         return code_blocks > 0 and pieces >= MIN_CODE_ALONE
 
     def drop_unseen(self) -> None:
-        """Drop scripts, styles and templates: none of their text is shown."""
+        """Drop scripts, styles and templates, whose text is not shown, and data for programs."""
         for node in self.nodes:
             if node.tag in ("script", "style", "template", "title"):
                 node.dropped = "element"
+            elif node in self.data:
+                node.dropped = "data"
         self.spread()
 
     def drop_escaped_tags(self) -> None:
@@ -139,6 +149,19 @@ class Page:
             for index, child in enumerate(node.children):
                 if isinstance(child, str) and "<" in child:
                     node.children[index] = re.sub(_ESCAPED_TAG, " ", child)
+
+    def find_data(self) -> None:
+        """Find data for programs that stands in the text, such as that of schema.org; not code."""
+        for node in self.nodes:
+            first = node.children[0] if node.children else ""
+            if not isinstance(first, str) or first.lstrip()[:1] not in ("{", "["):
+                continue
+            beginning = text_beginning(node, MAX_DATA_START)
+            if not re.match(_DATA, beginning) or any(one.tag in CODE for one in ancestors(node)):
+                continue
+            is_known = re.search(_LINKED_DATA, beginning) is not None
+            if is_known or (not self.is_documentation and is_json(node)):
+                self.data.add(node)
 
     def spread(self) -> None:
         """Drop everything below a dropped element."""
@@ -177,6 +200,18 @@ class Page:
                 parent.chars += node.chars
                 parent.link += node.link
                 parent.prose += node.prose
+
+
+def is_json(node: Node) -> bool:
+    """Return whether the text of an element is nothing but JSON, and long."""
+    text = text_beginning(node, MAX_DATA)
+    if not MIN_DATA <= len(text) < MAX_DATA:
+        return False
+    try:
+        json.loads(text, parse_int=float)  # no int: a number of a million digits would take seconds
+    except (ValueError, RecursionError):
+        return False
+    return True
 
 
 def is_own_words(heading: Node) -> bool:

@@ -14,8 +14,10 @@ from websearch.common import (
     error_markdown,
     fence_untrusted,
     frame_markdown,
+    make_harmless,
     markdown_link,
     one_line,
+    plain_address,
 )
 from websearch.http_client import proxy_for
 from websearch.pages.fetch import host_and_port, normal_url
@@ -28,7 +30,8 @@ from websearch.pages.sections import (
     lower_headings,
     outline_of,
 )
-from websearch.passages.excerpts import PARAGRAPH_GAP, limit_query, passages_within
+from websearch.passages.excerpts import limit_query, passages_within
+from websearch.passages.selection import PARAGRAPH_GAP
 from websearch.passages.units import PageText
 
 TYPE_CHECKING = False
@@ -201,7 +204,9 @@ def slice_end(text: str, start: int, room: int) -> int:
     piece = text[start:]
     if not room or json_size(piece) <= room:
         return len(text)
-    end = bisect.bisect_right(range(min(room, len(piece))), room, key=lambda at: json_size(piece[:at]))
+    end = bisect.bisect_right(
+        range(min(room, len(piece))), room, key=lambda at: json_size(piece[:at])
+    )
     end = max(0, end - 1)
     for pattern in ("\n\n", "\n", ". ", "。", " "):
         place = piece.rfind(pattern, end * 2 // 3, end)
@@ -222,7 +227,7 @@ def to_markdown(document: Document) -> str:
 def page_markdown(page: Document) -> list[str]:
     """Return the Markdown of one page: heading, title, author and date, text, how to go on."""
     if not page["ok"]:
-        return [f"## {one_line(page['url'], 200)}", error_markdown(page)]
+        return [f"## {plain_address(one_line(page['url'], 200))}", error_markdown(page)]
     facts = [str(page[name]) for name in ("author", "published") if page.get(name)]
     facts += [f"updated {page['updated']}"] if "updated" in page else []
     facts += [str(page[name]) for name in ("license", "language") if page.get(name)]
@@ -230,9 +235,11 @@ def page_markdown(page: Document) -> list[str]:
     passages = [
         f"{passage['heading']}\n\n{passage['text']}".strip() for passage in page.get("passages", [])
     ]
-    title = f"# {page['title']}" if page.get("title") else ""
+    title = f"# {make_harmless(page['title'])}" if page.get("title") else ""
     text = PARAGRAPH_GAP.join(passages) or page.get("text", "") or parts_markdown(page)
-    text = "\n\n".join(part for part in (title, " · ".join(facts), text) if part)
+    text = "\n\n".join(
+        part for part in (title, " · ".join(map(make_harmless, facts)), text) if part
+    )
     if not page.get("note", "").startswith(RAW_NOTE):
         text = lower_headings(text, 3)  # below "## address"
     more = f"{page['chars']} characters in all; more with offset {page.get('next_offset')}"
@@ -253,7 +260,10 @@ def parts_markdown(page: Document) -> str:
         f"{entry['chars']} characters)"
         for entry in page.get("outline", [])
     ]
-    places = [f"At {place['offset']}:\n\n{place['text']}" for place in page.get("places", [])]
+    places = [
+        f"At {place['offset']}:\n\n{make_harmless(place['text'])}"  # may begin inside of code
+        for place in page.get("places", [])
+    ]
     if "places_in_all" in page:
         places.insert(0, f"Places: {page['places_in_all']}")
     return "\n".join(lines) or PARAGRAPH_GAP.join(places)

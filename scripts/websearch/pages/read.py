@@ -263,7 +263,8 @@ def is_storable(page: Document) -> bool:
 
 def stored_page(page: Document) -> Document:
     """Return the document of a page from the store."""
-    fields = {name: page[name] for name in ("final_url", "title", "published", "text")}
+    names = ("final_url", "title", "published", "updated", "text")
+    fields = {name: page.get(name) for name in names}
     fetched_at = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(page["fetched_at"]))
     moment = {"from_cache": True, "fetched_at": fetched_at}
     return {"url": page["url"], "ok": True, **drop_empty(fields), **moment}

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 MAX_HEADINGS = 1_000  # of an outline; longer ones are generated lists
+MAX_LISTED = 10  # headings of a page in an error
 MAX_PLACES = 20  # of a text that is found; the number of all is told
 AROUND = 200  # characters on each side of a place
 HEADING_CHARS = 200
@@ -137,7 +138,8 @@ def find_section(headings: list[Heading], name: str) -> Heading:
     """Return the section whose heading is nearest to a name.
 
     The same words win, then a heading that holds them, then the most similar one. Raises
-    SearchError (no_results), whose hint lists headings, if none is near.
+    SearchError (no_results) if none is near; its field headings has the first ones, because they
+    are a stranger's words.
     """
     import difflib
 
@@ -153,9 +155,8 @@ def find_section(headings: list[Heading], name: str) -> Heading:
     message = f"No heading of the page is like {quoted(name)}."
     if not headings:
         raise SearchError("no_results", message, "The page has no headings.")
-    listed = "; ".join(heading.text for heading in headings[:10])
-    hint = f"Its first headings: {listed}. {{outline}} lists them all."
-    raise SearchError("no_results", message, hint)
+    first = [heading.text for heading in headings[:MAX_LISTED]]
+    raise SearchError("no_results", message, "{outline} lists its headings.", headings=first)
 
 
 def find_places(text: str, wanted: str) -> tuple[list[dict[str, Any]], int]:

@@ -56,7 +56,7 @@ class SiteApi(PacedEngine):
     def markdown(self, html: str) -> str:
         """Return the HTML of a post as Markdown below the headings of its thread."""
         page = Page(f"<div>{html[:MAX_BODY_HTML]}</div>")
-        return demoted("\n\n".join(self.writer.blocks(page.root)))
+        return demoted(self.writer.markdown(page.root))
 
 
 # ===== Markdown of threads ========================================================================

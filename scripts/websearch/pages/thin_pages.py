@@ -6,7 +6,7 @@ import os
 import re
 
 from websearch.common import SearchError, shorten
-from websearch.html_tree import Node, text_beginning
+from websearch.html_tree import text_beginning
 from websearch.pages.fetch import host_and_port, normal_url
 from websearch.pages.walls import find_wall, stand_in, stand_in_error, wall_error
 
@@ -27,6 +27,15 @@ _NEEDS_SCRIPT = (
     r"(?:\w{1,30}\W{1,9}){0,4}javascript|javascript\W{1,9}(?:\w{1,30}\W{1,9}){0,4}"
     r"(?:disabled|required|enabled|deaktiviert|aktivieren)"
 )
+# All that an element shows until a script has filled it.
+_LOADING = (
+    r"(?i)(?:(?:now )?loading(?: \w{1,20}){0,2}|please wait|wird geladen|lädt|bitte warten"
+    r"|chargement(?: en cours)?|cargando|caricamento(?: in corso)?|carregando|laden|ładowanie"
+    r"|wczytywanie|загрузка|yükleniyor|加载中|載入中|読み込み中|로딩 ?중)"
+    r"(?:, please wait)?[\s.\u2026]*"
+)
+MAX_LOADING = 40  # characters
+MENU_SHARE = 0.7  # of the text of a page that is a menu and nothing else, in links
 _SHELL_ID = r"(?:root|app|__next|__nuxt|___gatsby|svelte)\b"
 _REFRESH = r"""(?i)[0-5]?\s{0,9}[;,]\s{0,9}url\s{0,9}=\s{0,9}['"]?([^'"]{1,8000})"""
 
@@ -63,17 +72,30 @@ def check_content(page: Page, html: str, text: str, onward: str, fetched: Fetche
 
 def needs_script(page: Page) -> bool:
     """Return whether a page without text has an element for JavaScript to fill, or asks for it."""
-    if any(map(is_shell, page.nodes)):
+    if is_unfilled(page):
         return True
     return bool(re.search(_NEEDS_SCRIPT, text_beginning(page.root, MAX_SHELL_TEXT)))
 
 
-def is_shell(node: Node) -> bool:
-    """Return whether an element is empty and has a name that JavaScript frameworks fill."""
-    is_div = node.tag == "div" and re.match(_SHELL_ID, node.attributes.get("id", ""))
-    if not is_div and node.tag != "app-root":
-        return False
-    return all(isinstance(child, str) and not child.strip() for child in node.children)
+def is_menu(page: Page) -> bool:
+    """Return whether all that a page shows is a menu, beside what a script has yet to fill."""
+    whole = page.root
+    return not whole.prose and whole.link >= MENU_SHARE * whole.chars and is_unfilled(page)
+
+
+def is_unfilled(page: Page) -> bool:
+    """Return whether a page has an element that waits for a script to fill it.
+
+    It is empty and has a name that frameworks fill, or says that something is loading.
+    """
+    for node in page.nodes:
+        is_div = node.tag == "div" and re.match(_SHELL_ID, node.attributes.get("id", ""))
+        is_root = is_div or node.tag == "app-root"
+        has_own = any(isinstance(child, str) and child.strip() for child in node.children)
+        text = text_beginning(node, MAX_LOADING) if is_root or has_own else ""
+        if (is_root and not text) or re.fullmatch(_LOADING, text):
+            return True
+    return False
 
 
 def refresh_target(refresh: str, base: str) -> str:

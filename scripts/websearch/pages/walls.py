@@ -12,7 +12,7 @@ import functools
 import re
 
 from websearch.common import SearchError
-from websearch.html_tree import text_beginning
+from websearch.html_tree import HEADINGS, text_beginning
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -76,6 +76,8 @@ TITLES = {
         your access to this site has been limited by the site owner|attention required
         whoa there, pardner|you've been blocked by network security|challenge validation
         please verify you are a human|confirm you are human|just a moment
+        enter the characters you see below|type the characters you see in this image
+        click the button below to continue shopping
         we've detected unusual activity from your computer network|unusual traffic detected
         zugriff verweigert|sicherheitsüberprüfung|sind sie ein mensch|sind sie ein roboter
         nur einen moment|bestätigen sie, dass sie kein roboter sind|accès refusé
@@ -309,9 +311,9 @@ def has_element(what: str, html: str) -> bool:
 def titles_of(page: Page) -> set[str]:
     """Return the title and the first heading of a page, whole and their parts, in plain letters."""
     titles: set[str] = set()
-    for tag in ("title", "h1", "h2"):
-        node = next((node for node in page.nodes if node.tag == tag), None)
-        if node and not (tag == "h2" and len(titles) > 1):
+    for tags in ({"title"}, {"h1"}, HEADINGS):
+        node = next((node for node in page.nodes if node.tag in tags), None)
+        if node and not (tags is HEADINGS and len(titles) > 1):
             title = plain_letters(text_beginning(node, MAX_TITLE))
             titles |= {part.strip(_TITLE_ENDS) for part in (title, *re.split(_TITLE_BREAK, title))}
     return titles

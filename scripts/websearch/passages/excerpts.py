@@ -7,7 +7,7 @@ import sys
 import time
 
 from websearch.passages.ranking import rank_units
-from websearch.passages.selection import GAP, PARAGRAPH_GAP, choose_units
+from websearch.passages.selection import GAP, PARAGRAPH_GAP, Selection, choose_units
 from websearch.passages.units import ITEM, MAX_SOURCE, PageText
 
 TYPE_CHECKING = False
@@ -60,7 +60,9 @@ def rank_pages(
         own = found[number] if found else range(len(pages))
         ranked = rank_units(question, [pages[index] for index in own], deadline)
         of_pages = dict(zip(own, ranked, strict=True))
-        scores.append([of_pages.get(index, [0.0] * len(page.units)) for index, page in enumerate(pages)])
+        scores.append(
+            [of_pages.get(index, [0.0] * len(page.units)) for index, page in enumerate(pages)]
+        )
     is_late = deadline is not None and time.monotonic() > deadline
     if is_late and not any(score for of_question in scores for own in of_question for score in own):
         return [[[1 - place / MAX_SOURCE for place, _ in enumerate(page.units)] for page in pages]]
@@ -79,7 +81,7 @@ def excerpts_of(
     def weakest(used: int) -> float:
         return LEAST_SCORE * USUAL_ROOM / large + ENOUGH * used / large
 
-    return choose_units(pages, questions[: len(scores)], scores, room, weakest)
+    return choose_units(Selection(pages, room), questions[: len(scores)], scores, weakest)
 
 
 def passages_within(
@@ -95,7 +97,8 @@ def passages_within(
     scores = [rank_units(question, [page], deadline) for question in questions]
     left = room or sys.maxsize
     while left > 0:
-        (excerpt,) = choose_units([page], questions, scores, left, lambda _: LEAST_OF_A_PAGE)
+        selection = Selection([page], left)
+        (excerpt,) = choose_units(selection, questions, scores, lambda _: LEAST_OF_A_PAGE)
         passages = passages_of(excerpt)
         over = size(passages) - room if room else 0
         if over <= 0:

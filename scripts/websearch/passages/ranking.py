@@ -52,9 +52,10 @@ _SUPERLATIVE = (
     r"\b(?:most|least|more|less|higher|lower|best|worst|top|maximum|minimum|newer|recent|\w+est)\b"
 )
 _ASIDE = (
-    r"(?i)(?:table of )?contents|(?:notes and )?(?:references|footnotes|citations|bibliography|works cited|see also"
-    r"|external links|further reading|einzelnachweise|weblinks|literatur|siehe auch|références"
-    r"|liens externes|voir aussi|bibliographie|referencias|enlaces externos|véase también"
+    r"(?i)(?:table of )?contents|(?:notes and )?(?:references|footnotes|citations|bibliography"
+    r"|works cited|see also|external links|further reading"
+    r"|einzelnachweise|weblinks|literatur|siehe auch|références|liens externes|voir aussi"
+    r"|bibliographie|referencias|enlaces externos|véase también"
     r"|collegamenti esterni|voci correlate|referências|ligações externas|przypisy"
     r"|linki zewnętrzne|примечания|ссылки|литература|脚注|参考文献|外部リンク|関連項目|参考资料"
     r"|外部链接|参见)\W{0,9}"
@@ -179,9 +180,7 @@ def rarities(weights: Counts, own: list[list[Counts]]) -> Counts:
     }
 
 
-def with_context(
-    page: PageText, counts: list[Counts], contexts: dict[str, Counts]
-) -> list[Counts]:
+def with_context(page: PageText, counts: list[Counts], contexts: dict[str, Counts]) -> list[Counts]:
     """Return the counts of each unit with those of its neighbours and its context."""
     mixed = [dict(held) for held in counts]
     units = page.units
@@ -287,6 +286,4 @@ def with_blocks(
         else TABLE_WEIGHT * score
         for block, score in best.items()
     }
-    return [
-        score and score + added[unit.block] for unit, score in zip(units, raised, strict=True)
-    ]
+    return [score and score + added[unit.block] for unit, score in zip(units, raised, strict=True)]

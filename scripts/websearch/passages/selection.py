@@ -57,8 +57,10 @@ def json_size(text: str) -> int:
 class Selection:
     """Fills a room with units. room: what is left of it, as size counts characters."""
 
-    def __init__(self, pages: list[PageText], room: int, size: Callable[[str], int]) -> None:
-        self.excerpts = [Excerpt(page) for page in pages]
+    def __init__(
+        self, pages: list[PageText], room: int, size: Callable[[str], int] = json_size
+    ) -> None:
+        self.pages, self.excerpts = pages, [Excerpt(page) for page in pages]
         self.room, self.size = room, size
         self.longest_lead = room // LEAD_SHARE
         self.keys: dict[str, tuple[int, int]] = {}  # what is shown, and where
@@ -133,21 +135,18 @@ def needs_the_one_before(page: PageText, unit: Piece) -> bool:
 
 
 def choose_units(
-    pages: list[PageText],
+    selection: Selection,
     questions: list[str],
     scores: list[Scores],
-    room: int,
     weakest: Callable[[int], float],
-    size: Callable[[str], int] = json_size,
 ) -> list[Excerpt]:
-    """Return the excerpts of pages that answer questions within a room; some may be empty.
+    """Return the excerpts of a selection's pages that answer questions; some may be empty.
 
     scores: of each question. Questions share the room: the one that has used the least of it is
     next, so that what one does not need the others get. weakest: returns the score of the weakest
-    unit that is shown, when an answer has so many characters. size: how a text is measured.
+    unit that is shown, when an answer has so many characters.
     """
-    selection = Selection(pages, room, size)
-    waiting = [ranked(pages, of_question) for of_question in scores]
+    waiting = [ranked(selection.pages, of_question) for of_question in scores]
     used = [0] * len(questions)
     while selection.room >= LEAST_ROOM and any(waiting):
         active = [number for number, queue in enumerate(waiting) if queue]

@@ -15,7 +15,7 @@ from websearch.words import PHRASED, STOP_WORDS, UNSPACED
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator
 
     Counts = dict[str, float]
 
@@ -96,7 +96,9 @@ def telling_terms(weights: Counts) -> set[str]:
     return {term for term, weight in weights.items() if weight >= BEGINNING_WEIGHT}
 
 
-def count_terms(texts: list[str], wanted: set[str], deadline: float | None = None) -> list[Counts]:
+def count_terms(
+    texts: list[str], wanted: Collection[str], deadline: float | None = None
+) -> list[Counts]:
     """Return how often each wanted term stands in each text; nothing for texts past the deadline.
 
     Texts are folded together, because folding costs more for each call than for each character.

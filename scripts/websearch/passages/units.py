@@ -53,13 +53,12 @@ class Piece:
     """A piece of a page; pieces follow each other with nothing but white space between them.
 
     kind: of a unit "sentence", "item", "row" or "line" (of code); of what is shown with units
-    "lead" (a heading, term or item), "head" (of a table, or the fence that opens code) or "tail" (the
-    fence that closes it). index: among
-    the pieces of the page. block: the number of its paragraph, list, table or code. section: the
-    number of its section. leads: what it stands below, the outermost first. level, words: of a
-    lead; its words have no marks. frames: what frames the rows or lines of its block. above: the
-    text right above its table or list. extremes: the columns of its table whose highest or lowest
-    number it holds.
+    "lead" (a heading, term or item), "head" (of a table, or the fence that opens code) or "tail"
+    (the fence that closes it). index: among the pieces of the page. block: the number of its
+    paragraph, list, table or code. section: the number of its section. leads: what it stands below,
+    the outermost first. level, words: of a lead; its words have no marks. frames: what frames the
+    rows or lines of its block. above: the text right above its table or list. extremes: the columns
+    of its table whose highest or lowest number it holds.
     """
 
     index: int
@@ -110,7 +109,8 @@ class Splitter:
     def split(self) -> list[Piece]:
         """Return the pieces of the Markdown, in order."""
         blocks = split_blocks(self.markdown)
-        for number, (start, end) in enumerate(blocks):
+        for number, (block_start, end) in enumerate(blocks):
+            start = block_start
             below = self.indent(blocks[number + 1][0]) if number + 1 < len(blocks) else 0
             if match := re.compile(_HEADING).match(self.markdown, start, end):
                 self.block += 1
@@ -194,9 +194,9 @@ class Splitter:
         for first, last in sentence_spans(self.markdown[start:end]):
             piece = self.markdown[start + first : start + last]
             blank = "\n" if not first or "\n" in piece[: len(piece) - len(piece.lstrip())] else None
-            first += len(piece) - len(piece.lstrip(blank))
-            last -= len(piece) - len(piece.rstrip())
-            self.add(start + first, start + last, kind).above = self.above if kind == "item" else ""
+            begins = start + first + len(piece) - len(piece.lstrip(blank))
+            ends = start + last - len(piece) + len(piece.rstrip())
+            self.add(begins, ends, kind).above = self.above if kind == "item" else ""
 
     def read_list(self, start: int, end: int, below: int) -> None:
         """Add the items of a list; a short one with something below it is a lead."""

@@ -194,6 +194,7 @@ def aes_tables() -> tuple[bytes, bytes]:
     return bytes(box), bytes(back)
 
 
+@functools.lru_cache(maxsize=2)  # an object may hold thousands of strings
 def round_keys(key: bytes) -> list[bytes]:
     """Return the key of each round of AES, 16 bytes each."""
     box, _ = aes_tables()

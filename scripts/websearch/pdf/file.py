@@ -159,6 +159,7 @@ class PdfFile:
     def decrypt_strings(self, value: Any, number: int, generation: int) -> Any:
         """Return an object with all its strings decrypted; MAX_DEPTH bounds the recursion."""
         if isinstance(value, bytes) and self.decryptor:
+            self.budget.check_time()
             return self.decryptor.decrypt(value, number, generation, self.decryptor.string_filter)
         if isinstance(value, list):
             return [self.decrypt_strings(item, number, generation) for item in value]
@@ -342,7 +343,8 @@ class PdfFile:
         for start, count in zip(index[::2], index[1::2], strict=False):
             if not isinstance(start, int) or not isinstance(count, int) or not row:
                 return
-            for number in range(start, start + min(count, (len(data) - place) // row)):
+            known = min(count, (len(data) - place) // row, self.budget.max_objects)
+            for number in self.budget.watch(range(start, start + known)):
                 kind = int.from_bytes(data[place : place + first], "big") if first else 1
                 value = int.from_bytes(data[place + first : place + second], "big")
                 place += row

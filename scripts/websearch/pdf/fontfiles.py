@@ -55,12 +55,16 @@ def read_font_program(data: bytes) -> FontProgram:
 
 def read_truetype(data: bytes, program: FontProgram) -> None:
     """Read the tables cmap and post of a TrueType program, and the CFF table of an OpenType one."""
-    tables = {}
+    places: dict[bytes, tuple[int, int]] = {}
     (count,) = struct.unpack_from(">H", data, 4)
     for position in range(12, 12 + 16 * count, 16):
         tag, _, offset, length = struct.unpack_from(">4sIII", data, position)
-        if tag in (b"cmap", b"post", b"CFF "):  # each of thousands could be the whole program
-            tables[tag] = data[offset : offset + length]
+        places.setdefault(tag, (offset, length))
+    tables = {  # and not all: each of thousands could be the whole program
+        tag: data[offset : offset + length]
+        for tag, (offset, length) in places.items()
+        if tag in (b"cmap", b"post", b"CFF ")
+    }
     if b"CFF " in tables:
         read_cff(tables[b"CFF "], program)
     maps = dict(character_maps(tables.get(b"cmap", b"")))

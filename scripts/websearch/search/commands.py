@@ -24,7 +24,7 @@ from websearch.engines import ENGINES, FILTER_PARAMS, FOCUSES, SPELLINGS, focus_
 from websearch.ledger import budgets, this_month
 from websearch.search.answers import answered
 from websearch.search.ask import ask
-from websearch.search.dates import parse_day, utc_day
+from websearch.search.dates import dates_of, utc_day
 from websearch.search.plan import MAX_QUESTIONS, MIN_QUESTIONS, plan, planned_document
 from websearch.search.rank import Source, rank
 from websearch.search.read import PageReader, best_sources, read
@@ -365,7 +365,7 @@ def run_recall(params: dict[str, Any], report: ProgressCallback = None) -> Docum
                 {
                     **drop_empty({"title": page["title"]}),
                     "url": page["url"],
-                    **drop_empty({"date": parse_day(page["published"], today)}),
+                    **dates_of(page, today),
                     "fetched_at": utc_time(page["fetched_at"]),
                 }
                 for page in pages

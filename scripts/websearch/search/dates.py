@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 DAY = 86_400.0  # seconds
+CHANGED_LATER = 31 * DAY  # after which the change of a page is told beside its date
 
 # Words for "newest" and "now" in the languages of most queries. A query with one of them and a past
 # year asks for the newest of a year that is over.
@@ -54,6 +55,20 @@ def settled_date(date: str, published: str, today: str) -> str:
     return f"{page_day} (page)"
 
 
+def changed_day(date: str, updated: str, today: str) -> str:
+    """Return on which day a page was changed, if that is more than a month after its date."""
+    changed = parse_day(updated, today)
+    later = seconds_of(changed) - seconds_of(parse_day(date, today))
+    return changed if later > CHANGED_LATER else ""
+
+
+def dates_of(page: dict[str, Any], today: str) -> dict[str, str]:
+    """Return date and changed of a page from the store, as far as they are known."""
+    published, updated = page["published"], page.get("updated", "")
+    changed = changed_day(published, updated, today)
+    return drop_empty({"date": parse_day(published, today), "changed": changed})
+
+
 def parse_day(text: str, today: str) -> str:
     """Return a date as YYYY-MM-DD, "" if it is not understood.
 
@@ -94,4 +109,5 @@ def dated_result(result: dict[str, Any], page: dict[str, Any], today: str) -> di
     copy = archived_fields(address)
     if copy:
         copy["archived_url"] = address
-    return {**result, **drop_empty({"date": date}), **copy}
+    changed = changed_day(date, str(page.get("updated") or ""), today)
+    return {**result, **drop_empty({"date": date, "changed": changed}), **copy}

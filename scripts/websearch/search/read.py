@@ -6,6 +6,8 @@ import re
 import time
 from dataclasses import dataclass
 
+from websearch.common import clean_text
+from websearch.pages.foreign_text import harmless_markdown
 from websearch.search.dates import dated_result, utc_day
 
 TYPE_CHECKING = False
@@ -101,7 +103,8 @@ def read_pages(sources: list[Source], reader: PageReader) -> None:
     for source in sources:
         url = source.result["url"]
         page: dict[str, Any] = pages.get(url) or fetched.get(url) or {}
-        source.text = str(source.result.pop("text", "") or page.get("text") or "")
+        text = clean_text(str(source.result.pop("text", "")))  # of a provider
+        source.text = harmless_markdown(text) or str(page.get("text") or "")
         source.is_cut = bool(page.get("truncated"))
         source.shingles = shingles(source.text)
         source.error = str(page.get("error", ""))
@@ -146,7 +149,7 @@ def fetch_pages(
     }
     document = run_read(params, report_page, for_search=True)
     pages = document.get("pages") or [{"url": url, **document} for url in urls]
-    names = ("url", "final_url", "title", "published", "truncated", "text")
+    names = ("url", "final_url", "title", "published", "updated", "truncated", "text")
     now = time.time()
     reader.store.put_pages(
         [

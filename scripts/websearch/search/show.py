@@ -7,6 +7,9 @@ from dataclasses import dataclass
 
 from websearch.common import SearchError, drop_empty, dump_json, one_line, shorten
 from websearch.ledger import budget_warnings
+from websearch.passages.excerpts import excerpt_text, excerpts_of, rank_pages
+from websearch.passages.selection import json_size
+from websearch.passages.units import PageText, without_title
 from websearch.search.answers import (
     all_warnings,
     answered,
@@ -14,9 +17,6 @@ from websearch.search.answers import (
     failure_of,
     total_billed,
 )
-from websearch.passages.excerpts import excerpt_text, excerpts_of, rank_pages
-from websearch.passages.selection import json_size
-from websearch.passages.units import PageText, without_title
 from websearch.search.dates import utc_day, year_warning
 from websearch.search.read import best_sources
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from websearch.store import PageStore
 
 # Of a result, in a brief. final_url: only if a redirect has led to another host.
-SOURCE_FIELDS = ("final_url", "date", "author", "license", "archived", "archived_url")
+SOURCE_FIELDS = ("final_url", "date", "changed", "author", "license", "archived", "archived_url")
 RESULT_FIELDS = ("title", "url", "snippet", *SOURCE_FIELDS)
 TITLE_CHARS = 200  # of a source; longer titles are lists of search words
 SNIPPET_CHARS = 300  # of a source whose page could not be read
@@ -75,8 +75,9 @@ class Evidence:
 
     def leave_out(self, index: int) -> None:
         """Remove a source."""
-        for of_all in (self.sources, self.pages, *self.scores):
-            del of_all[index]
+        del self.sources[index], self.pages[index]
+        for of_question in self.scores:
+            del of_question[index]
 
     def excerpts(self, room: int) -> list[Excerpt]:
         """Return what answers of each source, within room characters of JSON for all."""
@@ -169,9 +170,7 @@ def keep_those_that_answer(evidence: Evidence, limits: Limits) -> None:
                 evidence.leave_out(index)
         return
     answering = [
-        index
-        for index, excerpt in enumerate(evidence.excerpts(limits.max_chars))
-        if excerpt.shown
+        index for index, excerpt in enumerate(evidence.excerpts(limits.max_chars)) if excerpt.shown
     ]
     strengths = [
         [max(of_page, default=0.0) for of_page in of_question] for of_question in evidence.scores

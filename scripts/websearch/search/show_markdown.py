@@ -8,7 +8,9 @@ from websearch.common import (
     dump_json,
     fence_untrusted,
     frame_markdown,
+    make_harmless,
     markdown_link,
+    plain_address,
     shorten,
 )
 from websearch.pages.sections import lower_headings
@@ -25,8 +27,12 @@ if TYPE_CHECKING:
 def as_results(document: Document) -> list[dict[str, Any]]:
     """Return a document's results as [{title, url, snippet, date?, author?, license?}].
 
-    Where the page was read, the snippet is the beginning of its text.
+    Where the page was read, the snippet is the beginning of its text. A batch has those of all its
+    documents.
     """
+    results = document.get("results") or []
+    if results and "ok" in results[0]:  # of a batch
+        return [item for each in results for item in as_results(each)]
     names = ("title", "url", "snippet", "date", "author", "license")
     return [
         {
@@ -34,7 +40,7 @@ def as_results(document: Document) -> list[dict[str, Any]]:
             "snippet": shorten(item.get("text", ""), SNIPPET_CHARS),
             **{name: item[name] for name in names if name in item},
         }
-        for item in document.get("results") or []
+        for item in results
     ]
 
 
@@ -87,22 +93,29 @@ def search_markdown(document: Document) -> str:
 
 def result_markdown(item: dict[str, Any]) -> str:
     """Return one result's section: its URL, title and date, then its text or snippet."""
-    title = " ".join(str(item.get("title", "")).split())
+    title = make_harmless(" ".join(str(item.get("title", "")).split()))
     date = item.get("date") or item.get("fetched_at") or ""
-    facts = [f"**{title}**" if title else "", date, item.get("author", ""), item.get("license", "")]
+    facts = [date + changed_fact(item), item.get("author", ""), item.get("license", "")]
     facts.append(", ".join(item.get("engines", [])))
     facts.append(f"archived {item['archived']}" if "archived" in item else "")
     facts.append(f"leads to {item['final_url']}" if "final_url" in item else "")
     facts.append(shown_part(item))
-    body = page_text(item.get("text") or item.get("snippet") or "")
-    failed = f"(page not read: {item['error']})" if "error" in item else ""
-    blocks = [f"## {item['url']}", " · ".join(fact for fact in facts if fact), body, failed]
+    body = page_text(item.get("text") or make_harmless(item.get("snippet", "")))
+    failed = f"(page not read: {make_harmless(item['error'])})" if "error" in item else ""
+    shown = [f"**{title}**" if title else "", *map(make_harmless, facts)]
+    head = " · ".join(filter(None, shown))
+    blocks = [f"## {plain_address(item['url'])}", head, body, failed]
     return "\n\n".join(block for block in blocks if block)
 
 
 def shown_part(item: dict[str, Any]) -> str:
     """Return how much of a page an item shows; "" if that is all of it."""
     return f"{len(item['text']):,} of {item['chars']:,} characters" if "chars" in item else ""
+
+
+def changed_fact(item: dict[str, Any]) -> str:
+    """Return what follows the date of a result whose page was changed later, or ""."""
+    return f", changed {item['changed']}" if "changed" in item else ""
 
 
 def brief_markdown(document: Document) -> str:
@@ -126,18 +139,21 @@ def source_markdown(source: dict[str, Any]) -> str:
     No line of a page can look like the heading of a source: such a line gets a backslash.
     """
     link = markdown_link(str(source.get("title") or source["url"]), source["url"])
-    facts = [source.get(name, "") for name in ("date", "author", "license")]
+    facts = [source.get("date", "") + changed_fact(source)]
+    facts += [source.get(name, "") for name in ("author", "license")]
     facts += [spoken_questions(source["queries"]), *source.get("engines", [])]
     facts += [f"archived {source['archived']}"] if "archived" in source else []
     facts += [f"leads to {source['final_url']}"] if "final_url" in source else []
     facts.append(shown_part(source))
-    text = page_text(source.get("text") or source.get("snippet") or "")
+    text = page_text(source.get("text") or make_harmless(source.get("snippet", "")))
     blocks = [
         f"[{source['number']}] {link}",
-        " · ".join(fact for fact in facts if fact),
+        " · ".join(make_harmless(fact) for fact in facts if fact),
         re.sub(r"(?m)^(?=[ \t]*\[\d+\][ \t]*\[)", r"\\", text),
-        f"(the same text: {', '.join(source['also'])})" if "also" in source else "",
-        f"(page not read: {source['error']})" if "error" in source else "",
+        f"(the same text: {', '.join(map(plain_address, source['also']))})"
+        if "also" in source
+        else "",
+        f"(page not read: {make_harmless(source['error'])})" if "error" in source else "",
     ]
     return "\n\n".join(block for block in blocks if block)
 

@@ -1,0 +1,131 @@
+"""Signs in the text of a page that Markdown would take for markup, escaped once all is joined.
+
+What a sign does depends on its neighbours, and elements of a page may stand between the two:
+"![x]<span>(https://...)</span>". So a writer of Markdown marks the signs of the page, and escape()
+looks at the whole: a mark becomes a backslash where CommonMark (spec.commonmark.org, 0.31) would
+read the sign behind it as markup, and nothing elsewhere. Signs without a mark are the writer's own.
+"""
+
+from __future__ import annotations
+
+import re
+
+# Characters that no text of a page holds: html_tree.py takes them away.
+MARK = "\ufdd0"  # before a sign of the page
+CODE, CODE_END = "\ufdd1", "\ufdd2"  # around code inside of a line
+_CODE = f"{CODE}([^{CODE}{CODE_END}]*){CODE_END}"
+
+_BEFORE_SIGN = r"(?=[\\`*_\[\]<&~!])"  # of no width: re puts a text there three times as fast
+_FIRST_SIGNS = r"(?m)^(?=[#>+\-=|:])|^\d{1,9}(?=[.)])"  # of a line
+# What the writer puts before the text of a line: quotations, lists, and space.
+_BEFORE_TEXT = r"^(?:[ >]|- |\d{1,9}\. )*"
+_LINE_START = (
+    rf"(?m)({_BEFORE_TEXT}){MARK}(?=#{{1,6}}(?:\s|\Z)|>|[-+*](?:\s|\Z)"
+    r"|[-=|:][-=|: ]*$"  # a line below a heading, or below the head of a table
+    rf"|[*_][*_ {MARK}]{{2,}}$"  # a rule
+    r"|\[[^\[\]]{1,1999}\]:)"  # the definition of a link
+)
+# Of a list item. Inside a paragraph, only the number 1 begins a list.
+_NUMBER = rf"(?m)((?<!  \n){_BEFORE_TEXT}\d{{1,9}}|{_BEFORE_TEXT}1){MARK}(?=[.)](?:\s|\Z))"
+_MARKUP = (
+    rf"{MARK}(?=`|\\(?:{MARK}|[!-/:-@\[-`{{-~])|\]\(|!\[|~{MARK}?~|&#?\w{{1,40}};"
+    r"|<(?:[a-zA-Z][a-zA-Z0-9-]*(?:[\s/>]|\Z)|[/?]|" + MARK + r"?!"  # a tag, comment, declaration
+    r"|[a-zA-Z][\w+.-]{1,31}:|[^\s<>@]{1,64}@))"  # an address
+)
+# Text in which one run of stars or underscores can pair with another: a paragraph, a cell.
+_SCOPE = r"[^\n|]+(?:(?<=  )\n[^\n|]+)*"
+
+
+def mark_signs(text: str) -> str:
+    """Return text of a page with a mark before each sign that can be markup inside of a line."""
+    return re.sub(_BEFORE_SIGN, MARK, text)
+
+
+def mark_line_starts(text: str) -> str:
+    """Return lines of text with a mark before what can begin a block there."""
+    return re.sub(_FIRST_SIGNS, lambda found: found[0] + MARK, text)
+
+
+def without_marks(text: str) -> str:
+    """Return marked text as it was."""
+    return text.replace(MARK, "")
+
+
+def as_code(text: str) -> str:
+    """Return text to be written as code inside of a line; "" for white space."""
+    inner = " ".join(text.split())
+    return f"{CODE}{inner}{CODE_END}" if inner else ""
+
+
+def as_cell(text: str) -> str:
+    """Return marked text for the cell of a pipe table.
+
+    Code with a backslash before a bar is written as text: renderers do not agree where it ends.
+    """
+    if "|" not in text:
+        return text
+    text = re.sub(_CODE, lambda code: mark_signs(code[1]) if "\\|" in code[1] else code[0], text)
+    return re.sub(rf"{MARK}?\|", r"\\|", text)
+
+
+def escape(text: str) -> str:
+    """Return marked text as Markdown."""
+    text = text.replace(CODE_END + CODE, "")  # two spans side by side would end each other
+    text = re.sub(_CODE, lambda code: code_span(code[1]), text)
+    if MARK not in text:
+        return text
+    text = re.sub(_LINE_START, r"\1\\", text)
+    text = re.sub(_NUMBER, r"\1\\", text)
+    text = re.sub(_MARKUP, r"\\", text)
+    text = re.sub(_SCOPE, lambda found: escape_emphasis(found[0]), text)
+    return without_marks(text)
+
+
+def escape_emphasis(text: str) -> str:
+    """Return marked text of one scope with those stars and underscores escaped that can pair."""
+    for sign in "*_":
+        if MARK + sign not in text:
+            continue
+        runs = [
+            (run, *flanks(text, run))
+            for run in re.finditer(rf"(?:{MARK}?{re.escape(sign)})+", text)
+        ]
+        first = next((run.start() for run, opens, _ in runs if opens), len(text))
+        last = next((run.start() for run, _, closes in reversed(runs) if closes), -1)
+        pieces, end = [], 0
+        for run, opens, closes in runs:
+            if (opens and run.start() < last) or (closes and run.start() > first):
+                pieces += [text[end : run.start()], run[0].replace(MARK, "\\")]
+                end = run.end()
+        text = "".join([*pieces, text[end:]])
+    return text
+
+
+def flanks(text: str, run: re.Match[str]) -> tuple[bool, bool]:
+    """Return whether a run of stars or underscores can open emphasis, and whether it can close it.
+
+    The rules on flanking of CommonMark, section 6.2.
+    """
+    start, end = run.span()
+    before, after = text[max(0, start - 1) : start] or " ", text[end : end + 1] or " "
+    is_sign_before, is_sign_after = (
+        not (one.isalnum() or one.isspace()) for one in (before, after)
+    )
+    left = not after.isspace() and (not is_sign_after or is_sign_before or before.isspace())
+    right = not before.isspace() and (not is_sign_before or is_sign_after or after.isspace())
+    if run[0].endswith("_"):
+        return left and (not right or is_sign_before), right and (not left or is_sign_after)
+    return left, right
+
+
+def code_span(text: str) -> str:
+    """Return text as a span of code, between more backticks than stand in it."""
+    marks = backticks(text, 1)
+    gap = " " if text.startswith("`") or text.endswith("`") else ""
+    return f"{marks}{gap}{text}{gap}{marks}"
+
+
+def backticks(text: str, least: int) -> str:
+    """Return at least as many backticks as asked for, and more than stand together in the text."""
+    longest = max((len(run) for run in re.findall("`+", text)), default=0)
+    return "`" * max(least, longest + 1)
