@@ -285,7 +285,6 @@ REFUSED = {
         "--language",
         "it",
     ): "country 'ch' and language 'it'.*ch-de, ch-fr",
-    ("guide", "--language", "sw"): "no region for language 'sw'",
     ("guide", "--site", "a b.com"): "site must be a host",
     ("g" * 480, "--site", "docs.python.org"): "at most 499 characters of query, not 501",
     ("g" * 301, "--engine", "wikipedia"): "at most 300 characters of query, not 301",
