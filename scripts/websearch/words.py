@@ -93,7 +93,8 @@ UNSPACED = (
 SCRIPT_LANGUAGES = {
     "ja": r"[\u3040-\u30ff]", "ko": r"[\uac00-\ud7af]", "zh": r"[\u3400-\u4dbf\u4e00-\u9fff]{2}",
     "ru": r"[\u0400-\u04ff]{3}", "ar": r"[\u0620-\u064a]{3}", "he": r"[\u05d0-\u05ea]{3}",
-    "el": r"[\u0370-\u03ff\u1f00-\u1fff]{3}", "th": r"[\u0e00-\u0e7f]{3}", "hi": r"[\u0900-\u097f]{3}",
+    "el": r"[\u0370-\u03ff\u1f00-\u1fff]{3}", "th": r"[\u0e00-\u0e7f]{3}",
+    "hi": r"[\u0900-\u097f]{3}",
 }  # fmt: skip
 
 

@@ -44,7 +44,9 @@ class Filters(CannedCase):
 
     def search(self, engine: str, *flags: str) -> Run:
         """Search with an engine that gives the results of FOUND, whatever it is asked for."""
-        results = [{"url": url, "link": url, "title": url, "date": day} for url, day in FOUND.items()]
+        results = [
+            {"url": url, "link": url, "title": url, "date": day} for url, day in FOUND.items()
+        ]
         self.server.body = {
             "results": [{**result, "publishedDate": result["date"]} for result in results],
             "organic": results,
@@ -70,7 +72,9 @@ class Filters(CannedCase):
                     paths = [result["url"][-1] for result in run.document["results"]]
                     self.assertEqual("".join(paths), kept)
                     warnings = " ".join(run.document.get("warnings", []))
-                    self.assertEqual(re.findall(r"(\d) results? of .* left out", warnings), left_out)
+                    self.assertEqual(
+                        re.findall(r"(\d) results? of .* left out", warnings), left_out
+                    )
 
     def test_nothing_left_is_no_result_and_says_why(self) -> None:
         for engine in ENGINES:

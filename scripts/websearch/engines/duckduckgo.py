@@ -103,7 +103,8 @@ def form_query(params: dict[str, Any]) -> str:
 def region(params: dict[str, Any]) -> str:
     """Return country and language as one of the regions.
 
-    A language without a region is left to the header Accept-Language, which wishes for it. Raises SearchError (invalid_input) with the regions that come near.
+    A language without a region is left to the header Accept-Language, which wishes for it. Raises
+    SearchError (invalid_input) with the regions that come near.
     """
     country = country_code(params.get("country", ""))
     language = language_code(params.get("language", ""))

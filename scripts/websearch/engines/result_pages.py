@@ -234,7 +234,9 @@ def on_asked_sites(
 def other_sites_warning(engine: str, left_out: int) -> str:
     """Return the sentence that counts the results that were not on the asked sites."""
     results = "1 result" if left_out == 1 else f"{left_out} results"
-    return f"{results} of {ENGINES[engine]['title']} left out: not on the sites that were asked for."
+    return (
+        f"{results} of {ENGINES[engine]['title']} left out: not on the sites that were asked for."
+    )
 
 
 # ===== requests ===================================================================================

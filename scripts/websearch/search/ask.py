@@ -250,9 +250,7 @@ def keep_to_filters(answer: Answer) -> None:
     engine, filters = answer.engine, answer.question.filters_for(answer.engine)
     on_sites = on_asked_sites(engine, answer.results, filters)
     since, today = filters.get("since", ""), utc_day(time.time())
-    in_time = [
-        result for result in on_sites if is_in_period(result.get("date", ""), since, today)
-    ]
+    in_time = [result for result in on_sites if is_in_period(result.get("date", ""), since, today)]
     warnings = []
     if len(on_sites) < len(answer.results):
         warnings.append(other_sites_warning(engine, len(answer.results) - len(on_sites)))

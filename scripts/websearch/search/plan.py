@@ -34,8 +34,9 @@ class Question:
     """One question of a call, and who is to answer it.
 
     number: from 1. engines: names; "auto" stands for the first configured engine that answers.
-    filters: those of the caller. wishes: filters for the engines that can do them (wishes_for). max_age: seconds in which a stored answer or page is young enough (0: none is). stale:
-    a stored answer of any age will do if no engine answers; None: the caller cannot ask for one.
+    filters: those of the caller. wishes: filters for the engines that can do them (wishes_for).
+    max_age: seconds in which a stored answer or page is young enough (0: none is). stale: a stored
+    answer of any age will do if no engine answers; None: the caller cannot ask for one.
     verbose: requests are logged on stderr.
     """
 
