@@ -243,6 +243,65 @@ class OwnersRules(SmallWebCase):
             self.assertEqual(run.document["details"]["kind"], "refused")
             self.assertIn("kept out", run.document["error"])
 
+    def test_a_copy_in_the_archive_is_its_page_however_it_is_spelled(self) -> None:
+        self.set_environment(WEB_SEARCH_BLOCK_SITES="evil.example,archive.org/web/1999")
+        for rest in (
+            "web.archive.org:80/web/2020/http://evil.example/x",
+            "web.archive.org//web/2020/http://evil.example/x",
+            "web.archive.org/%77eb/2020/http://evil.example/x",
+            "WEB.archive.org./web/2020id_/http:/evil.example/x",
+            "web.archive.org/web/2020/http%3A//evil.example/x",
+            "web.archive.org/web/http%253A%252F%252Fwww.evil.example",
+            "web.archive.org/web/2020*/evil.example:80/x",
+            "web.archive.org/2020/https://evil.example/",
+            "web.archive.org/save/https://evil.example/",
+            "web.archive.org/web/2020/http://web.archive.org/web/2019/http://evil.example/",
+            "archive.org/web/1999/http://good.example/",
+        ):
+            for scheme in ("http", "https"):
+                with self.subTest(rest):
+                    self.assertTrue(site_rules.refusing_rule(f"{scheme}://{rest}"))
+        for url in (
+            "https://web.archive.org/web/2020/http://good.example/evil.example",
+            "https://archive.org/details/evil.example",
+            "https://good.example/web/2020/http://evil.example/",
+        ):
+            with self.subTest(url):
+                self.assertFalse(site_rules.refusing_rule(url))
+        self.set_environment(WEB_SEARCH_ALLOW_SITES="good.example,blog.archive.org")
+        for url, rule in (
+            ("https://web.archive.org/web/2020/http://good.example/", ""),
+            ("https://web.archive.org/web/2020/http://evil.example/good.example", "ALLOW"),
+            ("https://blog.archive.org/2020/05/01/title", ""),
+        ):
+            with self.subTest(url):
+                self.assertIn(rule, site_rules.refusing_rule(url))
+                self.assertEqual(bool(rule), bool(site_rules.refusing_rule(url)))
+
+    def test_no_tool_shows_a_blocked_site(self) -> None:
+        self.set_environment(GLSI_DB_PATH=self.store)
+        call_main(web_search, "sourdough")
+        keys = dict.fromkeys(("BRAVE_SEARCH_API_KEY", "SERPER_API_KEY"), self.key)
+        kitchen, web = "kitchen.example.com", "127.0.0.1/web"
+        for blocked, left in ((f"{web}/{kitchen}", True), (web, False)):
+            client = Client(
+                {**self.environment, **keys, "GLSI_DB_PATH": self.store,
+                 "WEB_SEARCH_BLOCK_SITES": blocked}
+            )  # fmt: skip
+            self.addCleanup(client.close)
+            for tool in (
+                "web_search",
+                "google_search",
+                "brave_web_search",
+                "brave_context",
+                "recall",
+            ):
+                with self.subTest(tool, blocked=blocked):
+                    text = client.text(tool, query="sourdough")
+                    self.assertIn("owner's rules", text)
+                    self.assertNotIn(f"web/{kitchen}", text)
+                    self.assertEqual("/web/" in text, left)
+
     def test_with_a_list_of_allowed_sites_engines_are_asked_for_them(self) -> None:
         self.set_environment(GLSI_DB_PATH=self.store, WEB_SEARCH_ALLOW_SITES="kitchen.example.com")
         self.server.clear()

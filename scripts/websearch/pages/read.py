@@ -44,7 +44,7 @@ from websearch.pages.pages_document import pages_document, to_markdown
 from websearch.pages.schedule import MAX_HOST_CONNECTIONS, HostSchedule, Item
 from websearch.pages.sites import read_through_api
 from websearch.pages.thin_pages import wants_browser
-from websearch.site_rules import check_site
+from websearch.site_rules import check_site, refusing_rule
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -253,6 +253,7 @@ def is_reusable(page: Document, target: str | SearchError) -> bool:
     The text of a PDF file lacks the file's own outline.
     """
     is_whole = bool(page["text"]) and not page["truncated"]
+    is_whole = is_whole and not refusing_rule(page["final_url"] or page["url"])
     return is_whole and isinstance(target, str) and not page["text"].startswith("## [page ")
 
 

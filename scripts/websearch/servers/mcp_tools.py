@@ -35,6 +35,7 @@ from websearch.common import (
 from websearch.engines import ENGINES
 from websearch.http_client import configured_key, warn_once
 from websearch.search.dates import utc_day
+from websearch.site_rules import OWNER_HINT, left_out_warning, without_refused
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -399,11 +400,26 @@ def run_tool(name: str, arguments: Any, report: ProgressCallback = None) -> Docu
         run = history.noting_reads(run) if function == "run_read" else run
         params = {**tool.get("fixed", {}), **params}
         document = run_metered(tool, params, lambda: run(params, report))
+        if any(entry["module"] == tool["module"] for entry in ENGINES.values()):
+            keep_to_rules(document, load_module(tool["module"]))  # the single files know no rules
     except SearchError as error:
         document = error_document(error)
     except Exception as error:  # noqa: BLE001  a defect of ours: the client still gets an answer
         document = internal_error(error, verbose=False)
     return document
+
+
+def keep_to_rules(document: Document, module: ModuleType) -> None:
+    """Leave out of a document what the owner's rules keep out, with a warning that counts it.
+
+    If no result is left, the document becomes that of nothing found.
+    """
+    had_results = bool(module.as_results(document))
+    if left_out := without_refused(document):
+        text = left_out_warning(left_out)
+        document["warnings"] = [*document.get("warnings", []), text]
+        if had_results and not module.as_results(document):
+            document |= error_document(SearchError("no_results", text, OWNER_HINT))
 
 
 def chosen_command(name: str, params: dict[str, Any]) -> dict[str, Any]:
