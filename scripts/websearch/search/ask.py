@@ -222,7 +222,7 @@ def fill_from_engine(answer: Answer, engine: str, store: PageStore, end: float) 
     params = {**question.for_engine(engine), "timeout": max(MIN_TIMEOUT, end - time.monotonic())}
     turn = wait_for_turn(engine, params)
     if turn and turn.has_waited and take_stored(answer, engine, store, question.max_age):
-        turn.end_turn()
+        turn.give_back()
         return
     month = begin_request(engine, store)
     params["timeout"] = max(MIN_TIMEOUT, end - time.monotonic())
