@@ -25,6 +25,7 @@ from websearch.pages.fetch import (
     normal_url,
     page_headers,
 )
+from websearch.pages.finding import MAX_TEXTS
 from websearch.pages.markdown_sources import (
     fetch_llms,
     is_documentation,
@@ -95,8 +96,8 @@ COMMANDS: dict[str, dict[str, Any]] = {
                      "chars"},
             {"name": "section", "type": "str",
              "help": "the section below the heading that is nearest to this, such as Timeouts"},
-            {"name": "find", "type": "str",
-             "help": "the places of a literal text, with what stands around them"},
+            {"name": "find", "type": "list", "max_items": MAX_TEXTS,
+             "help": "where a text stands, with its sentence or row; repeat it for several"},
             {"name": "llms", "type": "str", "choices": ("index", "full"),
              "help": "read the nearest llms.txt (index) or llms-full.txt (full) above the address "
                      "in place of the page"},
