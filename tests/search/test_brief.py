@@ -130,11 +130,11 @@ class OneDocument(BriefCase):
         self.assertTrue(all(one["url"].endswith("/0") for one in few["sources"]))
 
     def test_filters_reach_the_engine(self) -> None:
-        self.web.find("otter log site:example.org", self.web.page("/a", story("otter")))
-        self.web.find("heron log site:example.org", self.web.page("/b", story("heron")))
-        self.brief(OTTER, HERON, "--site", "example.org")
+        self.web.find("otter log site:127.0.0.1", self.web.page("/a", story("otter")))
+        self.web.find("heron log site:127.0.0.1", self.web.page("/b", story("heron")))
+        self.brief(OTTER, HERON, "--site", "127.0.0.1")
         asked = {query for _, query in self.web.asked}
-        self.assertEqual(asked, {f"{one} site:example.org" for one in (OTTER, HERON)})
+        self.assertEqual(asked, {f"{one} site:127.0.0.1" for one in (OTTER, HERON)})
 
 
 class Economy(SmallWebCase):

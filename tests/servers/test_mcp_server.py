@@ -306,6 +306,12 @@ class ListOfTools(SharedClient):
                 self.assertEqual([tool["name"] for tool in listed], names)
                 self.assertLessEqual(len(json.dumps(listed, separators=(",", ":"))), most)
 
+    def test_tools_that_take_a_period_name_the_day(self) -> None:
+        today = time.strftime("Today is %Y-%m-%d", time.gmtime())
+        for tool in self.tools:
+            takes_period = "since" in tool["inputSchema"]["properties"]
+            self.assertEqual(today in tool["description"], takes_period, tool["name"])
+
     def test_each_schema_is_flat_and_true_to_the_table_of_the_script(self) -> None:
         for tool in self.tools:
             entry = tools.TOOLS[tool["name"]]

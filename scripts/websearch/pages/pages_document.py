@@ -8,6 +8,7 @@ import time
 
 from websearch.common import (
     DEFAULT_MAX_CHARS,
+    SearchError,
     drop_empty,
     dump_json,
     error_document,
@@ -15,16 +16,18 @@ from websearch.common import (
     fence_untrusted,
     frame_markdown,
     make_harmless,
+    object_field,
     one_line,
     plain_address,
+    quoted,
 )
 from websearch.http_client import proxy_for
 from websearch.pages.fetch import normal_url
+from websearch.pages.finding import MAX_PLACES, PageFinder
 from websearch.pages.page_document import RAW_NOTE, in_time, result_or_error
 from websearch.pages.sections import (
     bookmark_headings,
     find_headings,
-    find_places,
     find_section,
     lower_headings,
     outline_of,
@@ -157,11 +160,27 @@ def outlined(headings: list[Heading], room: int) -> Document:
     return {"outline": shown, **({"truncated": True} if len(shown) < len(outline) else {})}
 
 
-def found(text: str, wanted: str, room: int) -> Document:
-    """Return the places of a literal text within room characters of JSON (0: no limit)."""
-    places, total = find_places(text, wanted)
-    shown = fitting_items(places, room)
-    return {"places": shown, "places_in_all": total}
+def found(text: str, wanted: list[str], room: int) -> Document:
+    """Return where texts stand in a page, within room characters of JSON (0: no limit).
+
+    {find, places_in_all, places or nearest} of one text; of several {found: [the same of each]}.
+    Raises SearchError (no_results) if there is none of them; its field found has what is nearest.
+    """
+    finder = PageFinder(text)
+    results = [finder.find(one, MAX_PLACES if len(wanted) == 1 else 1) for one in wanted]
+    shown = fitting_items(results, room) if len(wanted) > 1 else results
+    for result in results[len(shown) :]:  # their numbers alone
+        result.pop("places", None)
+        result.pop("nearest", None)
+    if not any(result["places_in_all"] for result in results):
+        message = f"The page does not hold {quoted(wanted[0])}."
+        if len(wanted) > 1:
+            message = f"The page holds none of the {len(wanted)} texts."
+        hint = "Quotes, dashes, spaces and Markdown make no difference. {query} looks for words."
+        raise SearchError("no_results", message, hint, found=results)
+    if len(results) > 1:
+        return {"found": results}
+    return {**results[0], "places": fitting_items(results[0]["places"], room)}
 
 
 def fitting_items(items: list[Document], room: int) -> list[Document]:
@@ -224,13 +243,14 @@ def slice_end(text: str, start: int, room: int) -> int:
 def to_markdown(document: Document) -> str:
     """Return a document as Markdown. What the pages say stands between fences, as untrusted."""
     blocks = [block for page in document.get("pages", []) for block in page_markdown(page)]
-    return frame_markdown(document, *blocks)
+    return frame_markdown(document, *blocks, "" if blocks else nearest_markdown(document))
 
 
 def page_markdown(page: Document) -> list[str]:
     """Return the Markdown of one page: address, title, author and date, text, how to go on."""
     if not page["ok"]:
-        return [f"## {plain_address(one_line(page['url'], 200))}", error_markdown(page)]
+        address = plain_address(one_line(page["url"], 200))
+        return [f"## {address}", error_markdown(page), nearest_markdown(page)]
     facts = [f"**{page['title']}**"] if page.get("title") else []
     facts += [str(page[name]) for name in ("author", "published") if page.get(name)]
     facts += [f"updated {page['updated']}"] if "updated" in page else []
@@ -268,13 +288,30 @@ def parts_markdown(page: Document) -> str:
         f"{entry['chars']} characters)"
         for entry in page.get("outline", [])
     ]
-    places = [
-        f"At {place['offset']}:\n\n{make_harmless(place['text'])}"  # may begin inside of code
-        for place in page.get("places", [])
-    ]
-    if "places_in_all" in page:
-        places.insert(0, f"Places: {page['places_in_all']}")
-    return "\n".join(lines) or PARAGRAPH_GAP.join(places)
+    results = page.get("found") or ([page] if "find" in page else [])
+    return "\n".join(lines) or "\n\n".join(map(found_markdown, results))
+
+
+def found_markdown(result: Document) -> str:
+    """Return a text that was looked for, how often it was found, and where, or what is nearest."""
+    wanted = make_harmless(quoted(result["find"]))
+    lines = [f"Places of {wanted}: {result['places_in_all']}"]
+    places = [("At", place) for place in result.get("places", [])]
+    if nearest := result.get("nearest"):
+        places = [("Nearest, at", nearest)]
+    for word, place in places:
+        heading = f", under {make_harmless(place['heading'])}" if "heading" in place else ""
+        differs = f" ({make_harmless(place['differs'])})" if "differs" in place else ""
+        lines.append(f"{word} {place['offset']}{heading}{differs}:")
+        lines.append(make_harmless(place["text"]))  # may begin inside of code
+    return "\n\n".join(lines)
+
+
+def nearest_markdown(document: Document) -> str:
+    """Return what is nearest to the texts that a page does not hold, fenced; "" if nothing is."""
+    results = object_field(document, "details").get("found", [])
+    shown = [found_markdown(result) for result in results if "nearest" in result]
+    return fence_untrusted("\n\n".join(shown)) if shown else ""
 
 
 def dropped_markdown(dropped: list[Document]) -> str:
