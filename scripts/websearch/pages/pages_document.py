@@ -192,9 +192,10 @@ def fitting_items(items: list[Document], room: int) -> list[Document]:
 def fitting_passages(
     text: str, query: str, room: int, deadline: float
 ) -> tuple[list[dict[str, str]], int]:
-    """Return the passages of a text that answer a query within room characters of JSON.
+    """Return the passages of a text that answer a query, and where the last one ends.
 
-    And the offset at which the last one ends. If the time that is left is too short for the whole text, its beginning is searched.
+    They take at most room characters of JSON. If the time that is left is too short for the whole
+    text, its beginning is searched.
     """
     left = deadline - time.monotonic()
     searched = text[: max(ALWAYS_SEARCHED, int(left * SEARCH_SPEED))]

@@ -68,7 +68,7 @@ REUSE_SECONDS = 3_600.0
 PARTS = ("outline", "section", "find", "query")
 # Parameters with which the text of a page is another than the one that the store has.
 OTHER_TEXTS = ("links", "pages", "raw", "raw_html", "llms", "browser", "archived", "explain")
-# For the archived copy of a page in a search: further results come sooner than a second copy's turn.
+# For an archived copy in a search: further results come sooner than a second copy's turn.
 COPY_SECONDS = 4.0
 TWIN_SECONDS = 2.0  # for the Markdown source of a page, which was read already
 LISTED_NOTE = (
