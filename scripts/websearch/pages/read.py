@@ -68,6 +68,8 @@ REUSE_SECONDS = 3_600.0
 PARTS = ("outline", "section", "find", "query")
 # Parameters with which the text of a page is another than the one that the store has.
 OTHER_TEXTS = ("links", "pages", "raw", "raw_html", "llms", "browser", "archived", "explain")
+# For an archived copy in a search: further results come sooner than a second copy's turn.
+COPY_SECONDS = 4.0
 TWIN_SECONDS = 2.0  # for the Markdown source of a page, which was read already
 LISTED_NOTE = (
     "The page itself could not be read; this is the source that the site's llms.txt lists."
@@ -547,7 +549,10 @@ class PageReading:
         """Return the copy of the Internet Archive of a page, or its error with what is known."""
         from websearch.pages.archive import newest_copy_of
 
-        return self.read(newest_copy_of(error_of(page), url, self.deadline))
+        limit = self.deadline
+        if self.params.get("for_search"):
+            limit = min(limit, time.monotonic() + COPY_SECONDS)
+        return self.read(newest_copy_of(error_of(page), url, limit))
 
     def filled_by_browser(self, thin: Fetched, page: Document) -> Document:
         """Return the document of a thin page as a browser shows it, or why there is none."""

@@ -131,7 +131,7 @@ COMMANDS: dict[str, dict[str, Any]] = {
         ],
     },
     "brief": {
-        "help": "several questions, one document: numbered sources with the passages that answer",
+        "help": "several questions, of any subjects, in one document: sources with what answers",
         "expendable": ("attempts",),
         "params": [
             {"name": "queries", "type": "list", "positional": True, "aliases": ["query", "q"],
