@@ -2253,9 +2253,13 @@ def secrets_in(path: str, _: int) -> dict[str, str]:
                 warn_once(f"others can read {path}; run: chmod 600 {path}")
     except OSError:
         return {}
-    pattern = r"""\s*([A-Z][A-Z0-9_]*)\s*:\s*(?:"([^"]*)"|'([^']*)'|([^\s#'"]\S*))\s*(?:#.*)?"""
+    pattern = r"""\s*([A-Z][A-Z0-9_]*)\s*:\s*(?:"([^"]*)"|'([^']*)'|([^\s#'"].*))\s*(?:#.*)?"""
     matches = (re.fullmatch(pattern, line[:10_000]) for line in lines)
-    return {match[1]: match[2] or match[3] or match[4] or "" for match in matches if match}
+    return {
+        match[1]: match[2] or match[3] or re.split(r"\s#", match[4] or "", maxsplit=1)[0].strip()
+        for match in matches
+        if match
+    }
 
 
 def configured_key(*names: str) -> tuple[str, str]:

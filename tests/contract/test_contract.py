@@ -753,6 +753,20 @@ class Keys(FakeServerCase):
         self.assertIn(f"chmod 600 {self.secrets}", run.stderr)
         self.assertNotIn(self.key, run.stderr)
 
+    def test_values_may_hold_spaces_and_end_at_a_comment(self) -> None:
+        lines = (
+            "A_LIST: a.example, b.example  # mine", "A_KEY: abc#def", "QUOTED: 'x y'  # z",
+            'EMPTY: ""', "# N: 1", "N: # 2",
+        )  # fmt: skip
+        self.write("\n".join(lines))
+        expected = {
+            "A_LIST": "a.example, b.example",
+            "A_KEY": "abc#def",
+            "QUOTED": "x y",
+            "EMPTY": "",
+        }
+        self.assertEqual(load_script("websearch.http_client").secrets_in(self.secrets, 0), expected)
+
     def test_a_missing_key_names_variable_and_file_before_any_request(self) -> None:
         run = run_script(self.script, "python", env=self.place)
         self.assertEqual(run.code, 3)

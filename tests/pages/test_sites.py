@@ -547,7 +547,7 @@ class WaysIn(SitesCase):
 
     def test_markdown_names_author_date_and_licence(self) -> None:
         run = self.run_script("read_page.py", QUESTION, "--format", "markdown", **self.variables)
-        self.assertRegex(run.stdout.decode(), r"\nAda & Bo · \d{4}-\d\d-\d\d · CC BY-SA 4\.0\n")
+        self.assertRegex(run.stdout.decode(), r" · Ada & Bo · \d{4}-\d\d-\d\d · CC BY-SA 4\.0\n")
 
 
 if __name__ == "__main__":

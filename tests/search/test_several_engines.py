@@ -128,7 +128,7 @@ class SeveralEngines(BriefCase):
         markdown = self.run_command(
             "brief", OTTER, HERON, "--engine", "brave,serper", "--format", "markdown"
         )
-        self.assertIn("brave · serper", markdown.stdout.decode())
+        self.assertIn("brave, serper", markdown.stdout.decode())
 
 
 class OneAsksForAll(BriefCase):
