@@ -1,0 +1,244 @@
+"""OpenDocument texts and presentations (.odt, .odp) as elements (OpenDocument 1.3)."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from typing import NamedTuple
+
+from websearch.pages.office.blocks import (
+    Item,
+    Piece,
+    element,
+    has_text,
+    line,
+    table,
+    with_code,
+    with_lists,
+    without_emphasis,
+)
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from xml.etree.ElementTree import Element
+
+    from websearch.html_tree import Node
+    from websearch.pages.office.archive import Archive
+
+MAX_PARENTS = 20  # styles that a style is based on, one on the other
+MAX_REPEATS = 100  # of one row or cell of a table in a text
+MAX_BLANKS = 100  # that one element stands for
+# Changes that were made, comments, contents, indexes, how a word is spoken, and what is hidden.
+LEFT_OUT = frozenset(
+    "tracked-changes annotation annotation-end ruby-text hidden-text hidden-paragraph forms "
+    "sequence-decls variable-decls user-field-decls table-of-content note-citation "
+    "table-column table-columns settings script title desc".split()
+)
+BLOCKS = frozenset("p h list table section index-body text-box frame note-body".split())
+MARKS = {
+    ("font-weight", "bold"): "strong", ("font-style", "italic"): "em",
+    ("text-line-through-style", "solid"): "del",
+}  # fmt: skip
+_CODE = r"(?i)preformatted|source|code"
+_QUOTE = r"(?i)quotations?$|block ?text"
+
+
+class Style(NamedTuple):
+    """What a style says. names: its own and those of its parents; marks: see blocks.Piece."""
+
+    names: tuple[str, ...] = ()
+    marks: tuple[str, ...] = ()
+    is_hidden: bool = False
+    level: int = 0
+
+
+class OpenTextReader:
+    """Reads a text or a presentation. title: the first paragraph in the style Title, or slide."""
+
+    def __init__(self, archive: Archive) -> None:
+        self.archive = archive
+        content = archive.tree("content.xml")
+        body = content.find("body")
+        self.body = next(iter(body), None) if body is not None else None
+        roots = (archive.tree("styles.xml"), content)
+        named = [one for root in roots for tag in ("style", "list-style") for one in root.iter(tag)]
+        self.elements = {(one.tag, one.get("name", "")): one for one in named}
+        self.styles: dict[str, Style] = {}
+        self.title = ""
+        self.counts: dict[str, int] = {}  # of the items of lists that others may go on with
+        self.after: list[Node] = []  # notes and text boxes of the paragraph that is being read
+        self.note_number = 0
+
+    def blocks(self) -> list[Node]:
+        """Return the text of the file."""
+        if self.body is None:
+            return []
+        if self.body.tag == "presentation":
+            pages = enumerate(self.body.iterfind("page"), 1)
+            return [block for number, page in pages for block in self.page(page, number)]
+        return self.blocks_of(self.body)
+
+    def blocks_of(self, parent: Iterable[Element]) -> list[Node]:
+        """Return the paragraphs, lists and tables of the body, a cell, a note or a text box."""
+        return with_code(with_lists(self.parts_of(parent)))
+
+    def parts_of(self, parent: Iterable[Element]) -> Iterator[Node | Item]:
+        """Yield the same, each item of a list for itself."""
+        for child in parent:
+            if child.tag in ("p", "h"):
+                if self.archive.is_late():
+                    return
+                yield from self.paragraph(child)
+            elif child.tag == "list":
+                yield from self.items(child, 0, child.get("style-name", ""))
+            elif child.tag == "table":
+                yield from table(list(self.rows(child)))
+            elif child.tag not in LEFT_OUT and child.get("display") != "none":
+                yield from self.parts_of(child)
+
+    def paragraph(self, paragraph: Element) -> Iterator[Node]:
+        """Yield a paragraph or heading, and behind it the notes and text boxes in it."""
+        outer, self.after = self.after, []
+        style = self.style(paragraph.get("style-name", ""))
+        pieces = [] if style.is_hidden else list(self.pieces(paragraph, ()))
+        after, self.after = self.after, outer
+        text = "".join(piece.text for piece in pieces)
+        names = " ".join(style.names)
+        is_title = "Title" in style.names
+        level = paragraph.get("outline-level", "1") if paragraph.tag == "h" else ""
+        depth = int(level) if re.fullmatch("[1-9]", level) else style.level or int(is_title)
+        if not text.strip():
+            yield from [element("pre", "")] if re.search(_CODE, names) else []
+        elif depth:
+            self.title = self.title or (text if is_title else "")
+            yield element(f"h{min(depth, 6)}", *line(map(without_emphasis, pieces)))
+        elif re.search(_CODE, names):
+            yield element("pre", text)
+        elif re.search(_QUOTE, names):
+            yield element("blockquote", element("p", *line(pieces)))
+        else:
+            yield element("p", *line(pieces))
+        yield from after
+
+    def style(self, name: str) -> Style:
+        """Return a style with what it takes from its parents."""
+        if name not in self.styles:
+            names: list[str] = []
+            marks: dict[str, None] = {}
+            is_hidden, level, parent = False, "", name
+            while parent and len(names) < MAX_PARENTS:
+                style = self.elements.get(("style", parent))
+                names.append(parent.replace("_20_", " "))
+                if style is None:
+                    break
+                level = level or style.get("default-outline-level", "")
+                for properties in style.iterfind("text-properties"):
+                    marks.update((mark, None) for pair, mark in MARKS.items()
+                                 if properties.get(pair[0]) == pair[1])  # fmt: skip
+                    raised = properties.get("text-position", "").partition(" ")[0]
+                    if raised not in ("", "0%"):
+                        is_low = raised.startswith(("sub", "-"))
+                        marks["sub" if is_low else "sup"] = None
+                    is_hidden = is_hidden or properties.get("display") == "none"
+                parent = style.get("parent-style-name", "")
+            depth = int(level) if re.fullmatch("[1-9]", level) else 0
+            self.styles[name] = Style(tuple(names), tuple(marks), is_hidden, depth)
+        return self.styles[name]
+
+    def items(self, parent: Element, level: int, style_name: str) -> Iterator[Item]:
+        """Yield the items of a list, those of lists in it behind their item."""
+        style = self.elements.get(("list-style", style_name))
+        sign = next((one for one in (style if style is not None else ())
+                     if one.get("level") == str(level + 1)), None)  # fmt: skip
+        is_numbered = sign is not None and sign.tag.endswith("number") and sign.get("num-format")
+        start = number_of(sign.get("start-value", "") if sign is not None else "", 1)
+        goes_on = parent.get("continue-numbering") == "true" or parent.get("continue-list")
+        count = self.counts.get(f"{style_name} {level}", start - 1) if goes_on else start - 1
+        for child in parent:
+            parts = [one for one in child if one.tag not in ("list", "number")]
+            blocks = self.blocks_of(parts)
+            if any(map(has_text, blocks)):
+                count = number_of(child.get("start-value", ""), count + 1)
+                is_header = child.tag == "list-header"
+                yield Item(level, count if is_numbered and not is_header else 0, blocks)
+            for inner in child.iterfind("list"):
+                if level < 9:
+                    yield from self.items(inner, level + 1, inner.get("style-name", style_name))
+        self.counts[f"{style_name} {level}"] = count
+
+    def pieces(self, parent: Element, marks: tuple[str, ...]) -> Iterator[Piece]:
+        """Yield the pieces of a line: of a paragraph, or of what stands in one."""
+        yield Piece(squeezed(parent.text), marks)
+        for child in parent:
+            if child.tag not in LEFT_OUT:
+                yield from self.inline(child, marks)
+            yield Piece(squeezed(child.tail), marks)
+
+    def inline(self, child: Element, marks: tuple[str, ...]) -> Iterator[Piece]:
+        """Yield the pieces of an element in a line."""
+        tag = child.tag
+        if tag == "s":
+            yield Piece(" " * min(number_of(child.get("c", ""), 1), MAX_BLANKS), marks)
+        elif tag in ("tab", "line-break"):
+            yield Piece(" " if tag == "tab" else "\n", marks)
+        elif tag == "span":
+            style = self.style(child.get("style-name", ""))
+            if not style.is_hidden:
+                yield from self.pieces(child, tuple(dict.fromkeys((*marks, *style.marks))))
+        elif tag == "a":
+            target = child.get("href", "")
+            for piece in self.pieces(child, marks):
+                yield piece._replace(target=piece.target or target)
+        elif tag == "note":
+            self.note_number += 1
+            blocks = self.blocks_of(child.iterfind("note-body"))
+            if blocks and blocks[0].tag == "p":
+                blocks[0].children.insert(0, f"[{self.note_number}] ")
+            self.after += blocks
+            yield Piece(str(self.note_number), ("sup",), f"#note-{self.note_number}")
+        elif tag in BLOCKS:
+            self.after += self.blocks_of([child])
+        elif child.get("display") != "none":
+            yield from self.pieces(child, marks)
+
+    def rows(self, parent: Element) -> Iterator[list[list[Node]]]:
+        """Yield the rows of a table; a cell that is merged with others is the first of them."""
+        for row in parent:
+            if row.tag in ("table-header-rows", "table-rows", "table-row-group"):
+                yield from self.rows(row)
+            elif row.tag == "table-row":
+                cells: list[list[Node]] = []
+                for cell in row:
+                    if cell.tag in ("table-cell", "covered-table-cell"):
+                        repeats = number_of(cell.get("number-columns-repeated", ""), 1)
+                        blocks = self.blocks_of(cell) if cell.tag == "table-cell" else []
+                        cells += itertools.repeat(blocks, min(repeats, MAX_REPEATS))
+                repeats = number_of(row.get("number-rows-repeated", ""), 1)
+                yield from itertools.repeat(cells, min(repeats, MAX_REPEATS))
+
+    def page(self, page: Element, number: int) -> Iterator[Node]:
+        """Yield the heading of a slide, its text, and the notes of its speaker."""
+        if self.archive.is_late():
+            return
+        titles = [one for one in page if one.get("class") == "title"]
+        words = " ".join(text for one in titles for text in one.itertext())
+        title = " ".join(words.split())
+        self.title = self.title or title
+        notes = [block for one in page.iterfind("notes") for block in self.blocks_of(one)]
+        blocks = self.blocks_of(one for one in page if one not in titles and one.tag != "notes")
+        if title or any(map(has_text, (*blocks, *notes))):
+            yield element("h2", title or f"Slide {number}")
+        yield from blocks
+        if any(map(has_text, notes)):
+            yield element("blockquote", element("p", element("strong", "Notes")), *notes)
+
+
+def number_of(text: str, default: int) -> int:
+    """Return a number from 0 on of an attribute; default if it is none, or is not set."""
+    return int(text) if re.fullmatch(r"\d{1,9}", text) else default
+
+
+def squeezed(text: str | None) -> str:
+    """Return text in which white space that means one blank is one (6.1.2)."""
+    return re.sub(r"\s+", " ", text or "")
