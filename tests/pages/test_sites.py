@@ -508,7 +508,7 @@ class Rules(SitesCase):
 
 class WaysIn(SitesCase):
     def test_a_search_reads_the_pages_of_its_sources_through_their_apis(self) -> None:
-        words = ("python asyncio task", "--engine", "github")
+        words = ("python asyncio task", "--engine", "github", "--max-chars", "0")
         run = self.run_script("web_search.py", *words, **self.variables)
         texts = {item["url"]: item.get("text", "") for item in run.document["results"]}
         self.assertIn("Comment by cy", texts[ISSUE])

@@ -400,7 +400,7 @@ class EveryTool(SharedClient):
             ("grounded_search", {"query": "python"}, "### Sources"),
             ("read_page", {"urls": [*pages, f"{site}/docs/timeouts"]}, "## ["),
             ("web_search", {"query": "python", "count": 20}, "ython"),
-            ("recall", {"query": "python", "count": 3}, "ython"),
+            ("recall", {"query": "python", "count": 3}, "Timeouts"),
             ("clear_cache", {}, ""),
         ):
             with self.subTest(name):

@@ -51,11 +51,14 @@ def page_text(text: str) -> str:
 
 
 def consolidated_text(document: Document) -> str:
-    """Return the page texts of a document as one: "## URL", text, and "---" between two pages."""
+    """Return the page texts of a document as one: "## URL", text, and "---" between two pages.
+
+    A page that answers nothing shows its line.
+    """
     sections = [
         f"## {item['url']}\n\n{page_text(text)}"
         for item in document.get("results", [])
-        if (text := item.get("text") or item.get("snippet"))
+        if (text := item.get("text") or ("error" not in item and item.get("snippet")))
     ]
     return "\n\n---\n\n".join(sections)
 
