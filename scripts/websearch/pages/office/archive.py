@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import io
 import posixpath
+import re
 import time
 import zipfile
 import zlib
@@ -128,14 +129,6 @@ class Archive:
         """Return the root of a part of XML; an empty element if there is none."""
         return next(self.elements(name), Element(""))
 
-    def root_name(self, name: str) -> str:
-        """Return the name of the root of a part of XML; "" if there is none."""
-        reader = XmlReader()
-        for chunk in self.chunks(name):
-            if not reader.feed(chunk) or reader.root is not None:
-                break
-        return reader.root.tag if reader.root is not None else ""
-
     def relations(self, name: str) -> dict[str, Relation]:
         """Return what a part refers to, by the ids that it uses for that; "" is the file itself."""
         folder, base = posixpath.split(name)
@@ -235,6 +228,11 @@ class XmlReader:
 
 class XmlLimitError(Exception):
     """Raised in XML that is too deep, too large, or defines entities."""
+
+
+def number_of(text: str | None, default: int = 0, most: int = 10**9) -> int:
+    """Return a number from 0 on that an attribute holds, at most most; default for others."""
+    return min(int(text), most) if text and re.fullmatch(r"[0-9]{1,12}", text) else default
 
 
 def part_name(folder: str, target: str) -> str:

@@ -38,9 +38,26 @@ def element(tag: str, *children: Node | str, **attributes: str) -> Node:
     return node
 
 
-def without_emphasis(piece: Piece) -> Piece:
-    """Return a piece of a heading or of code, in which only raised and lowered text has a mark."""
-    return piece._replace(marks=tuple(mark for mark in piece.marks if mark in ("sup", "sub")))
+def paragraph(pieces: list[Piece], heading: int = 0, kind: str = "") -> list[Node]:
+    """Return pieces as a block: a heading of a level from 1 on, "code", a "quote" or a paragraph.
+
+    Nothing if they hold no text; an empty line in code. Headings and code have no emphasis.
+    """
+    text = "".join(piece.text for piece in pieces)
+    if kind == "code":
+        return [element("pre", text)]
+    if not text.strip():
+        return []
+    if heading:
+        plain = (piece._replace(marks=piece.marks if is_raised(piece) else ()) for piece in pieces)
+        return [element(f"h{min(heading, 6)}", *line(plain))]
+    block = element("p", *line(pieces))
+    return [element("blockquote", block)] if kind == "quote" else [block]
+
+
+def is_raised(piece: Piece) -> bool:
+    """Return whether a piece stands above or below its line."""
+    return piece.marks in (("sup",), ("sub",))
 
 
 def line(pieces: Iterable[Piece]) -> list[Node | str]:

@@ -5,16 +5,14 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from websearch.pages.office.archive import address_of
+from websearch.pages.office.archive import address_of, number_of
 from websearch.pages.office.blocks import (
     Item,
     Piece,
-    element,
-    line,
+    paragraph,
     table,
     with_code,
     with_lists,
-    without_emphasis,
 )
 
 TYPE_CHECKING = False
@@ -25,6 +23,8 @@ if TYPE_CHECKING:
     from websearch.html_tree import Node
     from websearch.pages.office.archive import Archive
 
+MAX_LEVEL = 8  # of a list; the first is 0
+BODY_LEVEL = 9  # in the outline, of text that is no heading
 MAX_SPAN = 63  # columns; Word allows so many
 MAX_BASES = 20  # styles that a style is based on, one on the other
 # What shows only what it holds, and what tracked changes have taken away or moved elsewhere.
@@ -38,8 +38,12 @@ CHARACTERS = {
     "tab": " ", "br": "\n", "cr": "\n", "noBreakHyphen": "\u2011", "ptab": " ",
 }  # fmt: skip
 OFF = ("0", "false", "off", "none")
-_QUOTE = r"(?:intense )?quote$|quotations?$|block ?text$"
-_CODE = r"html preformatted|preformatted|source ?code|code(?: ?block)?$|verbatim|plain ?text$"
+# Kinds of styles by their English names, which files in all languages hold.
+KINDS = {
+    "title": "title$",
+    "quote": "(?:intense )?quote$|quotations?$|block ?text$",
+    "code": "html preformatted|preformatted|source ?code|code(?: ?block)?$|verbatim|plain ?text$",
+}
 _LINK_FIELD = r'\s*HYPERLINK\s+(?:\\[nt]\s+)*"([^"]+)"(?:\s+\\l\s+"([^"]+)")?'
 _OPERATION = r"[^\w.]"  # in a part of a formula, which needs parentheses on a line
 
@@ -47,7 +51,7 @@ _OPERATION = r"[^\w.]"  # in a part of a formula, which needs parentheses on a l
 class Style(NamedTuple):
     """What a style of paragraphs says: heading (level from 1 on, 0 for none), kind, numbering.
 
-    kind: "code", "quote" or "".
+    kind: "title", "code", "quote" or "".
     """
 
     heading: int = 0
@@ -59,7 +63,7 @@ class WordReader:
     """Reads the text of one Word file. title: the first paragraph in the style Title."""
 
     def __init__(self, archive: Archive, name: str) -> None:
-        self.archive, self.name = archive, name
+        self.archive = archive
         self.relations = archive.relations(name)
         parts = {one.kind: one.target for one in self.relations.values()}
         self.styles = read_styles(archive.tree(parts.get("styles", "")))
@@ -74,11 +78,6 @@ class WordReader:
         self.title = ""
         self.after: list[Node] = []  # notes and text boxes of the paragraph that is being read
         self.in_note = False
-
-    def blocks(self) -> list[Node]:
-        """Return the text of the file."""
-        body = self.archive.tree(self.name).find("body")
-        return self.blocks_of(body) if body is not None else []
 
     def blocks_of(self, parent: Element) -> list[Node]:
         """Return the paragraphs, lists and tables of the body, a cell, a note or a text box."""
@@ -96,42 +95,26 @@ class WordReader:
             elif child.tag in WRAPPERS:
                 yield from self.parts_of(chosen(child))
 
-    def paragraph(self, paragraph: Element) -> Iterator[Node | Item]:
+    def paragraph(self, one: Element) -> Iterator[Node | Item]:
         """Yield a paragraph, and behind it the notes and text boxes that belong to it."""
         outer, self.after = self.after, []
-        properties = paragraph.find("pPr")
-        style_id = value(properties, "pStyle")
-        style = self.styles.get(style_id, Style())
-        level = value(properties, "outlineLvl")
-        heading = int(level) % 9 + 1 if re.fullmatch("[0-8]", level) else style.heading
-        pieces = list(self.pieces(paragraph, (), ""))
-        if heading or style.kind == "code":
-            pieces = [without_emphasis(piece) for piece in pieces]
-        text = "".join(piece.text for piece in pieces)
+        properties = one.find("pPr")
+        style = self.styles.get(value(properties, "pStyle"), Style())
+        level = number_of(value(properties, "outlineLvl"), BODY_LEVEL)
+        heading = level + 1 if level < BODY_LEVEL else style.heading
+        pieces = list(self.pieces(one, (), ""))
+        blocks = paragraph(pieces, heading, style.kind)
+        if style.kind == "title" and not self.title:
+            self.title = "".join(piece.text for piece in pieces)
         after, self.after = self.after, outer
-        if not text.strip():
-            yield from [element("pre", "")] if style.kind == "code" else []
-        elif heading:
-            if style.heading and not self.title and style_id.lower() == "title":
-                self.title = text
-            yield element(f"h{min(heading, 6)}", *line(pieces))
-        elif style.kind == "code":
-            yield element("pre", text)
-        elif style.kind == "quote":
-            yield element("blockquote", element("p", *line(pieces)))
-        elif item := self.item(properties, style):
-            yield item._replace(blocks=[element("p", *line(pieces)), *after])
-            after = []
-        else:
-            yield element("p", *line(pieces))
-        yield from after
+        item = self.item(properties, style) if blocks and blocks[0].tag == "p" else None
+        yield from [item._replace(blocks=[*blocks, *after])] if item else [*blocks, *after]
 
     def item(self, properties: Element | None, style: Style) -> Item | None:
         """Return the item of a list that a paragraph is, still without its text."""
         numbering = properties.find("numPr") if properties is not None else None
         number_id = value(numbering, "numId") or style.numbering[0]
-        level = value(numbering, "ilvl") or style.numbering[1]
-        depth = int(level) if re.fullmatch("[0-8]", level) else 0
+        depth = number_of(value(numbering, "ilvl") or style.numbering[1], 0, MAX_LEVEL)
         if number_id not in self.levels:
             return None
         start, is_numbered = self.levels[number_id].get(depth, (1, False))
@@ -139,7 +122,7 @@ class WordReader:
             return Item(depth, 0, [])
         count = self.counts.get((number_id, depth), start - 1) + 1
         self.counts[number_id, depth] = count
-        for deeper in range(depth + 1, 9):
+        for deeper in range(depth + 1, MAX_LEVEL + 1):
             self.counts.pop((number_id, deeper), None)
         return Item(depth, count, [])
 
@@ -232,13 +215,13 @@ class WordReader:
             if row.tag != "tr" or row.find("trPr/del") is not None:
                 continue
             before = value(row.find("trPr"), "gridBefore")
-            cells: list[list[Node]] = [[]] * columns(before, 0)
+            cells: list[list[Node]] = [[]] * number_of(before, 0, MAX_SPAN)
             for cell in cells_of(row):
                 properties = cell.find("tcPr")
                 merge = properties.find("vMerge") if properties is not None else None
                 is_merged = merge is not None and merge.get("val", "continue") == "continue"
                 cells.append([] if is_merged else self.blocks_of(cell))
-                cells += [[]] * (columns(value(properties, "gridSpan"), 1) - 1)
+                cells += [[]] * (number_of(value(properties, "gridSpan"), 1, MAX_SPAN) - 1)
             yield cells
 
 
@@ -249,11 +232,6 @@ def cells_of(row: Element) -> Iterator[Element]:
             yield child
         elif child.tag in WRAPPERS:
             yield from cells_of(child)
-
-
-def columns(number: str, default: int) -> int:
-    """Return how many columns of a table a property says, within reason."""
-    return min(int(number), MAX_SPAN) if re.fullmatch(r"[1-9]\d{0,3}", number) else default
 
 
 def link_target(field: str) -> str:
@@ -313,15 +291,14 @@ def read_style(style_id: str, elements: dict[str, Element]) -> Style:
         if style is None:
             break
         name = value(style, "name").lower()
-        level = value(style.find("pPr"), "outlineLvl")
+        level = number_of(value(style.find("pPr"), "outlineLvl"), BODY_LEVEL)
         if match := re.fullmatch(r"heading ([1-9])", name):
             heading = heading or int(match[1])
-        elif re.fullmatch("[0-8]", level):
-            heading = heading or int(level) + 1
+        elif level < BODY_LEVEL:
+            heading = heading or level + 1
         elif name == "title":
             heading = heading or 1
-        if not kind:
-            kind = "code" if re.match(_CODE, name) else "quote" if re.match(_QUOTE, name) else ""
+        kind = kind or next((one for one, names in KINDS.items() if re.match(names, name)), "")
         numbers = style.find("pPr/numPr")
         if numbering is None and numbers is not None:
             numbering = value(numbers, "numId"), value(numbers, "ilvl") or "0"
@@ -338,10 +315,9 @@ def read_numbering(root: Element) -> dict[str, dict[int, tuple[int, bool]]]:
         base = abstract.get(value(number, "abstractNumId"))
         overrides = [one for override in number.findall("lvlOverride") for one in override]
         for level in [*(base if base is not None else ()), *overrides]:
-            depth, start = level.get("ilvl", ""), value(level, "start")
-            if level.tag == "lvl" and re.fullmatch("[0-8]", depth):
+            if level.tag == "lvl":
                 is_numbered = value(level, "numFmt") not in ("bullet", "none", "")
-                first = int(start) if re.fullmatch(r"\d{1,6}", start) else 1
-                levels[int(depth)] = first, is_numbered
+                start = number_of(value(level, "start"), 1)
+                levels[number_of(level.get("ilvl"))] = start, is_numbered
         lists[number.get("numId", "")] = levels
     return lists

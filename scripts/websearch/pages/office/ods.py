@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from websearch.pages.office.odt import number_of
+from websearch.pages.office.archive import number_of
 from websearch.pages.office.sheets import MAX_COLUMNS, SheetWriter
 from websearch.pages.office.xlsx import number_text
 
@@ -34,7 +34,7 @@ def read_sheets(archive: Archive, writer: MarkdownWriter) -> Document:
                 hidden.add(part.get("name", ""))
         elif part.tag == "table-row":
             cells = read_row(part, sheets)
-            repeats = number_of(part.get("number-rows-repeated", ""), 1)
+            repeats = number_of(part.get("number-rows-repeated"), 1)
             for more in range(repeats if cells else 0):
                 if not sheets.add_row(number + more, cells):
                     break
@@ -51,7 +51,7 @@ def read_row(row: Element, sheets: SheetWriter) -> Row:
     cells: Row = {}
     column = 0
     for cell in row:
-        repeats = number_of(cell.get("number-columns-repeated", ""), 1)
+        repeats = number_of(cell.get("number-columns-repeated"), 1)
         text = cell_text(cell) if cell.tag == "table-cell" else ""
         if text:
             link = next(cell.iter("a"), None)

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import itertools
 import re
 from typing import NamedTuple
 
+from websearch.pages.office.archive import number_of
 from websearch.pages.office.blocks import (
     Item,
     Piece,
     element,
     has_text,
-    line,
+    paragraph,
     table,
     with_code,
     with_lists,
-    without_emphasis,
 )
 
 TYPE_CHECKING = False
@@ -56,11 +55,8 @@ class Style(NamedTuple):
 class OpenTextReader:
     """Reads a text or a presentation. title: the first paragraph in the style Title, or slide."""
 
-    def __init__(self, archive: Archive) -> None:
+    def __init__(self, archive: Archive, content: Element) -> None:
         self.archive = archive
-        content = archive.tree("content.xml")
-        body = content.find("body")
-        self.body = next(iter(body), None) if body is not None else None
         roots = (archive.tree("styles.xml"), content)
         named = [one for root in roots for tag in ("style", "list-style") for one in root.iter(tag)]
         self.elements = {(one.tag, one.get("name", "")): one for one in named}
@@ -68,16 +64,7 @@ class OpenTextReader:
         self.title = ""
         self.counts: dict[str, int] = {}  # of the items of lists that others may go on with
         self.after: list[Node] = []  # notes and text boxes of the paragraph that is being read
-        self.note_number = 0
-
-    def blocks(self) -> list[Node]:
-        """Return the text of the file."""
-        if self.body is None:
-            return []
-        if self.body.tag == "presentation":
-            pages = enumerate(self.body.iterfind("page"), 1)
-            return [block for number, page in pages for block in self.page(page, number)]
-        return self.blocks_of(self.body)
+        self.note_number = self.slide_number = 0
 
     def blocks_of(self, parent: Iterable[Element]) -> list[Node]:
         """Return the paragraphs, lists and tables of the body, a cell, a note or a text box."""
@@ -92,34 +79,27 @@ class OpenTextReader:
                 yield from self.paragraph(child)
             elif child.tag == "list":
                 yield from self.items(child, 0, child.get("style-name", ""))
+            elif child.tag == "page":
+                yield from self.slide(child)
             elif child.tag == "table":
                 yield from table(list(self.rows(child)))
             elif child.tag not in LEFT_OUT and child.get("display") != "none":
                 yield from self.parts_of(child)
 
-    def paragraph(self, paragraph: Element) -> Iterator[Node]:
+    def paragraph(self, one: Element) -> Iterator[Node]:
         """Yield a paragraph or heading, and behind it the notes and text boxes in it."""
         outer, self.after = self.after, []
-        style = self.style(paragraph.get("style-name", ""))
-        pieces = [] if style.is_hidden else list(self.pieces(paragraph, ()))
-        after, self.after = self.after, outer
-        text = "".join(piece.text for piece in pieces)
-        names = " ".join(style.names)
+        style = self.style(one.get("style-name", ""))
+        pieces = [] if style.is_hidden else list(self.pieces(one, ()))
         is_title = "Title" in style.names
-        level = paragraph.get("outline-level", "1") if paragraph.tag == "h" else ""
-        depth = int(level) if re.fullmatch("[1-9]", level) else style.level or int(is_title)
-        if not text.strip():
-            yield from [element("pre", "")] if re.search(_CODE, names) else []
-        elif depth:
-            self.title = self.title or (text if is_title else "")
-            yield element(f"h{min(depth, 6)}", *line(map(without_emphasis, pieces)))
-        elif re.search(_CODE, names):
-            yield element("pre", text)
-        elif re.search(_QUOTE, names):
-            yield element("blockquote", element("p", *line(pieces)))
-        else:
-            yield element("p", *line(pieces))
-        yield from after
+        if is_title and not self.title:
+            self.title = "".join(piece.text for piece in pieces)
+        level = number_of(one.get("outline-level"), 1) if one.tag == "h" else style.level
+        names = " ".join(style.names)
+        kind = "code" if re.search(_CODE, names) else "quote" if re.search(_QUOTE, names) else ""
+        yield from paragraph(pieces, level or int(is_title), kind)
+        yield from self.after
+        self.after = outer
 
     def style(self, name: str) -> Style:
         """Return a style with what it takes from its parents."""
@@ -142,8 +122,7 @@ class OpenTextReader:
                         marks["sub" if is_low else "sup"] = None
                     is_hidden = is_hidden or properties.get("display") == "none"
                 parent = style.get("parent-style-name", "")
-            depth = int(level) if re.fullmatch("[1-9]", level) else 0
-            self.styles[name] = Style(tuple(names), tuple(marks), is_hidden, depth)
+            self.styles[name] = Style(tuple(names), tuple(marks), is_hidden, number_of(level))
         return self.styles[name]
 
     def items(self, parent: Element, level: int, style_name: str) -> Iterator[Item]:
@@ -152,14 +131,14 @@ class OpenTextReader:
         sign = next((one for one in (style if style is not None else ())
                      if one.get("level") == str(level + 1)), None)  # fmt: skip
         is_numbered = sign is not None and sign.tag.endswith("number") and sign.get("num-format")
-        start = number_of(sign.get("start-value", "") if sign is not None else "", 1)
+        start = number_of(sign.get("start-value"), 1) if sign is not None else 1
         goes_on = parent.get("continue-numbering") == "true" or parent.get("continue-list")
         count = self.counts.get(f"{style_name} {level}", start - 1) if goes_on else start - 1
         for child in parent:
             parts = [one for one in child if one.tag not in ("list", "number")]
             blocks = self.blocks_of(parts)
             if any(map(has_text, blocks)):
-                count = number_of(child.get("start-value", ""), count + 1)
+                count = number_of(child.get("start-value"), count + 1)
                 is_header = child.tag == "list-header"
                 yield Item(level, count if is_numbered and not is_header else 0, blocks)
             for inner in child.iterfind("list"):
@@ -179,7 +158,7 @@ class OpenTextReader:
         """Yield the pieces of an element in a line."""
         tag = child.tag
         if tag == "s":
-            yield Piece(" " * min(number_of(child.get("c", ""), 1), MAX_BLANKS), marks)
+            yield Piece(" " * number_of(child.get("c"), 1, MAX_BLANKS), marks)
         elif tag in ("tab", "line-break"):
             yield Piece(" " if tag == "tab" else "\n", marks)
         elif tag == "span":
@@ -211,16 +190,15 @@ class OpenTextReader:
                 cells: list[list[Node]] = []
                 for cell in row:
                     if cell.tag in ("table-cell", "covered-table-cell"):
-                        repeats = number_of(cell.get("number-columns-repeated", ""), 1)
+                        repeats = number_of(cell.get("number-columns-repeated"), 1, MAX_REPEATS)
                         blocks = self.blocks_of(cell) if cell.tag == "table-cell" else []
-                        cells += itertools.repeat(blocks, min(repeats, MAX_REPEATS))
-                repeats = number_of(row.get("number-rows-repeated", ""), 1)
-                yield from itertools.repeat(cells, min(repeats, MAX_REPEATS))
+                        cells += [blocks] * repeats
+                repeats = number_of(row.get("number-rows-repeated"), 1, MAX_REPEATS)
+                yield from [cells] * repeats
 
-    def page(self, page: Element, number: int) -> Iterator[Node]:
+    def slide(self, page: Element) -> Iterator[Node]:
         """Yield the heading of a slide, its text, and the notes of its speaker."""
-        if self.archive.is_late():
-            return
+        self.slide_number += 1
         titles = [one for one in page if one.get("class") == "title"]
         words = " ".join(text for one in titles for text in one.itertext())
         title = " ".join(words.split())
@@ -228,15 +206,10 @@ class OpenTextReader:
         notes = [block for one in page.iterfind("notes") for block in self.blocks_of(one)]
         blocks = self.blocks_of(one for one in page if one not in titles and one.tag != "notes")
         if title or any(map(has_text, (*blocks, *notes))):
-            yield element("h2", title or f"Slide {number}")
+            yield element("h2", title or f"Slide {self.slide_number}")
         yield from blocks
         if any(map(has_text, notes)):
             yield element("blockquote", element("p", element("strong", "Notes")), *notes)
-
-
-def number_of(text: str, default: int) -> int:
-    """Return a number from 0 on of an attribute; default if it is none, or is not set."""
-    return int(text) if re.fullmatch(r"\d{1,9}", text) else default
 
 
 def squeezed(text: str | None) -> str:

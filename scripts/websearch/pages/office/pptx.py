@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import itertools
-import re
 
-from websearch.pages.office.archive import address_of
+from websearch.pages.office.archive import address_of, number_of
 from websearch.pages.office.blocks import (
     Item,
     Piece,
@@ -28,27 +27,25 @@ MAX_CHART_ROWS = 200  # of the data of one chart
 TITLES = ("title", "ctrTitle")
 FURNITURE = ("dt", "ftr", "sldNum", "hdr", "sldImg")  # placeholders that stand on every slide
 LISTS = ("", "body", "obj")  # placeholders whose paragraphs are items of a list
-FAR = 10**9  # of a shape without a place
 
 
 class SlideReader:
     """Reads the slides of one PowerPoint file. title: that of the first slide."""
 
     def __init__(self, archive: Archive, name: str) -> None:
-        self.archive, self.name = archive, name
+        self.archive = archive
+        self.slides = archive.relations(name)
         self.title = ""
         self.relations: dict[str, Relation] = {}  # of the slide that is read
 
-    def blocks(self) -> list[Node]:
+    def blocks_of(self, presentation: Element) -> list[Node]:
         """Return the text of the slides in their order."""
-        slides = self.archive.relations(self.name)
         blocks: list[Node] = []
-        ids = [one.get("r:id", "") for one in self.archive.tree(self.name).iter("sldId")]
-        for number, slide in enumerate(ids, 1):
+        for number, slide in enumerate(presentation.iter("sldId"), 1):
             if self.archive.is_late():
                 break
-            if slide in slides:
-                blocks += self.slide(slides[slide].target, number)
+            if relation := self.slides.get(slide.get("r:id", "")):
+                blocks += self.slide(relation.target, number)
         return blocks
 
     def slide(self, name: str, number: int) -> Iterator[Node]:
@@ -116,8 +113,7 @@ class SlideReader:
             block = element("p", *line(self.pieces(paragraph)))
             properties = paragraph.find("pPr")
             signs = {one.tag for one in properties} if properties is not None else set()
-            level = properties.get("lvl", "0") if properties is not None else "0"
-            depth = int(level) if re.fullmatch("[0-8]", level) else 0
+            depth = number_of(properties.get("lvl"), 0, 8) if properties is not None else 0
             counts = {one: count for one, count in counts.items() if one <= depth}
             if "buAutoNum" in signs:
                 counts[depth] = counts.get(depth, 0) + 1
@@ -168,9 +164,7 @@ def position(shape: Element) -> tuple[int, int]:
     offset = shape.find(".//off")
     if offset is None or placeholder(shape) is not None:
         return (0, 0)
-    numbers = [offset.get(name, "") for name in ("y", "x")]
-    down, right = (int(text) if re.fullmatch(r"-?\d{1,15}", text) else FAR for text in numbers)
-    return down, right
+    return number_of(offset.get("y")), number_of(offset.get("x"))
 
 
 def texts(parent: Element) -> Iterator[str]:
@@ -205,9 +199,4 @@ def chart_blocks(chart: Element) -> list[Node]:
 def values(series: Element, *names: str) -> dict[int, str]:
     """Return the values of a series of a chart by their places."""
     points = itertools.chain(*(series.iterfind(f"{name}//pt") for name in names))
-    found: dict[int, str] = {}
-    for point in points:
-        index, text = point.get("idx", ""), point.findtext("v") or ""
-        if re.fullmatch(r"\d{1,6}", index) and text:
-            found.setdefault(int(index), text)
-    return found
+    return {number_of(point.get("idx")): point.findtext("v") or "" for point in points}

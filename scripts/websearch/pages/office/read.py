@@ -12,10 +12,10 @@ from websearch.pages.office.blocks import element
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
     from xml.etree.ElementTree import Element
 
     from websearch.common import Document
-    from websearch.html_tree import Node
 
 OLE_START = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 # Where the main part of an Office Open XML file stands if the file does not say it.
@@ -68,25 +68,24 @@ def read_archive(archive: Archive, writer: MarkdownWriter) -> Document | None:
     main = main or next(filter(archive.parts.__contains__, MAIN_PARTS), "")
     if main.endswith(".bin"):
         raise unreadable("a binary Excel file (.xlsb), which cannot be read here", HINT)
-    kind = archive.root_name(main)
-    if kind not in ("document", "workbook", "presentation"):
-        return None
+    root = archive.tree(main)
     fields = core_properties(archive)
-    if kind == "workbook":
+    if root.tag == "workbook":
         from websearch.pages.office.xlsx import read_workbook
 
-        return fields | read_workbook(archive, main, writer)
-    if kind == "document":
+        return fields | read_workbook(archive, main, root, writer)
+    reader: Any
+    if root.tag == "document":
         from websearch.pages.office.docx import WordReader
 
-        word = WordReader(archive, main)
-        blocks, title = word.blocks(), word.title
-    else:
+        reader, content = WordReader(archive, main), root.find("body")
+    elif root.tag == "presentation":
         from websearch.pages.office.pptx import SlideReader
 
-        slides = SlideReader(archive, main)
-        blocks, title = slides.blocks(), slides.title
-    return {**written(blocks, writer), **fields, "title": fields["title"] or title}
+        reader, content = SlideReader(archive, main), root
+    else:
+        return None
+    return written(reader, content, fields, writer)
 
 
 def read_open_document(archive: Archive, writer: MarkdownWriter) -> Document | None:
@@ -101,14 +100,18 @@ def read_open_document(archive: Archive, writer: MarkdownWriter) -> Document | N
         return fields | read_sheets(archive, writer)
     from websearch.pages.office.odt import OpenTextReader
 
-    reader = OpenTextReader(archive)
-    blocks = reader.blocks()
-    return {**written(blocks, writer), **fields, "title": fields["title"] or reader.title}
+    content = archive.tree("content.xml")
+    body = content.find("body")
+    return written(OpenTextReader(archive, content), body, fields, writer)
 
 
-def written(blocks: list[Node], writer: MarkdownWriter) -> Document:
-    """Return blocks as Markdown, and whether it was too long."""
-    return {"text": writer.markdown(element("div", *blocks)), "cut": writer.cut}
+def written(
+    reader: Any, content: Element | None, fields: Document, writer: MarkdownWriter
+) -> Document:
+    """Return what a reader makes of the content of a file, and the title that it found."""
+    blocks = reader.blocks_of(content if content is not None else [])
+    text = writer.markdown(element("div", *blocks))
+    return {**fields, "title": fields["title"] or reader.title, "text": text, "cut": writer.cut}
 
 
 def ole_kind(data: bytes) -> str:

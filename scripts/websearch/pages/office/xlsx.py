@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import re
 
-from websearch.pages.office.archive import address_of
+from websearch.pages.office.archive import address_of, number_of
 from websearch.pages.office.sheets import SheetWriter
 
 TYPE_CHECKING = False
@@ -28,9 +28,10 @@ _NOT_LETTERS = r'"[^"]*"|\\.|_.|\*.|\[(?!h+\]|m+\]|s+\])[^\]]*\]'  # of a format
 _ESCAPED = r"_x([0-9a-fA-F]{4})_"
 
 
-def read_workbook(archive: Archive, name: str, writer: MarkdownWriter) -> Document:
-    """Return text, note and cut of an Excel file."""
-    workbook = archive.tree(name)
+def read_workbook(
+    archive: Archive, name: str, workbook: Element, writer: MarkdownWriter
+) -> Document:
+    """Return text, note and cut of an Excel file. name, workbook: its main part."""
     relations = archive.relations(name)
     parts = {one.kind: one.target for one in relations.values()}
     properties = workbook.find("workbookPr")
@@ -67,8 +68,7 @@ class CellReader:
         """Yield the rows of a sheet with their numbers, and in them the cells that have a value."""
         number = 0
         for row in self.archive.elements(name, "row"):
-            said = row.get("r", "")
-            number = int(said) if re.fullmatch(r"\d{1,7}", said) else number + 1
+            number = number_of(row.get("r"), number + 1)
             column = -1
             cells: Row = {}
             for cell in row:
@@ -98,15 +98,15 @@ class CellReader:
             return string(found) if found is not None else ""
         text = cell.findtext("v") or ""
         if kind == "s":
-            is_known = text.isdecimal() and len(text) < 8 and int(text) < len(self.strings)
-            return self.strings[int(text)] if is_known else ""
+            index = number_of(text, len(self.strings))
+            return self.strings[index] if index < len(self.strings) else ""
         if kind == "b":
             return {"1": "TRUE", "0": "FALSE"}.get(text, text)
         if kind != "n":  # text of a formula, an error, a date
             return plain(text)
-        style = cell.get("s", "")
-        is_known = style.isdecimal() and len(style) < 6 and int(style) < len(self.formats)
-        return number_text(text, self.formats[int(style)] if is_known else "", self.first_day)
+        style = number_of(cell.get("s"))
+        kind = self.formats[style] if style < len(self.formats) else ""
+        return number_text(text, kind, self.first_day)
 
 
 def string(item: Element) -> str:
@@ -139,7 +139,7 @@ def read_formats(styles: Element) -> list[str]:
 def format_kind(number: str, code: str) -> str:
     """Return what the numbers of a format are; code: its definition, "" if it needs none."""
     if not code:
-        built_in = int(number) if re.fullmatch(r"\d{1,4}", number) else 0
+        built_in = number_of(number)
         if built_in in DATE_FORMATS:
             return "time" if built_in in (18, 19, 20, 21, 45, 46, 47) else "date"
         return "percent" if built_in in PERCENT_FORMATS else ""
