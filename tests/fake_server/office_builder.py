@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import io
 import zipfile
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 OFFICE = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
 CORE = "http://schemas.openxmlformats.org/package/2006/relationships/metadata/core-properties"
@@ -23,7 +27,7 @@ PROPERTIES = (
 )
 
 
-def archive(parts: dict[str, str | bytes], method: int = zipfile.ZIP_DEFLATED) -> bytes:
+def archive(parts: Mapping[str, str | bytes], method: int = zipfile.ZIP_DEFLATED) -> bytes:
     """A ZIP archive of these parts."""
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w", method) as written:
@@ -43,7 +47,7 @@ def relations(*targets: tuple[str, str]) -> str:
     return f'<Relationships xmlns="{OFFICE}">{entries}</Relationships>'
 
 
-def office_xml(main: str, text: str, parts: dict[str, str | bytes], properties: str) -> bytes:
+def office_xml(main: str, text: str, parts: Mapping[str, str | bytes], properties: str) -> bytes:
     """An Office Open XML file: its main part, and further ones."""
     return archive(
         {

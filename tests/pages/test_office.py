@@ -173,13 +173,15 @@ WORD = (
 )
 
 
+FOOTNOTE = f'<w:footnote w:id="2">{p("In May.")}</w:footnote>'
+WORD_PARTS = {"styles": STYLES, "numbering": NUMBERING, "footnotes": FOOTNOTE}
+
+
 class Word(unittest.TestCase):
     def test_what_each_part_of_a_file_becomes(self) -> None:
-        note = f'<w:footnote w:id="2">{p("In May.")}</w:footnote>'
-        parts = {"styles": STYLES, "numbering": NUMBERING, "footnotes": note}
         for name, body, expected in WORD:
             with self.subTest(name):
-                data = docx(body, links="https://a.example/b", **parts)
+                data = docx(body, links="https://a.example/b", **WORD_PARTS)
                 self.assertEqual(text_of(data), expected)
 
     def test_what_a_file_says_about_itself(self) -> None:
@@ -201,6 +203,7 @@ CHART = (
 CHART = f'<c:chartSpace xmlns:c="c" xmlns:a="a">{CHART}</c:chartSpace>'
 NOTES = f"<p:notes {office.PREFIXES}><p:cSld><p:spTree>{shape('Say this.', kind='body')}"
 NOTES = f"{NOTES}{shape('7', kind='sldNum')}</p:spTree></p:cSld></p:notes>"
+SLIDE_PARTS = {"chart/chart1": CHART, "notesSlide/notes1": NOTES}
 CELL = "<a:tc><a:txBody><a:p><a:r><a:t>{}</a:t></a:r></a:p></a:txBody></a:tc>"
 GRID = "".join(
     f"<a:tr>{CELL.format(day)}{CELL.format(fog)}</a:tr>"
@@ -247,8 +250,7 @@ class PowerPoint(unittest.TestCase):
 
     def test_charts_and_notes_stand_below_the_text_of_their_slide(self) -> None:
         frame = '<p:graphicFrame><c:chart xmlns:c="c" r:id="rId1"/></p:graphicFrame>'
-        parts = {"chart/chart1": CHART, "notesSlide/notes1": NOTES}
-        text = text_of(pptx(shape("Fog", kind="title") + frame, shape("last"), parts=parts))
+        text = text_of(pptx(shape("Fog", kind="title") + frame, shape("last"), parts=SLIDE_PARTS))
         notes = "> **Notes**\n>\n> Say this."
         chart = "**Fog**\n\n|  | Days |\n| --- | --- |\n| May | 61 |"
         self.assertEqual(text, f"## Fog\n\n{chart}\n\n{notes}\n\n## Slide 2\n\nlast\n\n{notes}")
@@ -282,6 +284,9 @@ VALUES = (
 STRINGS = "<si><t>one</t></si><si><r><t>two </t></r><r><t>words</t></r><rPh><t>tsu</t></rPh></si>"
 
 
+EXCEL_PARTS = {"styles": EXCEL_STYLES, "sharedStrings": STRINGS}
+
+
 class Excel(unittest.TestCase):
     def test_values_are_shown_as_a_person_sees_them(self) -> None:
         for xml, expected in VALUES:
@@ -289,7 +294,7 @@ class Excel(unittest.TestCase):
                 row = (
                     f'<sheetData><row>{xml}<c t="inlineStr"><is><t>x</t></is></c></row></sheetData>'
                 )
-                text = text_of(xlsx(row, styles=EXCEL_STYLES, sharedStrings=STRINGS))
+                text = text_of(xlsx(row, **EXCEL_PARTS))
                 self.assertEqual(text.split("\n")[2], f"| {expected} | x |")
         sheet = '<sheetData><row><c s="1"><v>0</v></c></row></sheetData>'
         data = xlsx(sheet, styles=EXCEL_STYLES, workbook='<workbookPr date1904="1"/>')

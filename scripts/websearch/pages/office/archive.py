@@ -8,6 +8,7 @@ from __future__ import annotations
 import io
 import posixpath
 import re
+import struct
 import time
 import zipfile
 import zlib
@@ -31,14 +32,13 @@ MAX_RATIO, RATIO_FREE = 300, 1_000_000  # a part below the second number of byte
 MAX_ELEMENTS = 600_000  # of one part that are in memory at once: some 150 MB
 MAX_DEPTH = 100  # of elements in each other; a table in a table in a text box has 30
 CHUNK = 65_536  # unpacked bytes between two looks at the clock
-ENCRYPTED_FLAG = 1
 DAMAGED = "The file is damaged; some of its text is missing."
 LATE = "The time for this file was over; some of its text is missing."
 TOO_LARGE = "The file is larger than what is read of one; some of its text is missing."
 # What a damaged archive makes zipfile raise.
 DAMAGE = (
     zipfile.BadZipFile, zlib.error, OSError, EOFError, RuntimeError, ValueError, LookupError,
-    OverflowError,
+    OverflowError, struct.error,
 )  # fmt: skip
 _DELETE_NO_TEXT = str.maketrans("", "", NO_TEXT)
 
@@ -129,6 +129,11 @@ class Archive:
         """Return the root of a part of XML; an empty element if there is none."""
         return next(self.elements(name), Element(""))
 
+    def part(self, name: str, kind: str) -> str:
+        """Return the name of the part of a kind that a part refers to, or ""."""
+        relations = self.relations(name).values()
+        return next((relation.target for relation in relations if relation.kind == kind), "")
+
     def relations(self, name: str) -> dict[str, Relation]:
         """Return what a part refers to, by the ids that it uses for that; "" is the file itself."""
         folder, base = posixpath.split(name)
@@ -140,6 +145,15 @@ class Archive:
             kind = get("Type", "").rpartition("/")[2]
             found[get("Id", "")] = Relation(kind, target, is_external)
         return found
+
+
+def children(parent: Element) -> Iterator[Element]:
+    """Yield what an element shows: of alternatives for several programs, the first."""
+    for child in parent:
+        if child.tag == "AlternateContent":
+            yield from next(iter(child), ())
+        else:
+            yield child
 
 
 def address_of(relations: dict[str, Relation], link: Element, anchor: str = "") -> str:

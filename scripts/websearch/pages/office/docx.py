@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from websearch.pages.office.archive import address_of, number_of
+from websearch.pages.office.archive import address_of, children, number_of
 from websearch.pages.office.blocks import (
     Item,
     Piece,
@@ -28,9 +28,7 @@ BODY_LEVEL = 9  # in the outline, of text that is no heading
 MAX_SPAN = 63  # columns; Word allows so many
 MAX_BASES = 20  # styles that a style is based on, one on the other
 # What shows only what it holds, and what tracked changes have taken away or moved elsewhere.
-WRAPPERS = frozenset(
-    "ins moveTo sdt sdtContent smartTag customXml dir bdo oMath oMathPara AlternateContent".split()
-)
+WRAPPERS = frozenset("ins moveTo sdt sdtContent smartTag customXml dir bdo oMath oMathPara".split())
 GONE = frozenset(("del", "moveFrom", "pPr", "rPr", "rt", "delText"))
 MARKS = {"b": "strong", "i": "em", "strike": "del", "dstrike": "del"}
 RAISED = {"superscript": "sup", "subscript": "sub"}
@@ -51,7 +49,7 @@ _OPERATION = r"[^\w.]"  # in a part of a formula, which needs parentheses on a l
 class Style(NamedTuple):
     """What a style of paragraphs says: heading (level from 1 on, 0 for none), kind, numbering.
 
-    kind: "title", "code", "quote" or "".
+    kind: a key of KINDS, or "".
     """
 
     heading: int = 0
@@ -65,11 +63,10 @@ class WordReader:
     def __init__(self, archive: Archive, name: str) -> None:
         self.archive = archive
         self.relations = archive.relations(name)
-        parts = {one.kind: one.target for one in self.relations.values()}
-        self.styles = read_styles(archive.tree(parts.get("styles", "")))
-        self.levels = read_numbering(archive.tree(parts.get("numbering", "")))
+        self.styles = read_styles(archive.tree(archive.part(name, "styles")))
+        self.levels = read_numbering(archive.tree(archive.part(name, "numbering")))
         self.notes = {
-            kind: {note.get("id"): note for note in archive.tree(parts.get(f"{kind}s", ""))}
+            kind: {note.get("id"): note for note in archive.tree(archive.part(name, f"{kind}s"))}
             for kind in ("footnote", "endnote")
         }
         self.counts: dict[tuple[str, int], int] = {}  # numbers of lists that were written last
@@ -85,7 +82,7 @@ class WordReader:
 
     def parts_of(self, parent: Element) -> Iterator[Node | Item]:
         """Yield the same, each item of a list for itself."""
-        for child in parent:
+        for child in children(parent):
             if child.tag == "p":
                 if self.archive.is_late():
                     return
@@ -93,7 +90,7 @@ class WordReader:
             elif child.tag == "tbl":
                 yield from table(list(self.rows(child)))
             elif child.tag in WRAPPERS:
-                yield from self.parts_of(chosen(child))
+                yield from self.parts_of(child)
 
     def paragraph(self, one: Element) -> Iterator[Node | Item]:
         """Yield a paragraph, and behind it the notes and text boxes that belong to it."""
@@ -128,7 +125,7 @@ class WordReader:
 
     def pieces(self, parent: Element, marks: tuple[str, ...], target: str) -> Iterator[Piece]:
         """Yield the pieces of a line: of a paragraph, or of what stands in one."""
-        for child in parent:
+        for child in children(parent):
             tag = child.tag
             if tag == "r":
                 if not is_on(child.find("rPr"), "vanish"):
@@ -147,7 +144,7 @@ class WordReader:
             elif tag == "txbxContent":
                 self.after += self.blocks_of(child)
             elif tag not in GONE:
-                yield from self.inner(chosen(child), parent, marks, target)
+                yield from self.inner(child, parent, marks, target)
 
     def inner(
         self, child: Element, parent: Element, marks: tuple[str, ...], target: str
@@ -211,7 +208,7 @@ class WordReader:
         """Yield the rows of a table; a cell that is merged with others is the first of them."""
         for row in parent:
             if row.tag in WRAPPERS:
-                yield from self.rows(chosen(row))
+                yield from self.rows(row)
             if row.tag != "tr" or row.find("trPr/del") is not None:
                 continue
             before = value(row.find("trPr"), "gridBefore")
@@ -261,13 +258,6 @@ def run_marks(run: Element) -> tuple[str, ...]:
     if raised:
         return (raised,)
     return tuple(dict.fromkeys(mark for name, mark in MARKS.items() if is_on(properties, name)))
-
-
-def chosen(parent: Element) -> Element:
-    """Return what is shown of an element: of alternatives, the first."""
-    if parent.tag != "AlternateContent":
-        return parent
-    return next(iter(parent), parent)
 
 
 def symbol(code: str) -> str:

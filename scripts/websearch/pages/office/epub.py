@@ -5,7 +5,6 @@ from __future__ import annotations
 import posixpath
 
 from websearch.pages.charsets import decode_page
-from websearch.pages.markdown import MarkdownWriter
 from websearch.pages.office.archive import part_name, unreadable
 from websearch.pages.page_tree import Page
 
@@ -13,7 +12,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
 
-    from websearch.common import Document
+    from websearch.pages.markdown import MarkdownWriter
     from websearch.pages.office.archive import Archive
 
 NO_CHAPTERS = ("cover", "toc")  # of a book's guide
@@ -21,31 +20,24 @@ CHAPTER_TYPE = "application/xhtml+xml"
 LOCKED = "a book under copy protection (DRM), which only its reader opens"
 
 
-def read_epub(archive: Archive, writer: MarkdownWriter) -> Document | None:
-    """Return what a book says of itself and the text of its chapters; None if it is no book."""
+def read_epub(archive: Archive, writer: MarkdownWriter) -> tuple[Element, str]:
+    """Return the element with what a book says of itself, and the text of its chapters."""
     rootfile = next(archive.tree("META-INF/container.xml").iter("rootfile"), None)
-    if rootfile is None:
-        return None
-    name = part_name("", rootfile.get("full-path", ""))
+    name = part_name("", rootfile.get("full-path", "") if rootfile is not None else "")
     package = archive.tree(name)
     names = chapters(package, posixpath.dirname(name))
-    protected = {
-        part_name("", one.get("URI", ""))
-        for one in archive.tree("META-INF/encryption.xml").iter("CipherReference")
-    }
+    encryption = archive.tree("META-INF/encryption.xml")
+    protected = {part_name("", one.get("URI", "")) for one in encryption.iter("CipherReference")}
     if protected.intersection(names):
         raise unreadable(LOCKED, "Look for another edition of it, or another source.")
+    writer.base = ""  # links between the chapters lead nowhere outside of the book
     texts = []
     for chapter in names:
         if archive.is_late():
             break
-        html, _ = decode_page(archive.read(chapter), "application/xhtml+xml")
-        texts.append(chapter_markdown(html, writer))
-    return {
-        **metadata(package),
-        "text": "\n\n".join(filter(None, texts)),
-        "cut": writer.cut,
-    }
+        html, _ = decode_page(archive.read(chapter), CHAPTER_TYPE)
+        texts.append(writer.markdown(Page(html).root))
+    return package, "\n\n".join(filter(None, texts))
 
 
 def chapters(package: Element, folder: str) -> list[str]:
@@ -66,26 +58,3 @@ def chapters(package: Element, folder: str) -> list[str]:
             names.append(name)
     names = list(dict.fromkeys(names))
     return [name for name in names if name not in left_out] or names
-
-
-def chapter_markdown(html: str, writer: MarkdownWriter) -> str:
-    """Return a chapter as Markdown; links between the chapters lead nowhere outside of the book."""
-    inner = MarkdownWriter("", writer.keep_links)
-    inner.room = writer.room
-    text = inner.markdown(Page(html).root)
-    writer.room, writer.cut = inner.room, inner.cut
-    return text
-
-
-def metadata(package: Element) -> Document:
-    """Return title, author, published and language of a book."""
-    texts: dict[str, list[str]] = {}
-    for one in package.iterfind("metadata//*"):
-        if one.text and one.text.strip():
-            texts.setdefault(one.tag, []).append(one.text.strip())
-    return {
-        "title": next(iter(texts.get("title", [])), ""),
-        "author": ", ".join(texts.get("creator", [])),
-        "published": next(iter(texts.get("date", [])), "")[:10],
-        "language": next(iter(texts.get("language", [])), ""),
-    }

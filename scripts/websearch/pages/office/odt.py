@@ -28,11 +28,11 @@ if TYPE_CHECKING:
 MAX_PARENTS = 20  # styles that a style is based on, one on the other
 MAX_REPEATS = 100  # of one row or cell of a table in a text
 MAX_BLANKS = 100  # that one element stands for
-# Changes that were made, comments, contents, indexes, how a word is spoken, and what is hidden.
+# Changes that were made, comments, how a word is spoken, templates of indexes, what is hidden.
 LEFT_OUT = frozenset(
     "tracked-changes annotation annotation-end ruby-text hidden-text hidden-paragraph forms "
-    "sequence-decls variable-decls user-field-decls table-of-content note-citation "
-    "table-column table-columns settings script title desc".split()
+    "sequence-decls variable-decls user-field-decls note-citation "
+    "table-column table-columns settings script title desc table-of-content-source".split()
 )
 BLOCKS = frozenset("p h list table section index-body text-box frame note-body".split())
 MARKS = {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 
-from websearch.pages.office.archive import address_of, number_of
+from websearch.pages.office.archive import address_of, children, number_of
 from websearch.pages.office.blocks import (
     Item,
     Piece,
@@ -71,9 +71,7 @@ class SlideReader:
         Placeholders come first, in their order; then the others, from the top down and from the
         left to the right.
         """
-        shapes = [one for one in parent if one.tag != "AlternateContent"] if parent else []
-        for choice in parent.iter("Choice") if parent is not None else []:
-            shapes += choice
+        shapes = children(parent) if parent is not None else ()
         ordered = sorted(shapes, key=lambda shape: (placeholder(shape) is None, *position(shape)))
         return [inner for shape in ordered
                 for inner in (self.shapes(shape) if shape.tag == "grpSp" else [shape])]  # fmt: skip

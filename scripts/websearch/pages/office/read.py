@@ -60,16 +60,18 @@ def read_archive(archive: Archive, writer: MarkdownWriter) -> Document | None:
     if "meta-inf/container.xml" in archive.parts:
         from websearch.pages.office.epub import read_epub
 
-        return read_epub(archive, writer)
+        package, text = read_epub(archive, writer)
+        fields = described(package, "creator", "date", "modified")
+        return {**fields, "text": text, "cut": writer.cut}
     if "content.xml" in archive.parts:
         return read_open_document(archive, writer)
-    main = next((one.target for one in archive.relations("").values()
-                 if one.kind == "officeDocument"), "")  # fmt: skip
+    main = archive.part("", "officeDocument")
     main = main or next(filter(archive.parts.__contains__, MAIN_PARTS), "")
     if main.endswith(".bin"):
         raise unreadable("a binary Excel file (.xlsb), which cannot be read here", HINT)
     root = archive.tree(main)
-    fields = core_properties(archive)
+    core = archive.tree(archive.part("", "core-properties"))
+    fields = described(core, "creator", "created", "modified")
     if root.tag == "workbook":
         from websearch.pages.office.xlsx import read_workbook
 
@@ -93,7 +95,7 @@ def read_open_document(archive: Archive, writer: MarkdownWriter) -> Document | N
     manifest = archive.tree("meta-inf/manifest.xml")
     if next(manifest.iter("encryption-data"), None) is not None:
         raise unreadable("an encrypted office file, which only its password opens", HINT)
-    fields = open_properties(archive)
+    fields = described(archive.tree("meta.xml"), "initial-creator", "creation-date", "date")
     if b"spreadsheet" in archive.read("mimetype"):
         from websearch.pages.office.ods import read_sheets
 
@@ -122,34 +124,22 @@ def ole_kind(data: bytes) -> str:
     return "an old office file, which cannot be read here"
 
 
-def core_properties(archive: Archive) -> Document:
-    """Return what an Office Open XML file says about itself."""
-    core = next((one.target for one in archive.relations("").values()
-                 if one.kind == "core-properties"), "")  # fmt: skip
-    return described(archive.tree(core), "creator", "created", "modified")
-
-
-def open_properties(archive: Archive) -> Document:
-    """Return what an OpenDocument file says about itself."""
-    return described(archive.tree("meta.xml"), "initial-creator", "creation-date", "date")
-
-
 def described(root: Element, author: str, created: str, modified: str) -> Document:
     """Return title, author, published, updated and language; the names of their elements vary."""
-    texts: dict[str, str] = {}
+    texts: dict[str, list[str]] = {}
     for one in root.iter():
-        if one.text and one.text.strip():
-            texts.setdefault(one.tag, one.text.strip())
+        if text := (one.text or "").strip():
+            texts.setdefault(one.tag, []).append(text)
     return {
-        "title": texts.get("title", ""),
-        "author": texts.get(author) or texts.get("creator", ""),
-        "published": day(texts.get(created, "")),
-        "updated": day(texts.get(modified, "")),
-        "language": texts.get("language", ""),
+        "title": texts.get("title", [""])[0],
+        "author": ", ".join(texts.get(author) or texts.get("creator", [])),
+        "published": day(texts.get(created, [""])[0]),
+        "updated": day(texts.get(modified, [""])[0]),
+        "language": texts.get("language", [""])[0],
     }
 
 
 def day(date: str) -> str:
-    """Return the day of a date such as 2024-01-31T12:00:00Z; "" for what is no date."""
-    match = re.match(r"(?:19|20)\d\d-[01]\d-[0-3]\d", date)
+    """Return the day of a date such as 2024-01-31T12:00:00Z, or less; "" for what is no date."""
+    match = re.match(r"(?:19|20)\d\d(?:-[01]\d(?:-[0-3]\d)?)?(?![0-9])", date)
     return match[0] if match and date not in TEMPLATE_DATES else ""

@@ -33,10 +33,9 @@ def read_workbook(
 ) -> Document:
     """Return text, note and cut of an Excel file. name, workbook: its main part."""
     relations = archive.relations(name)
-    parts = {one.kind: one.target for one in relations.values()}
     properties = workbook.find("workbookPr")
     is_1904 = properties is not None and properties.get("date1904") in ("1", "true")
-    reader = CellReader(archive, parts, dt.date(1904, 1, 1) if is_1904 else None)
+    reader = CellReader(archive, name, dt.date(1904, 1, 1) if is_1904 else None)
     sheets = SheetWriter(writer)
     for sheet in workbook.iter("sheet"):
         relation = relations.get(sheet.get("r:id", ""))
@@ -54,15 +53,15 @@ def read_workbook(
 class CellReader:
     """Reads cells: the texts that they share, their formats, and the day that they count from."""
 
-    def __init__(self, archive: Archive, parts: dict[str, str], first_day: dt.date | None) -> None:
+    def __init__(self, archive: Archive, workbook: str, first_day: dt.date | None) -> None:
         self.archive = archive
         self.first_day = first_day
         self.strings = []
-        for item in archive.elements(parts.get("sharedStrings", ""), "si"):
+        for item in archive.elements(archive.part(workbook, "sharedStrings"), "si"):
             self.strings.append(string(item))
             if len(self.strings) >= MAX_STRINGS:
                 break
-        self.formats = read_formats(archive.tree(parts.get("styles", "")))
+        self.formats = read_formats(archive.tree(archive.part(workbook, "styles")))
 
     def rows(self, name: str) -> Iterator[tuple[int, Row]]:
         """Yield the rows of a sheet with their numbers, and in them the cells that have a value."""
@@ -83,7 +82,7 @@ class CellReader:
         relations = self.archive.relations(name)
         links: dict[tuple[int, int], str] = {}
         if any(one.kind == "hyperlink" for one in relations.values()):
-            for link in self.archive.elements(name, "hyperlink"):
+            for link in self.archive.elements(name, "row", "hyperlink"):
                 place = re.match(r"([A-Za-z]{1,3})(\d{1,7})", link.get("ref", ""))
                 if place and len(links) < MAX_LINKS:
                     address = address_of(relations, link, link.get("location", ""))
