@@ -30,6 +30,8 @@ MAX_ENTRIES = 10_000  # of one archive; a book has a file for each chapter and p
 MAX_PART, MAX_UNPACKED = 200_000_000, 400_000_000
 MAX_RATIO, RATIO_FREE = 300, 1_000_000  # a part below the second number of bytes may have any ratio
 MAX_ELEMENTS = 600_000  # of one part that are in memory at once: some 150 MB
+MAX_CHARS = 20_000_000  # of text of these elements
+MAX_TOKEN = 5_000_000  # bytes of one tag; expat reads it again with each piece
 MAX_DEPTH = 100  # of elements in each other; a table in a table in a text box has 30
 CHUNK = 65_536  # unpacked bytes between two looks at the clock
 DAMAGED = "The file is damaged; some of its text is missing."
@@ -102,9 +104,15 @@ class Archive:
         self.notes[LATE] = None
         return True
 
-    def read(self, name: str) -> bytes:
-        """Return the bytes of a part; b"" if there is none."""
-        return b"".join(self.chunks(name))
+    def read(self, name: str, limit: int) -> bytes:
+        """Return the first bytes of a part; b"" if there is none."""
+        data = b""
+        for chunk in self.chunks(name):
+            data += chunk
+            if len(data) > limit:
+                self.notes[TOO_LARGE] = None
+                break
+        return data[:limit]
 
     def elements(self, name: str, *tags: str) -> Iterator[Element]:
         """Yield the elements of these names in a part of XML, each as soon as it is complete.
@@ -176,7 +184,7 @@ class XmlReader:
         self.root: Element | None = None
         self.problem = ""
         self.builder = TreeBuilder()
-        self.depth = self.count = 0
+        self.depth = self.count = self.chars = self.fed = 0
         self.ready: list[Element] = []
         self.names: dict[str, str] = {}  # of elements and attributes, without their namespaces
         parser = self.parser = expat.ParserCreate(namespace_separator=" ")
@@ -188,8 +196,11 @@ class XmlReader:
 
     def feed(self, data: bytes, is_last: bool = False) -> bool:
         """Read a piece of the XML; return whether more can be read."""
+        self.fed += len(data)
         try:
             self.parser.Parse(data, is_last)
+            if self.fed - self.parser.CurrentByteIndex > MAX_TOKEN:
+                raise XmlLimitError
         except XmlLimitError:
             self.problem = TOO_LARGE
         except (expat.ExpatError, ValueError, LookupError):  # an encoding that is unknown, too
@@ -222,10 +233,13 @@ class XmlReader:
         element = self.builder.end(self.names[name])
         if element.tag in self.tags:
             self.ready.append(element)
-            self.count = 0
+            self.count = self.chars = 0
 
     def text(self, text: str) -> None:
         """Add text without characters that writers of Markdown use as marks."""
+        self.chars += len(text)
+        if self.chars > MAX_CHARS:
+            raise XmlLimitError
         self.builder.data(text if text.isascii() else text.translate(_DELETE_NO_TEXT))
 
     def doctype(self, _name: str, _system: object, _public: object, has_definitions: bool) -> None:

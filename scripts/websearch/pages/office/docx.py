@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from typing import NamedTuple
 
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
 MAX_LEVEL = 8  # of a list; the first is 0
 BODY_LEVEL = 9  # in the outline, of text that is no heading
 MAX_SPAN = 63  # columns; Word allows so many
+MAX_INSTRUCTION = 4_000  # characters of a field's
+MAX_LEVELS = 20  # children of a definition of lists
 MAX_BASES = 20  # styles that a style is based on, one on the other
 # What shows only what it holds, and what tracked changes have taken away or moved elsewhere.
 WRAPPERS = frozenset("ins moveTo sdt sdtContent smartTag customXml dir bdo oMath oMathPara".split())
@@ -70,7 +73,8 @@ class WordReader:
             for kind in ("footnote", "endnote")
         }
         self.counts: dict[tuple[str, int], int] = {}  # numbers of lists that were written last
-        self.fields: list[str] = []  # the instructions of fields that are open
+        # The instructions of fields that are open, and the address that the text in them links to.
+        self.fields: list[tuple[str, str]] = []
         self.note_number = 0
         self.title = ""
         self.after: list[Node] = []  # notes and text boxes of the paragraph that is being read
@@ -179,15 +183,17 @@ class WordReader:
         """Open a field, such as a link, that spans several runs, add to what it is, or close it."""
         kind = part.get("fldCharType", "")
         if kind == "begin":
-            self.fields.append("")
+            self.fields.append(("", self.field_target()))
         elif kind == "end" and self.fields:
             self.fields.pop()
         elif part.tag == "instrText" and self.fields:
-            self.fields[-1] += part.text or ""
+            instruction, target = self.fields[-1]
+            instruction = (instruction + (part.text or ""))[:MAX_INSTRUCTION]
+            self.fields[-1] = instruction, link_target(instruction) or target
 
     def field_target(self) -> str:
-        """Return the address that the innermost link field leads to, or ""."""
-        return next(filter(None, map(link_target, reversed(self.fields))), "")
+        """Return the address that the text in the open fields links to, or ""."""
+        return self.fields[-1][1] if self.fields else ""
 
     def note(self, kind: str, note_id: str | None) -> Iterator[Piece]:
         """Yield the mark of a note; its text stands behind the paragraph."""
@@ -304,7 +310,7 @@ def read_numbering(root: Element) -> dict[str, dict[int, tuple[int, bool]]]:
         levels: dict[int, tuple[int, bool]] = {}
         base = abstract.get(value(number, "abstractNumId"))
         overrides = [one for override in number.findall("lvlOverride") for one in override]
-        for level in [*(base if base is not None else ()), *overrides]:
+        for level in [*itertools.islice(base if base is not None else (), MAX_LEVELS), *overrides]:
             if level.tag == "lvl":
                 is_numbered = value(level, "numFmt") not in ("bullet", "none", "")
                 start = number_of(value(level, "start"), 1)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import posixpath
 
 from websearch.pages.charsets import decode_page
+from websearch.pages.fetch import MAX_PAGE_BYTES
 from websearch.pages.office.archive import part_name, unreadable
 from websearch.pages.page_tree import Page
 
@@ -35,7 +36,7 @@ def read_epub(archive: Archive, writer: MarkdownWriter) -> tuple[Element, str]:
     for chapter in names:
         if archive.is_late():
             break
-        html, _ = decode_page(archive.read(chapter), CHAPTER_TYPE)
+        html, _ = decode_page(archive.read(chapter, MAX_PAGE_BYTES), CHAPTER_TYPE)
         texts.append(writer.markdown(Page(html).root))
     return package, "\n\n".join(filter(None, texts))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from typing import NamedTuple
 
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 
 MAX_PARENTS = 20  # styles that a style is based on, one on the other
 MAX_REPEATS = 100  # of one row or cell of a table in a text
+MAX_LEVELS = 20  # of a definition of lists
 MAX_BLANKS = 100  # that one element stands for
 # Changes that were made, comments, how a word is spoken, templates of indexes, what is hidden.
 LEFT_OUT = frozenset(
@@ -128,8 +130,8 @@ class OpenTextReader:
     def items(self, parent: Element, level: int, style_name: str) -> Iterator[Item]:
         """Yield the items of a list, those of lists in it behind their item."""
         style = self.elements.get(("list-style", style_name))
-        sign = next((one for one in (style if style is not None else ())
-                     if one.get("level") == str(level + 1)), None)  # fmt: skip
+        signs = itertools.islice(style if style is not None else (), MAX_LEVELS)
+        sign = next((one for one in signs if one.get("level") == str(level + 1)), None)
         is_numbered = sign is not None and sign.tag.endswith("number") and sign.get("num-format")
         start = number_of(sign.get("start-value"), 1) if sign is not None else 1
         goes_on = parent.get("continue-numbering") == "true" or parent.get("continue-list")

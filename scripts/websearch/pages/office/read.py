@@ -28,6 +28,7 @@ OLE_STREAMS = (
     ("Book", "an old Excel file (.xls), which cannot be read here"),
     ("PowerPoint Document", "an old PowerPoint file (.ppt), which cannot be read here"),
 )
+MAX_MIMETYPE = 1_000  # bytes
 READING_SHARE = 0.5  # of the time; writing Markdown takes the other half
 # When the templates of python-docx and python-pptx were made, not the files that they begin.
 TEMPLATE_DATES = ("2013-12-23T23:15:00Z", "2013-01-27T09:14:16Z")
@@ -96,7 +97,7 @@ def read_open_document(archive: Archive, writer: MarkdownWriter) -> Document | N
     if next(manifest.iter("encryption-data"), None) is not None:
         raise unreadable("an encrypted office file, which only its password opens", HINT)
     fields = described(archive.tree("meta.xml"), "initial-creator", "creation-date", "date")
-    if b"spreadsheet" in archive.read("mimetype"):
+    if b"spreadsheet" in archive.read("mimetype", MAX_MIMETYPE):
         from websearch.pages.office.ods import read_sheets
 
         return fields | read_sheets(archive, writer)

@@ -32,7 +32,7 @@ class SheetWriter:
         self.rows: list[tuple[int, Row]] = []
         self.room = MAX_CELLS
         self.is_full = False
-        self.notes: list[str] = []
+        self.notes: dict[str, None] = {}
 
     def add_row(self, number: int, row: Row) -> bool:
         """Add a row of the sheet that is read; return whether there is room for further ones."""
@@ -50,11 +50,14 @@ class SheetWriter:
         name = one_line(name, MAX_CELL)
         rows, self.rows = self.rows, []
         is_cut, self.is_full = self.is_full, False
-        if is_hidden or not rows:
+        if is_hidden:
             self.room += sum(len(row) for _, row in rows)
             return
         if is_cut:
-            self.notes.append(f"Only {len(rows)} rows of the sheet {quoted(name)} were read.")
+            what = f"Only {len(rows)} rows of the sheet {quoted(name)} were read."
+            self.notes[what if rows else "Some sheets were not read."] = None
+        if not rows:
+            return
         self.blocks.append(f"## {mark_signs(name)}")
         # Rows that follow each other have the same distance to their places in the list.
         for _, group in itertools.groupby(enumerate(rows), lambda one: one[1][0] - one[0]):
