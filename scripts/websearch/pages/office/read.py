@@ -31,7 +31,7 @@ OLE_STREAMS = (
 MAX_MIMETYPE = 1_000  # bytes
 READING_SHARE = 0.5  # of the time; writing Markdown takes the other half
 # When the templates of python-docx and python-pptx were made, not the files that they begin.
-TEMPLATE_DATES = ("2013-12-23T23:15:00Z", "2013-01-27T09:14:16Z")
+TEMPLATE_DATES = ("2013-12-23T23:15:00Z", "2013-01-27T09:14:16Z", "2013-01-27T09:15:58Z")
 HINT = "Look for the same as .docx, .xlsx, .pptx, .odt, PDF or HTML; it often stands beside it."
 
 

@@ -24,7 +24,9 @@ MAX_SERIAL = 2_958_466.0  # the number of the day after the year 9999
 # Formats that need no definition: dates and times (18.8.30), those of East Asia too, percentages.
 DATE_FORMATS = frozenset((*range(14, 23), *range(27, 37), *range(45, 48), *range(50, 59)))
 PERCENT_FORMATS = frozenset((9, 10))
-_NOT_LETTERS = r'"[^"]*"|\\.|_.|\*.|\[(?!h+\]|m+\]|s+\])[^\]]*\]'  # of a format
+MAX_FORMAT = 255  # characters, as in Excel
+# What is no letter of a format: quoted text, signs, colours; but not [h], hours beyond a day.
+_NOT_LETTERS = r'"[^"]{0,255}"|\\.|_.|\*.|\[(?![hms]{1,3}\])[^\[\]]{0,255}\]'
 _ESCAPED = r"_x([0-9a-fA-F]{4})_"
 
 
@@ -142,7 +144,7 @@ def format_kind(number: str, code: str) -> str:
         if built_in in DATE_FORMATS:
             return "time" if built_in in (18, 19, 20, 21, 45, 46, 47) else "date"
         return "percent" if built_in in PERCENT_FORMATS else ""
-    letters = re.sub(_NOT_LETTERS, "", code.partition(";")[0]).lower()
+    letters = re.sub(_NOT_LETTERS, "", code[:MAX_FORMAT].partition(";")[0]).lower()
     if "general" in letters:
         return ""
     if re.search("[dy]", letters) or ("m" in letters and not re.search("[hs]", letters)):
