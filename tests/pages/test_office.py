@@ -487,7 +487,7 @@ UNREADABLE = (
     (docx(""), "without text"),
     (office.office_xml("xl/workbook.bin", "x", {}, ""), "xlsb"),
     (office.archive({"a.txt": "text"}), "an archive"),
-    (office.archive({"word/document.xml": p("x")}, zipfile.ZIP_BZIP2), "an archive"),
+    (office.archive({"word/document.xml": p("x")}, zipfile.ZIP_BZIP2), "damaged"),
 )
 
 
@@ -530,7 +530,8 @@ class Hostile(unittest.TestCase):
     def test_bombs_are_not_unpacked(self) -> None:
         document = docx_part(p("Text."))
         for parts, limits in (
-            ({"word/document.xml": document + " " * 2_000_000}, {"MAX_DEPTH": 100}),
+            ({"word/document.xml": document + " " * 2_000_000}, {"RATIO_FREE": 1_000_000}),
+            ({"word/document.xml": document.replace("Text", "a" * 999)}, {"MAX_CHARS": 900}),
             ({"word/document.xml": document, "x": "", "y": ""}, {"MAX_ENTRIES": 2}),
             ({"word/document.xml": document}, {"MAX_PART": 300}),
             ({"word/document.xml": document}, {"MAX_UNPACKED": 300}),
@@ -538,6 +539,17 @@ class Hostile(unittest.TestCase):
         ):  # fmt: skip
             with self.subTest(limits), mock.patch.multiple(archive, **limits):
                 self.assertEqual(read(office.archive(parts))["details"]["kind"], "unsupported")
+
+    def test_what_repeats_something_does_not_multiply_it(self) -> None:
+        cell = "<table-cell number-columns-repeated='100'><p>x</p></table-cell>"
+        row = f"<table-row number-rows-repeated='100'>{cell}</table-row>"
+        text = text_of(office.open_document("text", f"<table>{row * 100}</table>"))
+        self.assertLess(text.count("x"), 30_000)
+        places = [chr(65 + number % 26) + chr(65 + number // 26) for number in range(26 * 26)]
+        rows = "".join(f'<row><c r="{place}1"><v>7</v></c></row>' for place in places)
+        text = text_of(xlsx(f"<sheetData>{rows}</sheetData>"))
+        self.assertEqual(text.count("| 7 |"), len(places))
+        self.assertLess(len(text), 10_000)
 
     def test_what_there_was_no_time_for_is_said(self) -> None:
         data = docx(p("A paragraph of a long report.") * 50_000)

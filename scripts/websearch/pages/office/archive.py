@@ -28,7 +28,7 @@ MAX_ENTRIES = 10_000  # of one archive; a book has a file for each chapter and p
 # Unpacked bytes of one part, and of all parts that are read. The XML of real files unpacks to ten
 # or twenty times its size, of sheets that repeat one value to a hundred times.
 MAX_PART, MAX_UNPACKED = 200_000_000, 400_000_000
-MAX_RATIO, RATIO_FREE = 300, 1_000_000  # a part below the second number of bytes may have any ratio
+MAX_RATIO, RATIO_FREE = 500, 10_000_000  # a part of fewer bytes than the second may have any ratio
 MAX_ELEMENTS = 600_000  # of one part that are in memory at once: some 150 MB
 MAX_CHARS = 20_000_000  # of text of these elements
 MAX_TOKEN = 5_000_000  # bytes of one tag; expat reads it again with each piece
@@ -125,7 +125,7 @@ class Archive:
             if not reader.feed(chunk):
                 break
             yield from reader.completed()
-        if reader.root is not None and not reader.problem:
+        if reader.root is not None and not reader.problem and LATE not in self.notes:
             reader.feed(b"", is_last=True)
         yield from reader.completed()
         if reader.problem:

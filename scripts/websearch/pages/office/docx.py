@@ -57,7 +57,7 @@ class Style(NamedTuple):
 
     heading: int = 0
     kind: str = ""
-    numbering: tuple[str, str] = ("", "0")
+    numbering: tuple[str, str] = ("", "")
 
 
 class WordReader:
@@ -66,7 +66,9 @@ class WordReader:
     def __init__(self, archive: Archive, name: str) -> None:
         self.archive = archive
         self.relations = archive.relations(name)
-        self.styles = read_styles(archive.tree(archive.part(name, "styles")))
+        styles = archive.tree(archive.part(name, "styles")).findall("style")
+        self.style_elements = {style.get("styleId", ""): style for style in styles}
+        self.styles: dict[str, Style] = {}
         self.levels = read_numbering(archive.tree(archive.part(name, "numbering")))
         self.notes = {
             kind: {note.get("id"): note for note in archive.tree(archive.part(name, f"{kind}s"))}
@@ -100,9 +102,9 @@ class WordReader:
         """Yield a paragraph, and behind it the notes and text boxes that belong to it."""
         outer, self.after = self.after, []
         properties = one.find("pPr")
-        style = self.styles.get(value(properties, "pStyle"), Style())
+        style = self.style(value(properties, "pStyle"))
         level = number_of(value(properties, "outlineLvl"), BODY_LEVEL)
-        heading = level + 1 if level < BODY_LEVEL else style.heading
+        heading = level + 1 if level < BODY_LEVEL else style.heading or style.kind == "title"
         pieces = list(self.pieces(one, (), ""))
         blocks = paragraph(pieces, heading, style.kind)
         if style.kind == "title" and not self.title:
@@ -110,6 +112,25 @@ class WordReader:
         after, self.after = self.after, outer
         item = self.item(properties, style) if blocks and blocks[0].tag == "p" else None
         yield from [item._replace(blocks=[*blocks, *after])] if item else [*blocks, *after]
+
+    def style(self, style_id: str, depth: int = 0) -> Style:
+        """Return a style of paragraphs with what it takes from those that it is based on."""
+        one = self.style_elements.get(style_id)
+        if one is None or depth > MAX_BASES:
+            return Style()
+        if style_id not in self.styles:
+            base = self.style(value(one, "basedOn"), depth + 1)
+            name = value(one, "name").lower()
+            heading = re.fullmatch(r"heading ([1-9])", name)
+            level = number_of(value(one.find("pPr"), "outlineLvl"), BODY_LEVEL)
+            numbers = one.find("pPr/numPr")
+            self.styles[style_id] = Style(
+                int(heading[1]) if heading else (level + 1) % (BODY_LEVEL + 1) or base.heading,
+                next((kind for kind, names in KINDS.items() if re.match(names, name)), base.kind),
+                base.numbering if numbers is None
+                else (value(numbers, "numId"), value(numbers, "ilvl")),
+            )  # fmt: skip
+        return self.styles[style_id]
 
     def item(self, properties: Element | None, style: Style) -> Item | None:
         """Return the item of a list that a paragraph is, still without its text."""
@@ -270,36 +291,6 @@ def symbol(code: str) -> str:
     """Return the character of a symbol; those of symbol fonts have no meaning elsewhere."""
     number = int(code, 16) if re.fullmatch("[0-9a-fA-F]{1,4}", code) else 0xF000
     return "" if 0xD800 <= number < 0xF900 or number < 0x20 else chr(number)
-
-
-def read_styles(root: Element) -> dict[str, Style]:
-    """Return the styles of paragraphs by their ids; each has what the one below it says."""
-    elements = {style.get("styleId", ""): style for style in root.findall("style")}
-    return {name: read_style(name, elements) for name in elements}
-
-
-def read_style(style_id: str, elements: dict[str, Element]) -> Style:
-    """Return a style with what it takes from those that it is based on."""
-    heading, kind = 0, ""
-    numbering: tuple[str, str] | None = None
-    for _ in range(MAX_BASES):
-        style = elements.get(style_id)
-        if style is None:
-            break
-        name = value(style, "name").lower()
-        level = number_of(value(style.find("pPr"), "outlineLvl"), BODY_LEVEL)
-        if match := re.fullmatch(r"heading ([1-9])", name):
-            heading = heading or int(match[1])
-        elif level < BODY_LEVEL:
-            heading = heading or level + 1
-        elif name == "title":
-            heading = heading or 1
-        kind = kind or next((one for one, names in KINDS.items() if re.match(names, name)), "")
-        numbers = style.find("pPr/numPr")
-        if numbering is None and numbers is not None:
-            numbering = value(numbers, "numId"), value(numbers, "ilvl") or "0"
-        style_id = value(style, "basedOn")
-    return Style(heading, kind, numbering or ("", "0"))
 
 
 def read_numbering(root: Element) -> dict[str, dict[int, tuple[int, bool]]]:

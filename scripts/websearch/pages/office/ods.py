@@ -56,7 +56,7 @@ def read_row(row: Element, sheets: SheetWriter) -> Row:
         if text:
             link = next(cell.iter("a"), None)
             shown = sheets.cell(text, link.get("href", "") if link is not None else "")
-            for place in range(column, min(column + repeats, MAX_COLUMNS)):
+            for place in range(column, column + min(repeats, MAX_COLUMNS)):
                 cells[place] = shown
         column += repeats
     return cells

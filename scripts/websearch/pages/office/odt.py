@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from websearch.pages.office.archive import Archive
 
 MAX_PARENTS = 20  # styles that a style is based on, one on the other
-MAX_REPEATS = 100  # of one row or cell of a table in a text
+MAX_REPEATED = 10_000  # cells of tables in one file that repeat others
 MAX_LEVELS = 20  # of a definition of lists
 MAX_BLANKS = 100  # that one element stands for
 # Changes that were made, comments, how a word is spoken, templates of indexes, what is hidden.
@@ -67,6 +67,7 @@ class OpenTextReader:
         self.counts: dict[str, int] = {}  # of the items of lists that others may go on with
         self.after: list[Node] = []  # notes and text boxes of the paragraph that is being read
         self.note_number = self.slide_number = 0
+        self.spare_cells = MAX_REPEATED
 
     def blocks_of(self, parent: Iterable[Element]) -> list[Node]:
         """Return the paragraphs, lists and tables of the body, a cell, a note or a text box."""
@@ -103,28 +104,24 @@ class OpenTextReader:
         yield from self.after
         self.after = outer
 
-    def style(self, name: str) -> Style:
+    def style(self, name: str, depth: int = 0) -> Style:
         """Return a style with what it takes from its parents."""
+        one = self.elements.get(("style", name))
+        if one is None or depth > MAX_PARENTS:
+            return Style((name.replace("_20_", " "),))
         if name not in self.styles:
-            names: list[str] = []
-            marks: dict[str, None] = {}
-            is_hidden, level, parent = False, "", name
-            while parent and len(names) < MAX_PARENTS:
-                style = self.elements.get(("style", parent))
-                names.append(parent.replace("_20_", " "))
-                if style is None:
-                    break
-                level = level or style.get("default-outline-level", "")
-                for properties in style.iterfind("text-properties"):
-                    marks.update((mark, None) for pair, mark in MARKS.items()
-                                 if properties.get(pair[0]) == pair[1])  # fmt: skip
-                    raised = properties.get("text-position", "").partition(" ")[0]
-                    if raised not in ("", "0%"):
-                        is_low = raised.startswith(("sub", "-"))
-                        marks["sub" if is_low else "sup"] = None
-                    is_hidden = is_hidden or properties.get("display") == "none"
-                parent = style.get("parent-style-name", "")
-            self.styles[name] = Style(tuple(names), tuple(marks), is_hidden, number_of(level))
+            parent = self.style(one.get("parent-style-name", ""), depth + 1)
+            marks, is_hidden = dict.fromkeys(parent.marks), parent.is_hidden
+            for properties in one.iterfind("text-properties"):
+                get = properties.get
+                marks |= {mark: None for (key, value), mark in MARKS.items() if get(key) == value}
+                position = get("text-position", "").partition(" ")[0]
+                if position not in ("", "0%"):
+                    marks["sub" if position.startswith(("sub", "-")) else "sup"] = None
+                is_hidden = is_hidden or get("display") == "none"
+            level = number_of(one.get("default-outline-level"), parent.level)
+            names = (name.replace("_20_", " "), *parent.names)
+            self.styles[name] = Style(names, tuple(marks), is_hidden, level)
         return self.styles[name]
 
     def items(self, parent: Element, level: int, style_name: str) -> Iterator[Item]:
@@ -192,11 +189,16 @@ class OpenTextReader:
                 cells: list[list[Node]] = []
                 for cell in row:
                     if cell.tag in ("table-cell", "covered-table-cell"):
-                        repeats = number_of(cell.get("number-columns-repeated"), 1, MAX_REPEATS)
+                        repeats = self.repeats(cell, "number-columns-repeated", 1)
                         blocks = self.blocks_of(cell) if cell.tag == "table-cell" else []
                         cells += [blocks] * repeats
-                repeats = number_of(row.get("number-rows-repeated"), 1, MAX_REPEATS)
-                yield from [cells] * repeats
+                yield from [cells] * self.repeats(row, "number-rows-repeated", len(cells))
+
+    def repeats(self, one: Element, name: str, cells: int) -> int:
+        """Return how often a row or cell stands there; cells: how many each time."""
+        count = number_of(one.get(name), 1, 1 + self.spare_cells // max(1, cells))
+        self.spare_cells -= (count - 1) * cells
+        return max(1, count)
 
     def slide(self, page: Element) -> Iterator[Node]:
         """Yield the heading of a slide, its text, and the notes of its speaker."""

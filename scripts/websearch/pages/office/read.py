@@ -46,11 +46,11 @@ def read_office(data: bytes, url: str, params: Document, deadline: float) -> Doc
     begin = time.monotonic()
     archive = Archive(data, begin + READING_SHARE * (deadline - begin))
     content = read_archive(archive, MarkdownWriter(url, bool(params.get("links"))))
-    if content is None:
-        return None
     notes = list(archive.notes)
-    if not content["text"].strip():
-        raise unreadable(f"an office file without text. {' '.join(notes)}".strip(" ."))
+    if content is None and not notes:
+        return None
+    if content is None or not content["text"].strip():
+        raise unreadable(" ".join(["an office file without text.", *notes]).rstrip("."))
     content["note"] = " ".join(filter(None, [content.get("note", ""), *notes]))
     content["cut"] = content.get("cut") or bool(notes)
     return drop_empty(content)

@@ -64,10 +64,17 @@ class SheetWriter:
             self.blocks += self.table([row for _, (_, row) in group])
 
     def table(self, rows: list[Row]) -> list[str]:
-        """Return rows as a table without its empty columns; a single column as paragraphs."""
-        columns = sorted(set(itertools.chain(*rows)))[:MAX_COLUMNS]
+        """Return rows as a table without its empty columns; a single column as paragraphs.
+
+        Rows have no empty cells if there is no room for them, or the table is too wide.
+        """
+        columns = sorted(set(itertools.chain(*rows)))
         if len(columns) == 1:
             return [mark_line_starts(row[columns[0]]) for row in rows]
+        signs = 3 * len(columns) * (len(rows) + 1)
+        if len(columns) > MAX_COLUMNS or signs > self.writer.room:
+            return ["\n".join(f"| {' | '.join(row.values())} |" for row in rows)]
+        self.writer.has_room(signs)
         lines = [f"| {' | '.join(row.get(column, '') for column in columns)} |" for row in rows]
         return ["\n".join([lines[0], f"|{' --- |' * len(columns)}", *lines[1:]])]
 
