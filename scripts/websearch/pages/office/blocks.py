@@ -89,6 +89,26 @@ def marked(text: str, marks: tuple[str, ...]) -> list[Node | str]:
     return content
 
 
+def numbered(number: int, blocks: list[Node]) -> list[Node]:
+    """Return the blocks of a note, its mark before them."""
+    if blocks and blocks[0].tag == "p":
+        blocks[0].children.insert(0, f"[{number}] ")
+    return blocks
+
+
+def slide(title: str, number: int, blocks: list[Node], notes: list[Node]) -> list[Node]:
+    """Return a heading, the blocks of a slide, and the notes of its speaker as a quotation.
+
+    A slide that shows no text has no heading.
+    """
+    if any(map(has_text, notes)):
+        label = element("p", element("strong", "Notes"))
+        blocks = [*blocks, element("blockquote", label, *notes)]
+    if title or any(map(has_text, blocks)):
+        return [element("h2", title or f"Slide {number}"), *blocks]
+    return []
+
+
 def has_text(node: Node) -> bool:
     """Return whether an element shows any text."""
     return any(text.strip() for text in texts_below(node))

@@ -10,6 +10,7 @@ from websearch.pages.office.archive import address_of, children, number_of
 from websearch.pages.office.blocks import (
     Item,
     Piece,
+    numbered,
     paragraph,
     table,
     with_code,
@@ -222,14 +223,11 @@ class WordReader:
         if note is None or self.in_note:
             return
         self.note_number += 1
-        mark = str(self.note_number)
+        number = self.note_number
         self.in_note = True
-        blocks = self.blocks_of(note)
+        self.after += numbered(number, self.blocks_of(note))
         self.in_note = False
-        if blocks and blocks[0].tag == "p":
-            blocks[0].children.insert(0, f"[{mark}] ")
-        self.after += blocks
-        yield Piece(mark, ("sup",), f"#note-{mark}")
+        yield Piece(str(number), ("sup",), f"#note-{number}")
 
     def rows(self, parent: Element) -> Iterator[list[list[Node]]]:
         """Yield the rows of a table; a cell that is merged with others is the first of them."""

@@ -10,9 +10,10 @@ from websearch.pages.office.archive import number_of
 from websearch.pages.office.blocks import (
     Item,
     Piece,
-    element,
     has_text,
+    numbered,
     paragraph,
+    slide,
     table,
     with_code,
     with_lists,
@@ -170,11 +171,9 @@ class OpenTextReader:
                 yield piece._replace(target=piece.target or target)
         elif tag == "note":
             self.note_number += 1
-            blocks = self.blocks_of(child.iterfind("note-body"))
-            if blocks and blocks[0].tag == "p":
-                blocks[0].children.insert(0, f"[{self.note_number}] ")
-            self.after += blocks
-            yield Piece(str(self.note_number), ("sup",), f"#note-{self.note_number}")
+            number = self.note_number
+            self.after += numbered(number, self.blocks_of(child.iterfind("note-body")))
+            yield Piece(str(number), ("sup",), f"#note-{number}")
         elif tag in BLOCKS:
             self.after += self.blocks_of([child])
         elif child.get("display") != "none":
@@ -200,20 +199,15 @@ class OpenTextReader:
         self.spare_cells -= (count - 1) * cells
         return max(1, count)
 
-    def slide(self, page: Element) -> Iterator[Node]:
-        """Yield the heading of a slide, its text, and the notes of its speaker."""
+    def slide(self, page: Element) -> list[Node]:
+        """Return the heading of a slide, its text, and the notes of its speaker."""
         self.slide_number += 1
-        titles = [one for one in page if one.get("class") == "title"]
-        words = " ".join(text for one in titles for text in one.itertext())
-        title = " ".join(words.split())
+        frames = [one for one in page if one.get("class") == "title"]
+        title = " ".join(" ".join(text for one in frames for text in one.itertext()).split())
         self.title = self.title or title
         notes = [block for one in page.iterfind("notes") for block in self.blocks_of(one)]
-        blocks = self.blocks_of(one for one in page if one not in titles and one.tag != "notes")
-        if title or any(map(has_text, (*blocks, *notes))):
-            yield element("h2", title or f"Slide {self.slide_number}")
-        yield from blocks
-        if any(map(has_text, notes)):
-            yield element("blockquote", element("p", element("strong", "Notes")), *notes)
+        others = (one for one in page if one.get("class") != "title" and one.tag != "notes")
+        return slide(title, self.slide_number, self.blocks_of(others), notes)
 
 
 def squeezed(text: str | None) -> str:

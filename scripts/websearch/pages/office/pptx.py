@@ -9,8 +9,8 @@ from websearch.pages.office.blocks import (
     Item,
     Piece,
     element,
-    has_text,
     line,
+    slide,
     table,
     with_lists,
 )
@@ -41,29 +41,30 @@ class SlideReader:
     def blocks_of(self, presentation: Element) -> list[Node]:
         """Return the text of the slides in their order."""
         blocks: list[Node] = []
-        for number, slide in enumerate(presentation.iter("sldId"), 1):
+        for number, entry in enumerate(presentation.iter("sldId"), 1):
             if self.archive.is_late():
                 break
-            if relation := self.slides.get(slide.get("r:id", "")):
+            if relation := self.slides.get(entry.get("r:id", "")):
                 blocks += self.slide(relation.target, number)
         return blocks
 
-    def slide(self, name: str, number: int) -> Iterator[Node]:
-        """Yield the heading of a slide, its text, and the notes of its speaker."""
+    def slide(self, name: str, number: int) -> list[Node]:
+        """Return the heading of a slide, its text, and the notes of its speaker."""
         self.relations = self.archive.relations(name)
-        shapes = list(self.shapes(self.archive.tree(name).find("cSld/spTree")))
-        titles = [shape for shape in shapes if placeholder(shape) in TITLES]
-        title = " ".join(" ".join(texts(shape)) for shape in titles)
-        title = " ".join(title.split())
+        shapes = self.shapes(self.archive.tree(name).find("cSld/spTree"))
+        titles = [" ".join(texts(shape)) for shape in shapes if placeholder(shape) in TITLES]
+        title = " ".join(" ".join(titles).split())
         self.title = self.title or title
+        blocks = self.text_of(shapes)
+        notes = self.archive.part(name, "notesSlide")
+        self.relations = self.archive.relations(notes)
+        shapes = self.shapes(self.archive.tree(notes).find("cSld/spTree"))
+        return slide(title, number, blocks, self.text_of(shapes))
+
+    def text_of(self, shapes: list[Element]) -> list[Node]:
+        """Return the text of shapes, but not of titles and of what stands on every slide."""
         others = (shape for shape in shapes if placeholder(shape) not in (*TITLES, *FURNITURE))
-        blocks = [block for shape in others for block in self.shape(shape)]
-        for relation in list(self.relations.values()):
-            if relation.kind == "notesSlide":
-                blocks += self.notes(relation.target)
-        if title or blocks:
-            yield element("h2", title or f"Slide {number}")
-        yield from blocks
+        return [block for shape in others for block in self.shape(shape)]
 
     def shapes(self, parent: Element | None) -> list[Element]:
         """Return the shapes of a slide or group as they are read.
@@ -137,16 +138,6 @@ class SlideReader:
         return with_lists(
             Item(0, 0, [element("p", " ".join(" ".join(texts(point)).split()))]) for point in points
         )
-
-    def notes(self, name: str) -> list[Node]:
-        """Return the notes of a slide's speaker as a quotation."""
-        self.relations = self.archive.relations(name)
-        shapes = self.shapes(self.archive.tree(name).find("cSld/spTree"))
-        bodies = (shape for shape in shapes if placeholder(shape) not in FURNITURE)
-        blocks = [block for shape in bodies for block in self.shape(shape)]
-        if not any(map(has_text, blocks)):
-            return []
-        return [element("blockquote", element("p", element("strong", "Notes")), *blocks)]
 
 
 def placeholder(shape: Element) -> str | None:
