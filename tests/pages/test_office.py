@@ -22,6 +22,7 @@ from tests.support import load_script, run_script
 
 page_document: Any = load_script("websearch.pages.page_document")
 archive: Any = load_script("websearch.pages.office.archive")
+fetch: Any = load_script("websearch.pages.fetch")
 sheets: Any = load_script("websearch.pages.office.sheets")
 
 URL = "https://example.org/files/report"
@@ -584,6 +585,10 @@ class WaysIn(SiteCase):
         page = run.document["pages"][0]
         self.assertEqual((run.code, page["title"]), (0, "The harbour report"))
         self.assertIn("| May | 61 |", page["text"])
+        with tempfile.TemporaryDirectory() as folder:
+            Path(folder, "urls").write_text(self.address("office/fog.xlsx"))
+            run = self.run_script(SCRIPT, "--urls-from", str(Path(folder, "urls")))
+        self.assertIn(b"| May | 61 |", run.stdout)
         for path in ("office/fog.xlsx", "office/fog", "office/fog.html"):
             self.assertIn("| May | 61 |", self.page(path)["text"])
 
@@ -601,6 +606,11 @@ class WaysIn(SiteCase):
 
     def test_a_file_beyond_the_limit_of_a_page_is_read_whole(self) -> None:
         self.assertIn("The last page.", self.page("office/large.docx", page_timeout=20)["text"])
+        limit = {"MAX_FILE_BYTES": 5_500_000}
+        with mock.patch.multiple(fetch, **limit), mock.patch.multiple(archive, **limit):
+            document = self.read("office/large.docx", page_timeout=20)
+        self.assertEqual(document["details"]["kind"], "unsupported")
+        self.assertIn("more than 5 MB", document["error"])
 
     def test_files_of_this_machine_on_the_command_line(self) -> None:
         with tempfile.TemporaryDirectory() as folder:

@@ -19,6 +19,7 @@ from xml.parsers import expat
 
 from websearch.common import SearchError
 from websearch.html_tree import NO_TEXT
+from websearch.pdf.limits import MAX_FILE_BYTES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -70,7 +71,9 @@ class Archive:
         try:
             self.zip = zipfile.ZipFile(io.BytesIO(data))
         except DAMAGE:
-            raise unreadable("a damaged archive, or a part of one") from None
+            is_large = len(data) >= MAX_FILE_BYTES  # where what is fetched ends
+            what = f"an archive of more than {MAX_FILE_BYTES // 1_000_000} MB, too large to be read"
+            raise unreadable(what if is_large else "a damaged archive") from None
         self.parts = {part_name("", entry.filename): entry for entry in self.zip.infolist()}
 
     def chunks(self, name: str) -> Iterator[bytes]:
