@@ -16,11 +16,12 @@ Examples:
   read_page.py --urls-from urls.txt --skip-done pages.jsonl >> pages.jsonl
 
 All pages are fetched at once, each with a time limit of its own. Navigation, advertising, cookie
-notices and the like are left out. The text of PDF files is read page by page. Files of this
-machine are read if they are given as a path that begins with ./, ../, / or ~, or as a file:
-address. A list of addresses can be as long as it likes; each of its pages becomes a line of JSON,
-and the same command goes on where it ended. Private and local addresses are refused; the
-environment variable WEB_SEARCH_ALLOW_PRIVATE=host:port,... names exceptions.
+notices and the like are left out. The text of PDF files is read page by page; Word, Excel,
+PowerPoint, OpenDocument and EPUB files are read like pages. Files of this machine are read if they
+are given as a path that begins with ./, ../, / or ~, or as a file: address. A list of addresses can
+be as long as it likes; each of its pages becomes a line of JSON, and the same command goes on where
+it ended. Private and local addresses are refused; the environment variable
+WEB_SEARCH_ALLOW_PRIVATE=host:port,... names exceptions.
 
 Exit codes: 0 at least one page was read, 2 bad input, 5 no page could be read (timeout, network,
 blocked, refused, no text, HTTP error), 70 defect of this script, 130 interrupted.

@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import gzip
+import random
 import zlib
 from functools import cache
 from http import HTTPStatus
@@ -16,6 +17,7 @@ from urllib.parse import unquote
 
 from .connection import Connection, head_bytes
 from .messages import Answer, RecordedRequest, Reply, Route, ServerState, route
+from .office_builder import PREFIXES, PROPERTIES, cells, docx, office_xml, xlsx
 from .pdf_builder import HELVETICA, PdfBuilder, encrypt_with_rc4
 from .script_pages import PAGES as SCRIPT_PAGES
 
@@ -204,6 +206,45 @@ def _locked_paper() -> bytes:
     return builder.build()
 
 
+@cache
+def _report() -> bytes:
+    """A Word file with headings, a table and text."""
+    paragraph = "<w:p><w:pPr>{}</w:pPr><w:r><w:t>{}</w:t></w:r></w:p>"
+    heading = '<w:outlineLvl w:val="{}"/>'
+    rows = ""
+    for row in (("Month", "Days of fog"), ("May", "61"), ("June", "12")):
+        row_cells = (f"<w:tc>{paragraph.format('', text)}</w:tc>" for text in row)
+        rows += f"<w:tr>{''.join(row_cells)}</w:tr>"
+    body = (
+        paragraph.format(heading.format(0), "Harbours")
+        + paragraph.format("", "The keeper wrote down every ship that came into the harbour. " * 3)
+        + paragraph.format(heading.format(1), "Fog")
+        + f"<w:tbl>{rows}</w:tbl>"
+    )
+    return docx(body, PROPERTIES)
+
+
+@cache
+def _large_report() -> bytes:
+    """A Word file of 6 MB, most of it a picture that cannot be packed."""
+    picture = random.Random(1).randbytes(BIG_BYTES)
+    body = "<w:p><w:r><w:t>The last page.</w:t></w:r></w:p>"
+    return office_xml(
+        "word/document.xml",
+        f"<w:document {PREFIXES}><w:body>{body}</w:body></w:document>",
+        {"word/media/image1.png": picture},
+        "",
+    )
+
+
+def _office(body: bytes, content_type: str) -> Reply:
+    return Reply(HTTPStatus.OK, body, content_type)
+
+
+def _sheet() -> bytes:
+    return xlsx(cells("Month|Days of fog", "May|61"), names="Fog")
+
+
 def _pdf(body: bytes, content_type: str = "application/pdf") -> Reply:
     return Reply(HTTPStatus.OK, body, content_type)
 
@@ -270,6 +311,11 @@ SPECIAL: dict[str, Callable[[], Answer]] = {
     "papers/large.pdf": lambda: _pdf(_large_paper()),
     "papers/scan.pdf": lambda: _pdf(_scan()),
     "papers/locked.pdf": lambda: _pdf(_locked_paper()),
+    "office/report.docx": lambda: _office(_report(), "application/octet-stream"),
+    "office/large.docx": lambda: _office(_large_report(), "application/octet-stream"),
+    "office/fog.xlsx": lambda: _office(_sheet(), "application/zip"),
+    "office/fog": lambda: _office(_sheet(), "text/plain"),
+    "office/fog.html": lambda: _office(_sheet(), HTML),
     "binary/photo": lambda: Reply(HTTPStatus.OK, b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", "image/png"),
     "binary/archive": lambda: Reply(HTTPStatus.OK, b"PK\x03\x04\x14\0\0\0", "application/zip"),
     "binary/sound": lambda: Reply(HTTPStatus.OK, b"\xff\xfb\x90\x64", "audio/mpeg"),

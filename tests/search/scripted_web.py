@@ -39,6 +39,7 @@ class ScriptedWeb:
         self.statuses: dict[str, int] = {}
         self._found: dict[tuple[str, str], list[dict[str, str]]] = {}
         self._pages: dict[str, tuple[str, float, int]] = {}
+        self._files: dict[str, bytes] = {}
         self._closing = threading.Event()
         self._lock = threading.Lock()
         self._open = 0
@@ -77,6 +78,12 @@ class ScriptedWeb:
         self._pages[url] = (html, delay, status)
         return url
 
+    def file(self, path: str, data: bytes, site: int = 0) -> str:
+        """Add a file, which its server calls application/octet-stream; return its address."""
+        url = f"{self._servers[site].url}{path}"
+        self._files[url] = data
+        return url
+
     def find(self, query: str, *results: str | dict[str, str], engine: str = "") -> None:
         """Let an engine (default: each) find results for a query: addresses, or whole results."""
         self._found[engine, query] = [
@@ -111,6 +118,8 @@ class ScriptedWeb:
             return self._results(engine, values)
         self.read.append(address)
         plain = address.partition("?")[0]
+        if plain in self._files:
+            return 200, "application/octet-stream", self._files[plain]
         html, delay, status = self._pages.get(plain, ("<h1>No such page</h1>", 0.0, 404))
         self._closing.wait(delay)
         return status, "text/html; charset=utf-8", html.encode()

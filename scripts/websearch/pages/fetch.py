@@ -31,6 +31,11 @@ MAX_PAGE_BYTES = 5_000_000  # of one page after decompression; the rest is cut o
 MAX_URL_CHARS = 8_000  # most servers refuse longer addresses
 MAX_REDIRECTS = 5  # for one page; RFC 9309 asks for at least as many for a robots.txt
 ROBOTS_TIMEOUT = 2.0  # seconds for one robots.txt
+FIRST_ENTRIES = 8_192  # bytes of an archive in which an entry says that it is an office file
+OFFICE_ENTRY = (
+    rb"PK\x03\x04[\s\S]{26}(?:\[Content_Types\]\.xml|_rels/|docProps/|word/|xl/|ppt/|mimetype"
+    rb"|META-INF/(?:container|manifest)\.xml|content\.xml)"
+)
 MAX_SHARED = 1_000  # answers that are remembered for other pages; each can have 512 KB
 MAX_ROBOTS_CHARS = 512_000  # RFC 9309 asks for at least 500 KiB
 ROBOTS_NAME = USER_AGENT.partition("/")[0]  # the product token that robots.txt rules may name
@@ -276,7 +281,7 @@ class Fetched:
 
 def fetched_bytes(url: str, body: bytes, content_type: str = "") -> Fetched:
     """Return bytes that are at hand as the page that a server sent; they are cut as a page is."""
-    limit = MAX_FILE_BYTES if is_pdf(body) else MAX_PAGE_BYTES
+    limit = MAX_FILE_BYTES if is_file(body) else MAX_PAGE_BYTES
     headers = {"content-type": content_type} if content_type else {}
     return Fetched(url, Response(200, headers, body[:limit], cut=len(body) > limit))
 
@@ -349,7 +354,7 @@ def fetch_page(url: str, deadline: float, robots: RobotsCache | None) -> Fetched
         request = guarded_request({"method": "GET", "url": url, "headers": page_headers()})
         request["max_body"] = MAX_PAGE_BYTES
         response = exchange(request, deadline, lambda _: None)
-        if response.cut and is_pdf(response.body):
+        if response.cut and is_file(response.body):
             request["max_body"] = MAX_FILE_BYTES
             response = exchange(request, deadline, lambda _: None)
         target = response.headers.get("location", "").strip()
@@ -360,9 +365,19 @@ def fetch_page(url: str, deadline: float, robots: RobotsCache | None) -> Fetched
     raise SearchError("http", message, "Give the final address.")
 
 
+def is_file(body: bytes) -> bool:
+    """Return whether a body is a file that has the limit of files: PDF, or an office file."""
+    return is_pdf(body) or (is_office(body) and bool(re.search(OFFICE_ENTRY, body[:FIRST_ENTRIES])))
+
+
 def is_pdf(body: bytes) -> bool:
     """Return whether a body is a PDF file, which may begin with other bytes."""
     return bool(re.search(rb"%PDF-\d", body[:1_024]))
+
+
+def is_office(body: bytes) -> bool:
+    """Return whether a body may be an office file: an archive, or what was used before these."""
+    return body.startswith((b"PK\x03\x04", b"\xd0\xcf\x11\xe0"))
 
 
 def check_status(fetched: Fetched) -> None:

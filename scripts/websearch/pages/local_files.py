@@ -6,7 +6,7 @@ import os
 import re
 
 from websearch.common import SearchError, quoted
-from websearch.pages.fetch import MAX_PAGE_BYTES, Fetched, fetched_bytes, is_pdf
+from websearch.pages.fetch import MAX_PAGE_BYTES, Fetched, fetched_bytes, is_file
 from websearch.pdf.limits import MAX_FILE_BYTES
 
 # A path says where it begins: paper.pdf could be the name of a host, ./paper.pdf cannot.
@@ -48,7 +48,7 @@ def read_local_file(url: str) -> Fetched:
     try:
         with open(path, "rb") as file:
             body = file.read(MAX_PAGE_BYTES + 1)
-            if is_pdf(body):
+            if is_file(body):
                 body += file.read(MAX_FILE_BYTES + 1 - len(body))
     except OSError as error:
         message = f"{quoted(path, 200)} cannot be read: {error.strerror}."

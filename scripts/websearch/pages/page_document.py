@@ -23,6 +23,7 @@ from websearch.pages.fetch import (
     fetched_bytes,
     host_and_port,
     is_gone,
+    is_office,
     is_pdf,
 )
 from websearch.pages.foreign_text import harmless_markdown
@@ -188,6 +189,11 @@ def read_body(fetched: Fetched, params: dict[str, Any], deadline: float) -> Docu
         begin = time.monotonic()
         limit = begin + PDF_TIME_SHARE * (deadline - begin)
         return {**read_pdf(response.body, params.get("pages", ""), limit), "is_foreign": True}
+    if is_office(response.body):
+        from websearch.pages.office.read import read_office
+
+        if office := read_office(response.body, fetched.url, params, deadline):
+            return office
     content_type = response.headers.get("content-type", "").lower()
     check_binary(response.body, content_type, host_of(fetched.url))
     source, note = decode_page(response.body, content_type)

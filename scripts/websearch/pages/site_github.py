@@ -10,7 +10,7 @@ from websearch.engines.api_sources import counted, raw_text
 from websearch.engines.github import PRIVATE, hides_private, rest_request
 from websearch.http_client import base_url
 from websearch.pages.charsets import decode_body
-from websearch.pages.fetch import Fetched, check_status, fetch_page, is_pdf
+from websearch.pages.fetch import Fetched, check_status, fetch_page, is_file
 from websearch.pages.github_api import (
     author_of,
     body_of,
@@ -108,11 +108,11 @@ def get_raw(api: SiteApi, path: str) -> Fetched:
 
 
 def read_file(api: SiteApi, wanted: dict[str, Any]) -> Document | Fetched:
-    """Return a file: text as it is, source code as a block of code, a PDF file as it was sent."""
+    """Return a file: text as it is, code as a block of code, PDF and office files as they came."""
     from urllib.parse import unquote
 
     fetched = get_raw(api, f"{wanted['repository']}/{wanted['path']}")
-    if is_pdf(fetched.response.body):
+    if is_file(fetched.response.body):
         return fetched
     content_type = fetched.response.headers.get("content-type", "").lower()
     check_binary(fetched.response.body, content_type, "GitHub")
