@@ -268,6 +268,16 @@ class OutputFiles(StreamCase):
                 self.assertEqual((code, receipt["answered"], stderr), (0, 0, NOTHING_LEFT))
                 self.assertEqual(self.out.read_bytes(), before)
 
+    def test_one_document_for_all_has_a_receipt_with_the_same_counts(self) -> None:
+        for script, cost in (
+            ("serper_search.py", "credits"),
+            ("gemini_search.py", "billed_queries"),
+        ):
+            code, receipt, _ = self.into_file(script, ["guide", '{"x": 1}', "bread"])
+            with self.subTest(script):
+                self.assertEqual((code, receipt["answered"] + receipt["failed"]), (0, 3))
+                self.assertGreaterEqual(receipt[cost], 2)
+
     def test_errors_alone_do_not_replace_a_file(self) -> None:
         for script in BATCHES:
             self.out.write_text("before")
