@@ -254,12 +254,12 @@ class OutputFiles(StreamCase):
         for script in BATCHES:
             self.out.unlink(missing_ok=True)
             code, receipt, _ = self.into_file(script, lines[:10], *words)
-            self.assertEqual((code, receipt["already_done"], receipt["answered"]), (0, 0, 10))
+            self.assertEqual((code, receipt["skipped"], receipt["answered"]), (0, 0, 10))
             with self.out.open("ab") as file:
                 file.write(b'{"input": "guide 12", "ok": tr')  # of a run that was killed
             code, receipt, _ = self.into_file(script, lines, *words)
             with self.subTest(script):
-                counts = (receipt["already_done"], receipt["answered"], receipt["failed"])
+                counts = (receipt["skipped"], receipt["answered"], receipt["failed"])
                 self.assertEqual((code, counts), (0, (10, 20, 0)))
                 self.assertTrue(receipt.keys() & {"credits", "billed_queries"}, receipt)
                 self.assertEqual(sorted(self.inputs()), sorted(lines))
