@@ -6,18 +6,11 @@
 """Search the web with the Brave Search API and print one JSON document.
 
 Examples:
-  brave_search.py 'rust async runtimes'
-  brave_search.py web 'rust async runtimes' --since month --site docs.rs --count 5
-  brave_search.py context 'how does io_uring work' --format markdown
-  brave_search.py summarizer --query 'second highest mountain' --inline-references
-  brave_search.py web --params-json '{"query": "python", "result_filter": ["web", "faq"]}'
+  brave_search.py 'rust async runtimes' --since month --site docs.rs -n 5 --md
+  brave_search.py context 'how does io_uring work' --md
 
-The key: BRAVE_SEARCH_API_KEY (or BRAVE_API_KEY) in the environment or in secrets.yaml. Each Brave
-plan has a key of its own: the commands answers, suggest and spellcheck first look for
+Keys (environment or secrets.yaml): BRAVE_SEARCH_API_KEY; for answers, suggest and spellcheck
 BRAVE_ANSWERS_API_KEY, BRAVE_SUGGEST_API_KEY and BRAVE_SPELLCHECK_API_KEY.
-
-Exit codes: 0 found, 1 nothing found, 2 bad input, 3 key missing or refused, 4 rate limit or quota,
-5 timeout, network or server fault, 70 defect of this script, 130 interrupted.
 """
 
 from __future__ import annotations
@@ -129,7 +122,7 @@ HEADINGS = {
     "locations": "Places", "places": "Places", "infobox": "In short", "citations": "Sources",
     "entities": "Entities",
 }
-# Fields that Markdown shows as one line under the results.
+# Fields that Markdown shows as one line under the results. A key is there if it was asked for.
 NOTES = {"altered": "Searched for: {}", "summarizer_key": "Summarizer key: {}",
          "rich": "Live data: {}", "cost_usd": "Cost: {} USD",
          "next_offset": "More results: offset {}"}
@@ -149,6 +142,19 @@ LANGUAGE_SPELLINGS = {
     "zh-hk": "zh-hant", "no": "nb", "nn": "nb", "iw": "he", "en-us": "en", "en-uk": "en-gb",
     "de-de": "de", "fr-fr": "fr", "es-es": "es", "it-it": "it", "ko-kr": "ko", "ru-ru": "ru",
 }
+# Names in English, in the order of the codes.
+COUNTRY_NAMES = ("all,argentina,australia,austria,belgium,brazil,canada,chile,denmark,finland,"
+                 "france,germany,greece,hong kong,india,indonesia,italy,japan,south korea,malaysia,"
+                 "mexico,netherlands,new zealand,norway,china,poland,portugal,philippines,russia,"
+                 "saudi arabia,south africa,spain,sweden,switzerland,taiwan,turkey,united kingdom,"
+                 "united states").split(",")
+LANGUAGE_NAMES = ("arabic,basque,bengali,bulgarian,catalan,chinese,traditional chinese,croatian,"
+                  "czech,danish,dutch,english,british english,estonian,finnish,french,galician,"
+                  "german,greek,gujarati,hebrew,hindi,hungarian,icelandic,italian,japanese,kannada,"
+                  "korean,latvian,lithuanian,malay,malayalam,marathi,norwegian,polish,"
+                  "brazilian portuguese,portuguese,punjabi,romanian,russian,serbian,slovak,"
+                  "slovenian,spanish,swedish,tamil,telugu,thai,turkish,ukrainian,"
+                  "vietnamese").split(",")
 UI_LANGUAGES = ("es-AR en-AU de-AT nl-BE fr-BE pt-BR en-CA fr-CA es-CL da-DK fi-FI fr-FR de-DE "
                 "el-GR zh-HK en-IN en-ID it-IT ja-JP ko-KR en-MY es-MX nl-NL en-NZ no-NO zh-CN "
                 "pl-PL en-PH ru-RU en-ZA es-ES sv-SE fr-CH de-CH zh-TW tr-TR en-GB en-US "
@@ -171,6 +177,7 @@ def parameter(name: str, kind: str, api_default: Any, text: str, **more: Any) ->
 def limit(name: str, low: int, high: int, api_default: int, text: str) -> Fields:
     """Return the entry of a number that Brave calls maximum_number_of_..."""
     wire = name.replace("max_", "maximum_number_of_")
+    text += f", {low} to {high}"
     return parameter(name, "int", api_default, text, min=low, max=high, wire=wire)
 
 
@@ -182,24 +189,26 @@ COUNT_50 = {**COUNT, "max": 50, "help": "results, 1 to 50 (default: 10)"}
 OFFSET = parameter("offset", "int", 0, "result pages to skip, 0 to 9 (not results)", min=0,
                    max=LAST_OFFSET)
 SINCE = parameter("since", "since", None,
-                  "age of pages: day, week, month, year or YYYY-MM-DD..YYYY-MM-DD",
+                  "age of pages: day, week, month, year, 7d, 2w or YYYY-MM-DD..YYYY-MM-DD",
                   choices=[*FRESHNESS], values={code: word for word, code in FRESHNESS.items()},
                   wire="freshness", note="Brave filters by days; it cannot filter by hours.")
 COUNTRY = parameter("country", "str", "US", "two-letter country of the results, or ALL",
-                    choices=COUNTRIES, values={"uk": "GB"}, aliases=["gl"])
+                    choices=COUNTRIES, values={"uk": "GB"}, aliases=["gl"],
+                    names=dict(zip(COUNTRY_NAMES, COUNTRIES, strict=True)))
 LANGUAGE = parameter("language", "str", "en", "language of the results", choices=LANGUAGES,
-                     values=LANGUAGE_SPELLINGS, wire="search_lang", aliases=["hl"])
+                     values=LANGUAGE_SPELLINGS, wire="search_lang", aliases=["hl"],
+                     names=dict(zip(LANGUAGE_NAMES, LANGUAGES, strict=True)))
 LANG = {**LANGUAGE, "wire": "lang", "aliases": ["lang", "hl"]}
 UI_LANG = parameter("ui_lang", "str", "en-US", choices=UI_LANGUAGES,
-                    text="language of texts such as the age of a page, for example de-DE")
+                    text="language of texts such as the age of a page")
 SAFE = parameter("safe", "str", "moderate", "filter for adult content", wire="safesearch",
                  choices=["off", "moderate", "strict"])
 SAFE_STRICT = {**SAFE, "api_default": "strict"}
-SITE = parameter("site", "csv", None, "only these sites, for example docs.python.org,github.com",
+SITE = parameter("site", "csv", None, "only these sites, such as docs.python.org,github.com",
                  wire="", aliases=["include_site"])
 EXCLUDE_SITE = parameter("exclude_site", "csv", None, "none of these sites", wire="")
-GOGGLES = parameter("goggles", "list", None, "re-ranking: https:// URLs or inline rules; the flag "
-                    "reads rules from @FILE", wire="", verbatim=True, file=True)
+GOGGLES = parameter("goggles", "list", None, "re-ranking: https:// URLs, inline rules, or @FILE "
+                    "(flag only)", wire="", verbatim=True, file=True)
 SPELLCHECK = parameter("spellcheck", "bool", "true", "correct the query")
 SNIPPETS = parameter("extra_snippets", "bool", "false", "up to 5 more excerpts for each result")
 UNITS = parameter("units", "str", "by country", "units of measurement",
@@ -212,7 +221,7 @@ LOCATION = [
     parameter("lat", "float", None, "latitude of the user", header="X-Loc-Lat", **LATITUDE),
     parameter("long", "float", None, "longitude of the user", header="X-Loc-Long", **LONGITUDE),
     parameter("city", "str", None, "city of the user", header="X-Loc-City"),
-    parameter("state", "str", None, "state or region code, for example CA", header="X-Loc-State"),
+    parameter("state", "str", None, "state or region code, such as CA", header="X-Loc-State"),
     parameter("state_name", "str", None, "state or region by name", header="X-Loc-State-Name"),
     parameter("location_country", "str", None, "two-letter country of the user",
               header="X-Loc-Country"),
@@ -233,13 +242,13 @@ COMMANDS: dict[str, Fields] = {
         QUERY, COUNT, OFFSET, SINCE, COUNTRY, LANGUAGE, UI_LANG, SAFE, SITE, EXCLUDE_SITE,
         parameter("result_filter", "csv", "all", "only these sections", choices=RESULT_TYPES),
         parameter("summary", "bool", "false",
-                  "ask for a summarizer_key (drops result_filter; Pro AI plan only)"),
+                  "ask for a summarizer_key (Pro AI plan only)"),
         SNIPPETS, GOGGLES, SPELLCHECK,
         parameter("text_decorations", "bool", "true", "mark matched words (seen with raw)"),
         UNITS, OPERATORS, FETCHED,
         parameter("enable_rich_callback", "bool", "false", "say if the rich command has data"),
         *LOCATION,
-        parameter("timezone", "str", None, "IANA time zone of the user, for example Europe/Berlin",
+        parameter("timezone", "str", None, "IANA time zone of the user, such as Europe/Berlin",
                   header="X-Loc-Timezone"),
         RAW,
     ]},
@@ -256,10 +265,10 @@ COMMANDS: dict[str, Fields] = {
         parameter("max_attempts", "int", None, "tries until the summary is complete (default: 20)",
                   min=1, max=1_000, default=POLL_ATTEMPTS, wire=""),
     ]},
-    "context": {"help": "passages of pages for a model to answer from (grounding)", "params": [
+    "context": {"help": "passages of pages for a model to answer from", "params": [
         QUERY, {**COUNT_50, "help": "pages to draw from, 1 to 50 (default: 10)"}, SINCE, COUNTRY,
         LANGUAGE, SAFE, SITE, EXCLUDE_SITE, GOGGLES, SPELLCHECK,
-        limit("max_tokens", 1024, 32_768, 8192, "tokens in all, approximately"),
+        limit("max_tokens", 1024, 32_768, 8192, "approximate tokens in all"),
         limit("max_urls", 1, 50, 20, "pages in the answer"),
         limit("max_snippets", 1, 256, 50, "passages in all"),
         limit("max_tokens_per_url", 512, 8192, 4096, "tokens of one page"),
@@ -285,7 +294,7 @@ COMMANDS: dict[str, Fields] = {
         QUERY, COUNT_50, OFFSET, SINCE, COUNTRY, LANGUAGE, UI_LANG, SAFE, SPELLCHECK, OPERATORS,
         FETCHED, RAW,
     ], "cannot": {**NO_SITES, "goggles": "The web, context and news commands take goggles."}},
-    "places": {"help": "places near a location; or details of places by ids", "params": [
+    "places": {"help": "places near a location, or by their ids", "params": [
         {**QUERY, "required": False, "help": "what to look for; without it, whatever is near"},
         parameter("location", "str", None, "where, for example 'san francisco ca united states'"),
         parameter("lat", "float", None, "latitude of the point to search around",
@@ -316,7 +325,8 @@ COMMANDS: dict[str, Fields] = {
         {**QUERY, "wire": "", "help": "the question"},
         parameter("model", "str", "brave", "model that writes (default: brave)", default="brave",
                   choices=["brave", "brave-pro"]),
-        parameter("citations", "bool", "false", "mark sources as [1] and list them",
+        parameter("citations", "bool", "false", "mark sources as [1] and list them, and say the "
+                  "cost (default: true without research)", documented_default=True,
                   wire="enable_citations"),
         parameter("entities", "bool", "false", "list the entities of the answer",
                   wire="enable_entities"),
@@ -577,7 +587,8 @@ def request_warnings(params: Fields) -> list[str]:
 def web_document(params: Fields, answer: Fields) -> Document:
     """Return the document of a web search.
 
-    Without web results it is an error of kind no_results that still holds every other section.
+    Without web results it is an error of kind no_results that still holds every other section; if
+    result_filter leaves web out, only without anything in the sections that it names.
     """
     info, offset = object_field(answer, "query"), params.get("offset", 0)
     more = info.get("more_results_available") is True and offset < LAST_OFFSET
@@ -594,11 +605,10 @@ def web_document(params: Fields, answer: Fields) -> Document:
     }
     document = found_document(params, **lists, summarizer_key=key, raw_query_info=searched)
     document |= drop_empty(extras)
-    if not document["web_results"]:
-        document |= nothing_found("web results")
-        if "web" not in params.get("result_filter", ["web"]):
-            hint = "result_filter leaves web out; the sections it names are in this document."
-            document["details"]["hint"] = hint
+    wanted = params.get("result_filter", ["web"])
+    others = [*lists, "infobox", "locations", "rich", "summarizer_key"]
+    if not any(document.get(name) for name in (["web_results"] if "web" in wanted else others)):
+        document |= nothing_found("web results" if "web" in wanted else " or ".join(wanted))
     elif params.get("summary") and not key:
         document.setdefault("warnings", []).append(f"No summarizer_key. {SUMMARIZER_PLAN}")
     return document
@@ -670,6 +680,8 @@ def summary_document(params: Fields, answer: Fields) -> Document:
     document = found_document(params, **pick_fields(answer, "title", "references"))
     document |= {"summary_text": text, "followups": as_list(answer.get("followups"))}
     document |= {name: answer.get(name) for name in ("enrichments", "entities_infos")}
+    if isinstance(document["enrichments"], dict):
+        document["enrichments"].pop("raw", None)  # the text once more
     return {**document, "summary_raw": messages}
 
 
@@ -851,6 +863,9 @@ def run_summarizer(params: Fields, report: ProgressCallback = None) -> Document:
             searched = {"query": params["query"], "summary": True}
             answer = call_endpoint("web", searched, params, deadline)
             wire["key"] = object_field(answer, "summarizer").get("key")
+        elif " " in wire["key"] and not wire["key"].startswith("{"):  # a key looks like JSON
+            message = f"{quoted(wire['key'])} is no summarizer key."
+            raise SearchError("invalid_input", message, "Ask with {query}.")
         if not (wire["key"] and isinstance(wire["key"], str)):
             message = "The search brought no summarizer key."
             raise SearchError("auth", message, SUMMARIZER_PLAN, status=200)
@@ -935,6 +950,7 @@ def run_answers(params: Fields, report: ProgressCallback = None) -> Document:
         if report:
             report("waiting for the answer", 0, 1)
         timeout = RESEARCH_TIMEOUT if params.get("research") else ANSWER_TIMEOUT
+        params = params if params.get("research") else {"citations": True, **params}
         body, deadline = answers_body(params), deadline_of(params, timeout)
         return answers_document(params, call_endpoint("answers", body, params, deadline))
 
@@ -954,10 +970,13 @@ def to_markdown(document: Document) -> str:
     """Return a document as Markdown for a person or a model, page text fenced as untrusted."""
     text = document.get("summary_text") or document.get("text") or document.get("correction")
     blocks = [str(text or "")]
+    lists = {"citations": object_field(document, "enrichments").get("context"), **document}
     for name, heading in HEADINGS.items():
-        items = document.get(name) or []
-        lines = [item_markdown(number, item) for number, item in enumerate(items, 1)]
-        blocks.append("\n".join([f"## {heading}\n", *lines]) if items else "")
+        items = objects(lists.get(name))
+        listed = "\n".join(item_markdown(number, item) for number, item in enumerate(items, 1))
+        if any("snippets" in item for item in items):
+            listed = fence_untrusted(listed)
+        blocks.append(f"## {heading}\n\n{listed}" if items else "")
     followups = [f"- {shown_text(question)}" for question in document.get("followups") or []]
     blocks.append("\n".join(["## Further questions\n", *followups]) if followups else "")
     for name, note in NOTES.items():
@@ -974,14 +993,26 @@ def item_markdown(number: int, item: Fields) -> str:
     head = markdown_link(title or str(url), str(url)) if url else shown_text(title)
     if not head:  # live data has a shape of its own for each subject
         return f"{number}. {make_harmless(dump_json(item))}"
-    facts = ("age", "date", "source", "duration", "address", "rating", "phone", "image_url")
-    head = " · ".join([head, *(shown_text(item[name]) for name in facts if item.get(name))])
+    facts = dict(item)
+    if item.get("rating"):
+        reviews = f" ({item['reviews']} reviews)" if item.get("reviews") else ""
+        facts["rating"] = f"rated {item['rating']}{reviews}"
+    order = "age date source duration address rating phone hours_today distance image_url".split()
+    head = " · ".join([head, *(shown_text(facts[name]) for name in order if facts.get(name))])
     texts = ("description", "long_desc", "answer", "snippet")
-    lines = [f"   {shown_text(item[name])}" for name in texts if name in item]
-    lines += [f"   - {shown_text(text)}" for text in as_list(item.get("extra_snippets"))]
-    if passages := as_list(item.get("snippets")):
-        lines.append(fence_untrusted(make_harmless("\n\n".join(map(str, passages)))))
-    return "\n".join([f"{number}. {head}", *lines])
+    lines = [shown_text(item[name]) for name in texts if name in item]
+    lines += [f"- {shown_text(text)}" for text in as_list(item.get("extra_snippets"))]
+    passages = map(passage_markdown, as_list(item.get("snippets")))
+    lines += "\n\n".join(passages).split("\n")
+    return "\n".join([f"{number}. {head}", *(f"   {line}".rstrip() for line in lines)]).rstrip()
+
+
+def passage_markdown(passage: Any) -> str:
+    """Return a passage of the context command; a question and its answer come as JSON text."""
+    data = tag_data(str(passage))
+    fields = data if isinstance(data, dict) else {}
+    pair = " ".join(str(fields.get(name) or "") for name in ("question", "answer")).strip()
+    return make_harmless(pair or str(passage))
 
 
 def shown_text(value: Any) -> str:
@@ -1367,8 +1398,8 @@ def check_value(parameter: Fields, value: Any) -> Any:
 def check_text(parameter: Fields, value: Any) -> str:
     """Return text that is not blank; if the table lists choices, one of them or a range of dates.
 
-    Upper and lower case of a choice are mended; the table's "values" maps other spellings. Only
-    the type since takes a range.
+    Upper and lower case of a choice are mended; the table's "values" maps other spellings, its
+    "names" what is no choice to the one that is meant. Only the type since takes a range.
     """
     if not isinstance(value, (str, int, float)) or isinstance(value, bool):
         raise wrong_value(parameter, value, "text")
@@ -1388,6 +1419,9 @@ def check_text(parameter: Fields, value: Any) -> str:
         return str(spellings[text.lower()])
     if parameter["type"] == "since":
         return check_dates(parameter, text)
+    if meant := parameter.get("names", {}).get(text.lower()):
+        message = f"{parameter['name']} must be a code, not {quoted(value)}."
+        raise SearchError("invalid_input", message, f"Did you mean {meant}?")
     raise wrong_value(parameter, value, "one of " + ", ".join(choices))
 
 
@@ -1407,14 +1441,14 @@ def check_number(parameter: Fields, value: Any) -> int | float:
 def check_dates(parameter: Fields, text: str) -> str:
     """Return a range of dates that exist as YYYY-MM-DD..YYYY-MM-DD.
 
-    A date alone, a range without its end, and a time such as 7d or 2w last until today.
+    A date alone, a range without its end, and a time such as 7d or 2 weeks last until today.
     """
     from datetime import date, datetime, timedelta, timezone
 
     today = datetime.now(timezone.utc).date()
-    span = re.fullmatch(r"(\d{1,4})\s?([dwmy])", text.lower())
+    span = re.fullmatch(r"(\d{1,4})\s?(d|w|m|y|days?|weeks?|months?|years?)", text.lower())
     if span:
-        days = int(span[1]) * {"d": 1, "w": 7, "m": 30, "y": 365}[span[2]]
+        days = int(span[1]) * {"d": 1, "w": 7, "m": 30, "y": 365}[span[2][0]]
         words = {1: "day", 7: "week", 30: "month", 365: "year"}
         if words.get(days) in parameter["choices"]:
             return words[days]
@@ -1422,7 +1456,7 @@ def check_dates(parameter: Fields, text: str) -> str:
     day = r"(\d{4}-\d\d-\d\d)"
     dates = re.fullmatch(rf"{day}?(?:\.\.|to){day}|{day}(?:\.\.)?", text)
     if not dates:
-        allowed = f"{', '.join(parameter['choices'])}, YYYY-MM-DD or YYYY-MM-DD..YYYY-MM-DD"
+        allowed = f"{', '.join(parameter['choices'])}, 7d, 2w, YYYY-MM-DD or YYYY-MM-DD..YYYY-MM-DD"
         raise wrong_value(parameter, text, allowed)
     try:
         start = date.fromisoformat(dates[1] or dates[3] or FIRST_DAY)
@@ -1809,10 +1843,15 @@ def report_progress(text: str, done: int, total: int) -> None:
 class Parser(argparse.ArgumentParser):
     """Parses the flags of one command; its errors are SearchErrors.
 
-    types: flag -> type of its parameter.
+    types: flag -> type of its parameter. help_text: what --help prints.
     """
 
     types: dict[str, str]
+    help_text: str
+
+    def format_help(self) -> str:
+        """Return the help: argparse's own has columns, whose spaces a model pays for."""
+        return self.help_text
 
     def error(self, message: str) -> NoReturn:
         """Raise SearchError (invalid_input)."""
@@ -1840,42 +1879,48 @@ def flag_names(spec: Fields) -> dict[str, str]:
 
 
 def make_parser(script: Fields, command: str) -> Parser:
-    """Return the parser of a command's flags. Values stay text, because check_params checks them.
-
-    The help of the default command is that of the script.
-    """
+    """Return the parser of a command's flags; values stay text: check_params checks them."""
     spec = script["commands"][command]
     parser = Parser(
         prog=f"{script['name']} {command}",
-        usage=f"%(prog)s {usage_words(spec)} [options]",
-        description=spec["help"],
-        formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
         argument_default=argparse.SUPPRESS,  # only what was given is in the namespace
     )
-    if command == next(iter(script["commands"])):
-        listed = [f"  {name:<13}{item['help']}" for name, item in script["commands"].items()]
-        head = f"{(script['description'] or '').strip()}\n\ncommands (first: default):"
-        parser.description = "\n".join([head, *listed]).replace("%", "%%")
     parser.add_argument("--version", action="version", version=f"{script['name']} {VERSION}")
     parser.types = {}
     for parameter in parameters_of(spec):
         name, kind = parameter["name"], parameter["type"]
-        flags = [flag_of(word) for word in (name, *parameter.get("aliases", ()))]
-        flags = [*parameter.get("flags", ()), *flags]
+        flags = flags_of(parameter)
         parser.types |= dict.fromkeys(flags, str(kind))
         parser.add_argument(
             *flags,
             dest=name,
-            metavar=parameter.get("metavar") or METAVARS.get(kind, "TEXT"),
             action="append" if kind in ("list", "csv") else "store",
             type=functools.partial(read_argument, name=name) if "file" in parameter else str,
-            help=flag_help(parameter).replace("%", "%%"),
         )
         if kind == "bool" and parameter.get("wire"):  # the API's default may be on
             negation = flag_of(f"no_{name}")
-            parser.add_argument(negation, dest=name, action="store_const", const="false", help="")
+            parser.add_argument(negation, dest=name, action="store_const", const="false")
+    parser.help_text = help_text(script, command)
     return parser
+
+
+def flags_of(parameter: Fields) -> list[str]:
+    """Return the flags of a parameter, its second spellings included."""
+    words = map(flag_of, (parameter["name"], *parameter.get("aliases", ())))
+    return [*parameter.get("flags", ()), *words]
+
+
+def help_text(script: Fields, command: str) -> str:
+    """Return the help of a command; that of the default command is that of the script."""
+    spec = script["commands"][command]
+    usage, about = f"usage: {script['name']} {command} {usage_words(spec)} [options]", spec["help"]
+    if command == next(iter(script["commands"])):
+        listed = [f"  {name}: {item['help']}" for name, item in script["commands"].items()]
+        about = "\n".join([(script["description"] or "").strip(), "", "commands (first: default):"])
+        about = "\n".join([about, *listed])
+    lines = map(flag_help, parameters_of(spec))
+    return "\n".join([usage, "", about, "", "options:", *lines])
 
 
 def usage_words(spec: Fields) -> str:
@@ -1888,14 +1933,21 @@ def usage_words(spec: Fields) -> str:
 
 
 def flag_help(parameter: Fields) -> str:
-    """Return the help of a parameter, with its choices and the API's default."""
-    text: str = parameter["help"]
-    choices = parameter.get("choices", ()) if parameter["type"] != "since" else ()
-    if 0 < len(choices) <= MAX_CHOICES:
-        text += f" ({', '.join(choices)})"
-    if "default" not in parameter and parameter.get("api_default") is not None:
-        text += f" (API default: {parameter['api_default']})"
-    return text
+    """Return the line of a parameter: flags, what it takes, help, choices, the API's default.
+
+    The help itself names a default of the script. A switch that is off at the API needs no word.
+    """
+    kind, flags = parameter["type"], flags_of(parameter)
+    has_own = {"default", "documented_default"} & parameter.keys()
+    default = None if has_own else parameter.get("api_default")
+    if kind == "bool" and parameter.get("wire") and default != "false":
+        flags.append(flag_of(f"no_{parameter['name']}"))
+    value = parameter.get("metavar") or METAVARS.get(kind, "TEXT")
+    text = f"  {', '.join(flags)} {value}".rstrip() + f": {parameter['help']}"
+    choices = parameter.get("choices", ()) if kind != "since" else ()
+    notes = [", ".join(choices)] if 0 < len(choices) <= MAX_CHOICES else []
+    notes += [f"default: {default}"] if default not in (None, "false") else []
+    return f"{text} ({'; '.join(notes)})" if notes else text
 
 
 def parse_arguments(
@@ -1963,8 +2015,10 @@ def parse_flags(
         flag = word.partition("=")[0]
         if flag.startswith("-") and flag != "-" and " " not in flag:
             hint = script["commands"][command].get("cannot", {}).get(spelled_name(flag))
+            known = [one for one in parser.types if one[:2] == "--"]
+            last = [one for one in known if flag.endswith(one[1:])]  # --output-format: --format
             hint = (
-                hint or nearest(flag, parser.types, "flag") or f"{parser.prog} --help lists them."
+                hint or nearest(flag, last or known, "flag") or f"{parser.prog} --help lists them."
             )
             hint += "" if flag[:2] == "--" else " Put -- before a query that begins with a dash."
             raise SearchError("invalid_input", f"{command} has no flag {quoted(flag)}.", hint)
@@ -2005,6 +2059,7 @@ def take_words(
             params[name], *words = words
     if words:
         hint = "Put the query in single quotes." if positional else "It takes flags only."
+        hint = hint if positional else spec.get("cannot", {}).get("query", hint)
         message = f"{command} does not take {quoted(words[0])}."
         raise SearchError("invalid_input", message, hint)
 
@@ -2082,12 +2137,25 @@ def print_document(document: Document, options: Fields, script: Fields) -> int:
         path, data = options["output"], (text + "\n").encode("utf-8", "replace")
         try:
             write_whole(os.path.realpath(file_name(path)), data)
-            document = {"ok": True, "output": path, "bytes": len(data)}
+            document = {"ok": True, "output": path, "bytes": len(data), **batch_counts(document)}
         except OSError as error:  # what was paid for is printed
             document = error_document(cannot_write(path, error)) | {"document": document}
         text = dump_json(document)
     write_stdout(text)
     return 0 if document["ok"] else EXIT_CODES[document["details"]["kind"]]
+
+
+def batch_counts(document: Document) -> Fields:
+    """Return how many queries of a batch were answered, and what they have cost; {} of others."""
+    results = document.get("results") or [{}]
+    if "ok" not in results[0]:
+        return {}
+    answered = sum(result["ok"] for result in results)
+    names = ("credits", "billed_queries")
+    costs = {name: sum(result.get(name) or 0 for result in results) for name in names}
+    return {"answered": answered, "failed": len(results) - answered} | {
+        name: cost for name, cost in costs.items() if cost
+    }
 
 
 def write_stdout(text: str) -> bool:

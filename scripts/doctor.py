@@ -8,7 +8,7 @@
 Examples:
   doctor.py
   doctor.py --live
-  doctor.py --format markdown
+  doctor.py --md
   doctor.py key list
   doctor.py key set SERPER_API_KEY
 

@@ -9,7 +9,7 @@ Examples:
   gemini_search.py 'what changed in the latest python release'
   gemini_search.py search 'rate limiting' --context 'asyncio service' --focus code
   gemini_search.py dev 'connection pool' --language Python --framework FastAPI
-  gemini_search.py docs 'hooks' --technology React --format markdown
+  gemini_search.py docs 'hooks' --technology React --md
   gemini_search.py reddit 'mechanical keyboards' --subreddit MechanicalKeyboards
   gemini_search.py batch --query 'first question' --query 'second question' --jsonl
 
@@ -238,7 +238,7 @@ ANSWER_PARAMS: list[Fields] = [
      "help": "add a summary of what the model thought (field thoughts)"},
     {"name": "since", "type": "since", "choices": ["day", *PERIOD_DAYS], "aliases": ["freshness"],
      "wire": "tools.googleSearch.timeRangeFilter",
-     "help": "age of pages: day, week, month, year or YYYY-MM-DD..YYYY-MM-DD",
+     "help": "age of pages: day, week, month, year, 7d, 2w or YYYY-MM-DD..YYYY-MM-DD",
      "note": f"{NO_SHORT_WINDOW}; day is asked for in words."},
     URL,
     {"name": "resolve_urls", "type": "bool",
@@ -856,6 +856,13 @@ def insert_markers(text: str, citations: list[Citation]) -> str:
 # ----- documents
 
 
+def foreign_sources(command: str, sources: list[Fields]) -> str:
+    """Return the warning that sources of the reddit command are not from Reddit, or ""."""
+    sites = ["." + source["domain"].lower() for source in sources if command == "reddit"]
+    others = sum(not site.endswith((".reddit.com", ".redd.it")) for site in sites)
+    return f"{others} of {len(sites)} sources are not from Reddit." if others else ""
+
+
 def answer_document(question: Question, result: Fields, marked: bool) -> Document:
     """Return the document of an answer with text, in the output_format that was asked for.
 
@@ -871,6 +878,7 @@ def answer_document(question: Question, result: Fields, marked: bool) -> Documen
         raise SearchError("no_results", f"{message} {reason}", hint, **details)
     finish = result["finish_reason"]
     ending = ENDINGS.get(finish, "The model stopped early ({}).").format(finish)
+    foreign = foreign_sources(question.command, result["sources"])
     document: Document = {
         **result,
         "ok": True,
@@ -878,7 +886,7 @@ def answer_document(question: Question, result: Fields, marked: bool) -> Documen
         "query": params["query"],
         "text": (marked and not alone and result["cited_text"]) or result["text"],
         "requested_model": requested if result["model"] != requested else None,
-        "warnings": [*filter(None, (*result["warnings"], reason, ending))],
+        "warnings": [*filter(None, (*result["warnings"], reason, ending, foreign))],
     }
     names = drop_empty(document).keys() | {"sources", "search_queries"}  # also if they are empty
     if not params.get("suggestions"):
@@ -1438,8 +1446,9 @@ def format_search_result(result: Fields) -> str:
     blocks.append(result.get("cited_text") or result.get("text") or "")
     lines = [] if alone else ["### Sources"]
     for number, source in enumerate(result.get("sources", []), 1):
-        link = markdown_link(source["title"], source["url"])
-        lines.append(f"{number}. {link} ({source.get('domain') or source['title']})")
+        title, domain = source["title"], source.get("domain")
+        line = f"{number}. {markdown_link(title, source['url'])}"
+        lines.append(line if domain in (None, title) else f"{line} ({domain})")
     blocks.append("\n".join(lines) if result.get("sources") else "")
     queries = [f'- "{" ".join(query.split())}"' for query in result.get("search_queries", [])]
     blocks += ["\n".join(["### Search Queries Used", *queries])] if queries else []
@@ -1845,8 +1854,8 @@ def check_value(parameter: Fields, value: Any) -> Any:
 def check_text(parameter: Fields, value: Any) -> str:
     """Return text that is not blank; if the table lists choices, one of them or a range of dates.
 
-    Upper and lower case of a choice are mended; the table's "values" maps other spellings. Only
-    the type since takes a range.
+    Upper and lower case of a choice are mended; the table's "values" maps other spellings, its
+    "names" what is no choice to the one that is meant. Only the type since takes a range.
     """
     if not isinstance(value, (str, int, float)) or isinstance(value, bool):
         raise wrong_value(parameter, value, "text")
@@ -1866,6 +1875,9 @@ def check_text(parameter: Fields, value: Any) -> str:
         return str(spellings[text.lower()])
     if parameter["type"] == "since":
         return check_dates(parameter, text)
+    if meant := parameter.get("names", {}).get(text.lower()):
+        message = f"{parameter['name']} must be a code, not {quoted(value)}."
+        raise SearchError("invalid_input", message, f"Did you mean {meant}?")
     raise wrong_value(parameter, value, "one of " + ", ".join(choices))
 
 
@@ -1885,14 +1897,14 @@ def check_number(parameter: Fields, value: Any) -> int | float:
 def check_dates(parameter: Fields, text: str) -> str:
     """Return a range of dates that exist as YYYY-MM-DD..YYYY-MM-DD.
 
-    A date alone, a range without its end, and a time such as 7d or 2w last until today.
+    A date alone, a range without its end, and a time such as 7d or 2 weeks last until today.
     """
     from datetime import date, datetime, timedelta, timezone
 
     today = datetime.now(timezone.utc).date()
-    span = re.fullmatch(r"(\d{1,4})\s?([dwmy])", text.lower())
+    span = re.fullmatch(r"(\d{1,4})\s?(d|w|m|y|days?|weeks?|months?|years?)", text.lower())
     if span:
-        days = int(span[1]) * {"d": 1, "w": 7, "m": 30, "y": 365}[span[2]]
+        days = int(span[1]) * {"d": 1, "w": 7, "m": 30, "y": 365}[span[2][0]]
         words = {1: "day", 7: "week", 30: "month", 365: "year"}
         if words.get(days) in parameter["choices"]:
             return words[days]
@@ -1900,7 +1912,7 @@ def check_dates(parameter: Fields, text: str) -> str:
     day = r"(\d{4}-\d\d-\d\d)"
     dates = re.fullmatch(rf"{day}?(?:\.\.|to){day}|{day}(?:\.\.)?", text)
     if not dates:
-        allowed = f"{', '.join(parameter['choices'])}, YYYY-MM-DD or YYYY-MM-DD..YYYY-MM-DD"
+        allowed = f"{', '.join(parameter['choices'])}, 7d, 2w, YYYY-MM-DD or YYYY-MM-DD..YYYY-MM-DD"
         raise wrong_value(parameter, text, allowed)
     try:
         start = date.fromisoformat(dates[1] or dates[3] or FIRST_DAY)
@@ -2287,10 +2299,15 @@ def report_progress(text: str, done: int, total: int) -> None:
 class Parser(argparse.ArgumentParser):
     """Parses the flags of one command; its errors are SearchErrors.
 
-    types: flag -> type of its parameter.
+    types: flag -> type of its parameter. help_text: what --help prints.
     """
 
     types: dict[str, str]
+    help_text: str
+
+    def format_help(self) -> str:
+        """Return the help: argparse's own has columns, whose spaces a model pays for."""
+        return self.help_text
 
     def error(self, message: str) -> NoReturn:
         """Raise SearchError (invalid_input)."""
@@ -2318,42 +2335,48 @@ def flag_names(spec: Fields) -> dict[str, str]:
 
 
 def make_parser(script: Fields, command: str) -> Parser:
-    """Return the parser of a command's flags. Values stay text, because check_params checks them.
-
-    The help of the default command is that of the script.
-    """
+    """Return the parser of a command's flags; values stay text: check_params checks them."""
     spec = script["commands"][command]
     parser = Parser(
         prog=f"{script['name']} {command}",
-        usage=f"%(prog)s {usage_words(spec)} [options]",
-        description=spec["help"],
-        formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
         argument_default=argparse.SUPPRESS,  # only what was given is in the namespace
     )
-    if command == next(iter(script["commands"])):
-        listed = [f"  {name:<13}{item['help']}" for name, item in script["commands"].items()]
-        head = f"{(script['description'] or '').strip()}\n\ncommands (first: default):"
-        parser.description = "\n".join([head, *listed]).replace("%", "%%")
     parser.add_argument("--version", action="version", version=f"{script['name']} {VERSION}")
     parser.types = {}
     for parameter in parameters_of(spec):
         name, kind = parameter["name"], parameter["type"]
-        flags = [flag_of(word) for word in (name, *parameter.get("aliases", ()))]
-        flags = [*parameter.get("flags", ()), *flags]
+        flags = flags_of(parameter)
         parser.types |= dict.fromkeys(flags, str(kind))
         parser.add_argument(
             *flags,
             dest=name,
-            metavar=parameter.get("metavar") or METAVARS.get(kind, "TEXT"),
             action="append" if kind in ("list", "csv") else "store",
             type=functools.partial(read_argument, name=name) if "file" in parameter else str,
-            help=flag_help(parameter).replace("%", "%%"),
         )
         if kind == "bool" and parameter.get("wire"):  # the API's default may be on
             negation = flag_of(f"no_{name}")
-            parser.add_argument(negation, dest=name, action="store_const", const="false", help="")
+            parser.add_argument(negation, dest=name, action="store_const", const="false")
+    parser.help_text = help_text(script, command)
     return parser
+
+
+def flags_of(parameter: Fields) -> list[str]:
+    """Return the flags of a parameter, its second spellings included."""
+    words = map(flag_of, (parameter["name"], *parameter.get("aliases", ())))
+    return [*parameter.get("flags", ()), *words]
+
+
+def help_text(script: Fields, command: str) -> str:
+    """Return the help of a command; that of the default command is that of the script."""
+    spec = script["commands"][command]
+    usage, about = f"usage: {script['name']} {command} {usage_words(spec)} [options]", spec["help"]
+    if command == next(iter(script["commands"])):
+        listed = [f"  {name}: {item['help']}" for name, item in script["commands"].items()]
+        about = "\n".join([(script["description"] or "").strip(), "", "commands (first: default):"])
+        about = "\n".join([about, *listed])
+    lines = map(flag_help, parameters_of(spec))
+    return "\n".join([usage, "", about, "", "options:", *lines])
 
 
 def usage_words(spec: Fields) -> str:
@@ -2366,14 +2389,21 @@ def usage_words(spec: Fields) -> str:
 
 
 def flag_help(parameter: Fields) -> str:
-    """Return the help of a parameter, with its choices and the API's default."""
-    text: str = parameter["help"]
-    choices = parameter.get("choices", ()) if parameter["type"] != "since" else ()
-    if 0 < len(choices) <= MAX_CHOICES:
-        text += f" ({', '.join(choices)})"
-    if "default" not in parameter and parameter.get("api_default") is not None:
-        text += f" (API default: {parameter['api_default']})"
-    return text
+    """Return the line of a parameter: flags, what it takes, help, choices, the API's default.
+
+    The help itself names a default of the script. A switch that is off at the API needs no word.
+    """
+    kind, flags = parameter["type"], flags_of(parameter)
+    has_own = {"default", "documented_default"} & parameter.keys()
+    default = None if has_own else parameter.get("api_default")
+    if kind == "bool" and parameter.get("wire") and default != "false":
+        flags.append(flag_of(f"no_{parameter['name']}"))
+    value = parameter.get("metavar") or METAVARS.get(kind, "TEXT")
+    text = f"  {', '.join(flags)} {value}".rstrip() + f": {parameter['help']}"
+    choices = parameter.get("choices", ()) if kind != "since" else ()
+    notes = [", ".join(choices)] if 0 < len(choices) <= MAX_CHOICES else []
+    notes += [f"default: {default}"] if default not in (None, "false") else []
+    return f"{text} ({'; '.join(notes)})" if notes else text
 
 
 def parse_arguments(
@@ -2441,8 +2471,10 @@ def parse_flags(
         flag = word.partition("=")[0]
         if flag.startswith("-") and flag != "-" and " " not in flag:
             hint = script["commands"][command].get("cannot", {}).get(spelled_name(flag))
+            known = [one for one in parser.types if one[:2] == "--"]
+            last = [one for one in known if flag.endswith(one[1:])]  # --output-format: --format
             hint = (
-                hint or nearest(flag, parser.types, "flag") or f"{parser.prog} --help lists them."
+                hint or nearest(flag, last or known, "flag") or f"{parser.prog} --help lists them."
             )
             hint += "" if flag[:2] == "--" else " Put -- before a query that begins with a dash."
             raise SearchError("invalid_input", f"{command} has no flag {quoted(flag)}.", hint)
@@ -2483,6 +2515,7 @@ def take_words(
             params[name], *words = words
     if words:
         hint = "Put the query in single quotes." if positional else "It takes flags only."
+        hint = hint if positional else spec.get("cannot", {}).get("query", hint)
         message = f"{command} does not take {quoted(words[0])}."
         raise SearchError("invalid_input", message, hint)
 
@@ -2560,12 +2593,25 @@ def print_document(document: Document, options: Fields, script: Fields) -> int:
         path, data = options["output"], (text + "\n").encode("utf-8", "replace")
         try:
             write_whole(os.path.realpath(file_name(path)), data)
-            document = {"ok": True, "output": path, "bytes": len(data)}
+            document = {"ok": True, "output": path, "bytes": len(data), **batch_counts(document)}
         except OSError as error:  # what was paid for is printed
             document = error_document(cannot_write(path, error)) | {"document": document}
         text = dump_json(document)
     write_stdout(text)
     return 0 if document["ok"] else EXIT_CODES[document["details"]["kind"]]
+
+
+def batch_counts(document: Document) -> Fields:
+    """Return how many queries of a batch were answered, and what they have cost; {} of others."""
+    results = document.get("results") or [{}]
+    if "ok" not in results[0]:
+        return {}
+    answered = sum(result["ok"] for result in results)
+    names = ("credits", "billed_queries")
+    costs = {name: sum(result.get(name) or 0 for result in results) for name in names}
+    return {"answered": answered, "failed": len(results) - answered} | {
+        name: cost for name, cost in costs.items() if cost
+    }
 
 
 def write_stdout(text: str) -> bool:
@@ -3215,7 +3261,7 @@ def run_with_input(
             writer.emit(start + number, {"input": queries[number], **document})
 
         for piece in query_pieces(params):
-            queries = [query for query in piece if hash(query) not in writer.done]
+            queries = [query for query in piece if not writer.is_done(query)]
             if not queries:
                 continue
             document = run({**others, "queries": queries}, report, emit)
@@ -3233,6 +3279,7 @@ class LineWriter:
 
     options: those of the command line. field: the field of a document that holds its input. done:
     the hashes of the inputs that the files of --skip-done hold, and the one that is appended to.
+    skipped: how many inputs of this run are among them.
 
     Each line is written at once, so that a run that is killed loses none. The file of --output is
     appended to if it is new or --skip-done is given; half a last line is removed first. Another
@@ -3249,7 +3296,7 @@ class LineWriter:
         self.path = options.get("output", "")
         self.target = os.path.realpath(file_name(self.path))
         self.held: dict[int, Document] = {}
-        self.printed = self.answered = self.bytes = 0
+        self.printed = self.answered = self.skipped = self.bytes = 0
         self.costs: Fields = {}
         self.first_error: Document = {}
         self.failure: SearchError | None = None
@@ -3304,6 +3351,12 @@ class LineWriter:
         elif self.part:
             os.unlink(self.part)
         self.file, self.part = None, b""
+
+    def is_done(self, line: str) -> bool:
+        """Return whether an earlier run has settled an input, and count those that it has."""
+        is_done = hash(line) in self.done
+        self.skipped += is_done
+        return is_done
 
     def emit(self, number: int, document: Document) -> int:
         """Print a document as soon as it is its turn; return how many were printed."""
@@ -3360,16 +3413,16 @@ class LineWriter:
             document = spell_hints(error_document(self.failure), self.names)
         elif self.printed and not self.answered:
             document = {name: self.first_error[name] for name in ("ok", "error", "details")}
-        if not self.printed and self.done:
+        if not self.printed and self.skipped:
             sys.stderr.write("Nothing is left to do: every line is done already.\n")
         if self.path:
             receipt: Fields = {
                 **document,
                 "output": self.path,
                 "bytes": self.bytes,
-                "already_done": len(self.done),
                 "answered": self.answered,
                 "failed": self.printed - self.answered,
+                "skipped": self.skipped,
                 **self.costs,
             }
             if is_left:

@@ -8,7 +8,7 @@
 Examples:
   keyless_search.py 'rust async runtimes'
   keyless_search.py 'rust async runtimes' --since month --site docs.rs --count 20
-  keyless_search.py 'Brotteig' --country de --language de --format markdown
+  keyless_search.py 'Brotteig' --country de --language de --md
   keyless_search.py 'alan turing' --engine wikipedia
   keyless_search.py 'rust async runtimes' --engine searxng
 

@@ -10,7 +10,7 @@ Examples:
   read_page.py https://example.org/one https://example.net/two --page-timeout 5
   read_page.py https://example.org/manual --query 'how to set a timeout'
   read_page.py https://example.org/long --offset 8000
-  read_page.py https://example.org/list --links --format markdown
+  read_page.py https://example.org/list --links --md
   read_page.py https://example.org/report.pdf --pages 3-7
   read_page.py ./paper.pdf --query 'sample size'
   read_page.py --urls-from urls.txt --skip-done pages.jsonl >> pages.jsonl

@@ -8,7 +8,7 @@
 Examples:
   web_search.py 'how do tokio and async-std differ'
   web_search.py 'kernel release notes' -n 3 --since month --site kernel.org
-  web_search.py 'sourdough hydration' --engine duckduckgo --format markdown
+  web_search.py 'sourdough hydration' --engine duckduckgo --md
   web_search.py 'rust async runtimes' --engine brave,duckduckgo
   web_search.py brief 'how do tokio and async-std differ' 'is async-std maintained'
   web_search.py recall 'tokio scheduler'

@@ -126,7 +126,7 @@ def run_with_input(
             writer.emit(start + number, {"input": queries[number], **document})
 
         for piece in query_pieces(params):
-            queries = [query for query in piece if hash(query) not in writer.done]
+            queries = [query for query in piece if not writer.is_done(query)]
             if not queries:
                 continue
             document = run({**others, "queries": queries}, report, emit)
@@ -144,6 +144,7 @@ class LineWriter:
 
     options: those of the command line. field: the field of a document that holds its input. done:
     the hashes of the inputs that the files of --skip-done hold, and the one that is appended to.
+    skipped: how many inputs of this run are among them.
 
     Each line is written at once, so that a run that is killed loses none. The file of --output is
     appended to if it is new or --skip-done is given; half a last line is removed first. Another
@@ -160,7 +161,7 @@ class LineWriter:
         self.path = options.get("output", "")
         self.target = os.path.realpath(file_name(self.path))
         self.held: dict[int, Document] = {}
-        self.printed = self.answered = self.bytes = 0
+        self.printed = self.answered = self.skipped = self.bytes = 0
         self.costs: Fields = {}
         self.first_error: Document = {}
         self.failure: SearchError | None = None
@@ -215,6 +216,12 @@ class LineWriter:
         elif self.part:
             os.unlink(self.part)
         self.file, self.part = None, b""
+
+    def is_done(self, line: str) -> bool:
+        """Return whether an earlier run has settled an input, and count those that it has."""
+        is_done = hash(line) in self.done
+        self.skipped += is_done
+        return is_done
 
     def emit(self, number: int, document: Document) -> int:
         """Print a document as soon as it is its turn; return how many were printed."""
@@ -271,16 +278,16 @@ class LineWriter:
             document = spell_hints(error_document(self.failure), self.names)
         elif self.printed and not self.answered:
             document = {name: self.first_error[name] for name in ("ok", "error", "details")}
-        if not self.printed and self.done:
+        if not self.printed and self.skipped:
             sys.stderr.write("Nothing is left to do: every line is done already.\n")
         if self.path:
             receipt: Fields = {
                 **document,
                 "output": self.path,
                 "bytes": self.bytes,
-                "already_done": len(self.done),
                 "answered": self.answered,
                 "failed": self.printed - self.answered,
+                "skipped": self.skipped,
                 **self.costs,
             }
             if is_left:

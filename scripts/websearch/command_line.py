@@ -193,10 +193,15 @@ def report_progress(text: str, done: int, total: int) -> None:
 class Parser(argparse.ArgumentParser):
     """Parses the flags of one command; its errors are SearchErrors.
 
-    types: flag -> type of its parameter.
+    types: flag -> type of its parameter. help_text: what --help prints.
     """
 
     types: dict[str, str]
+    help_text: str
+
+    def format_help(self) -> str:
+        """Return the help: argparse's own has columns, whose spaces a model pays for."""
+        return self.help_text
 
     def error(self, message: str) -> NoReturn:
         """Raise SearchError (invalid_input)."""
@@ -224,42 +229,48 @@ def flag_names(spec: Fields) -> dict[str, str]:
 
 
 def make_parser(script: Fields, command: str) -> Parser:
-    """Return the parser of a command's flags. Values stay text, because check_params checks them.
-
-    The help of the default command is that of the script.
-    """
+    """Return the parser of a command's flags; values stay text: check_params checks them."""
     spec = script["commands"][command]
     parser = Parser(
         prog=f"{script['name']} {command}",
-        usage=f"%(prog)s {usage_words(spec)} [options]",
-        description=spec["help"],
-        formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
         argument_default=argparse.SUPPRESS,  # only what was given is in the namespace
     )
-    if command == next(iter(script["commands"])):
-        listed = [f"  {name:<13}{item['help']}" for name, item in script["commands"].items()]
-        head = f"{(script['description'] or '').strip()}\n\ncommands (first: default):"
-        parser.description = "\n".join([head, *listed]).replace("%", "%%")
     parser.add_argument("--version", action="version", version=f"{script['name']} {VERSION}")
     parser.types = {}
     for parameter in parameters_of(spec):
         name, kind = parameter["name"], parameter["type"]
-        flags = [flag_of(word) for word in (name, *parameter.get("aliases", ()))]
-        flags = [*parameter.get("flags", ()), *flags]
+        flags = flags_of(parameter)
         parser.types |= dict.fromkeys(flags, str(kind))
         parser.add_argument(
             *flags,
             dest=name,
-            metavar=parameter.get("metavar") or METAVARS.get(kind, "TEXT"),
             action="append" if kind in ("list", "csv") else "store",
             type=functools.partial(read_argument, name=name) if "file" in parameter else str,
-            help=flag_help(parameter).replace("%", "%%"),
         )
         if kind == "bool" and parameter.get("wire"):  # the API's default may be on
             negation = flag_of(f"no_{name}")
-            parser.add_argument(negation, dest=name, action="store_const", const="false", help="")
+            parser.add_argument(negation, dest=name, action="store_const", const="false")
+    parser.help_text = help_text(script, command)
     return parser
+
+
+def flags_of(parameter: Fields) -> list[str]:
+    """Return the flags of a parameter, its second spellings included."""
+    words = map(flag_of, (parameter["name"], *parameter.get("aliases", ())))
+    return [*parameter.get("flags", ()), *words]
+
+
+def help_text(script: Fields, command: str) -> str:
+    """Return the help of a command; that of the default command is that of the script."""
+    spec = script["commands"][command]
+    usage, about = f"usage: {script['name']} {command} {usage_words(spec)} [options]", spec["help"]
+    if command == next(iter(script["commands"])):
+        listed = [f"  {name}: {item['help']}" for name, item in script["commands"].items()]
+        about = "\n".join([(script["description"] or "").strip(), "", "commands (first: default):"])
+        about = "\n".join([about, *listed])
+    lines = map(flag_help, parameters_of(spec))
+    return "\n".join([usage, "", about, "", "options:", *lines])
 
 
 def usage_words(spec: Fields) -> str:
@@ -272,14 +283,21 @@ def usage_words(spec: Fields) -> str:
 
 
 def flag_help(parameter: Fields) -> str:
-    """Return the help of a parameter, with its choices and the API's default."""
-    text: str = parameter["help"]
-    choices = parameter.get("choices", ()) if parameter["type"] != "since" else ()
-    if 0 < len(choices) <= MAX_CHOICES:
-        text += f" ({', '.join(choices)})"
-    if "default" not in parameter and parameter.get("api_default") is not None:
-        text += f" (API default: {parameter['api_default']})"
-    return text
+    """Return the line of a parameter: flags, what it takes, help, choices, the API's default.
+
+    The help itself names a default of the script. A switch that is off at the API needs no word.
+    """
+    kind, flags = parameter["type"], flags_of(parameter)
+    has_own = {"default", "documented_default"} & parameter.keys()
+    default = None if has_own else parameter.get("api_default")
+    if kind == "bool" and parameter.get("wire") and default != "false":
+        flags.append(flag_of(f"no_{parameter['name']}"))
+    value = parameter.get("metavar") or METAVARS.get(kind, "TEXT")
+    text = f"  {', '.join(flags)} {value}".rstrip() + f": {parameter['help']}"
+    choices = parameter.get("choices", ()) if kind != "since" else ()
+    notes = [", ".join(choices)] if 0 < len(choices) <= MAX_CHOICES else []
+    notes += [f"default: {default}"] if default not in (None, "false") else []
+    return f"{text} ({'; '.join(notes)})" if notes else text
 
 
 def parse_arguments(
@@ -347,8 +365,10 @@ def parse_flags(
         flag = word.partition("=")[0]
         if flag.startswith("-") and flag != "-" and " " not in flag:
             hint = script["commands"][command].get("cannot", {}).get(spelled_name(flag))
+            known = [one for one in parser.types if one[:2] == "--"]
+            last = [one for one in known if flag.endswith(one[1:])]  # --output-format: --format
             hint = (
-                hint or nearest(flag, parser.types, "flag") or f"{parser.prog} --help lists them."
+                hint or nearest(flag, last or known, "flag") or f"{parser.prog} --help lists them."
             )
             hint += "" if flag[:2] == "--" else " Put -- before a query that begins with a dash."
             raise SearchError("invalid_input", f"{command} has no flag {quoted(flag)}.", hint)
@@ -389,6 +409,7 @@ def take_words(
             params[name], *words = words
     if words:
         hint = "Put the query in single quotes." if positional else "It takes flags only."
+        hint = hint if positional else spec.get("cannot", {}).get("query", hint)
         message = f"{command} does not take {quoted(words[0])}."
         raise SearchError("invalid_input", message, hint)
 
@@ -466,12 +487,25 @@ def print_document(document: Document, options: Fields, script: Fields) -> int:
         path, data = options["output"], (text + "\n").encode("utf-8", "replace")
         try:
             write_whole(os.path.realpath(file_name(path)), data)
-            document = {"ok": True, "output": path, "bytes": len(data)}
+            document = {"ok": True, "output": path, "bytes": len(data), **batch_counts(document)}
         except OSError as error:  # what was paid for is printed
             document = error_document(cannot_write(path, error)) | {"document": document}
         text = dump_json(document)
     write_stdout(text)
     return 0 if document["ok"] else EXIT_CODES[document["details"]["kind"]]
+
+
+def batch_counts(document: Document) -> Fields:
+    """Return how many queries of a batch were answered, and what they have cost; {} of others."""
+    results = document.get("results") or [{}]
+    if "ok" not in results[0]:
+        return {}
+    answered = sum(result["ok"] for result in results)
+    names = ("credits", "billed_queries")
+    costs = {name: sum(result.get(name) or 0 for result in results) for name in names}
+    return {"answered": answered, "failed": len(results) - answered} | {
+        name: cost for name, cost in costs.items() if cost
+    }
 
 
 def write_stdout(text: str) -> bool:

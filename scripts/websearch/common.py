@@ -434,8 +434,8 @@ def check_value(parameter: Fields, value: Any) -> Any:
 def check_text(parameter: Fields, value: Any) -> str:
     """Return text that is not blank; if the table lists choices, one of them or a range of dates.
 
-    Upper and lower case of a choice are mended; the table's "values" maps other spellings. Only
-    the type since takes a range.
+    Upper and lower case of a choice are mended; the table's "values" maps other spellings, its
+    "names" what is no choice to the one that is meant. Only the type since takes a range.
     """
     if not isinstance(value, (str, int, float)) or isinstance(value, bool):
         raise wrong_value(parameter, value, "text")
@@ -455,6 +455,9 @@ def check_text(parameter: Fields, value: Any) -> str:
         return str(spellings[text.lower()])
     if parameter["type"] == "since":
         return check_dates(parameter, text)
+    if meant := parameter.get("names", {}).get(text.lower()):
+        message = f"{parameter['name']} must be a code, not {quoted(value)}."
+        raise SearchError("invalid_input", message, f"Did you mean {meant}?")
     raise wrong_value(parameter, value, "one of " + ", ".join(choices))
 
 
@@ -474,14 +477,14 @@ def check_number(parameter: Fields, value: Any) -> int | float:
 def check_dates(parameter: Fields, text: str) -> str:
     """Return a range of dates that exist as YYYY-MM-DD..YYYY-MM-DD.
 
-    A date alone, a range without its end, and a time such as 7d or 2w last until today.
+    A date alone, a range without its end, and a time such as 7d or 2 weeks last until today.
     """
     from datetime import date, datetime, timedelta, timezone
 
     today = datetime.now(timezone.utc).date()
-    span = re.fullmatch(r"(\d{1,4})\s?([dwmy])", text.lower())
+    span = re.fullmatch(r"(\d{1,4})\s?(d|w|m|y|days?|weeks?|months?|years?)", text.lower())
     if span:
-        days = int(span[1]) * {"d": 1, "w": 7, "m": 30, "y": 365}[span[2]]
+        days = int(span[1]) * {"d": 1, "w": 7, "m": 30, "y": 365}[span[2][0]]
         words = {1: "day", 7: "week", 30: "month", 365: "year"}
         if words.get(days) in parameter["choices"]:
             return words[days]
@@ -489,7 +492,7 @@ def check_dates(parameter: Fields, text: str) -> str:
     day = r"(\d{4}-\d\d-\d\d)"
     dates = re.fullmatch(rf"{day}?(?:\.\.|to){day}|{day}(?:\.\.)?", text)
     if not dates:
-        allowed = f"{', '.join(parameter['choices'])}, YYYY-MM-DD or YYYY-MM-DD..YYYY-MM-DD"
+        allowed = f"{', '.join(parameter['choices'])}, 7d, 2w, YYYY-MM-DD or YYYY-MM-DD..YYYY-MM-DD"
         raise wrong_value(parameter, text, allowed)
     try:
         start = date.fromisoformat(dates[1] or dates[3] or FIRST_DAY)

@@ -53,8 +53,10 @@ class Periods(unittest.TestCase):
             "2026-01-01": f"2026-01-01..{today}",
             "2026-01-01..": f"2026-01-01..{today}",
             "..2026-01-31": "1990-01-01..2026-01-31",
-            "24h": None, "1d": "day", "7d": "week", "1w": "week",
-            "10d": f"{today - timedelta(10)}..{today}", "2m": f"{today - timedelta(60)}..{today}",
+            "24h": None, "7dd": None, "1d": "day", "7d": "week", "1w": "week", "7 days": "week",
+            "10d": f"{today - timedelta(10)}..{today}", "2w": f"{today - timedelta(14)}..{today}",
+            "1 Year": f"{today - timedelta(365)}..{today}",
+            "2m": f"{today - timedelta(60)}..{today}",
         }  # fmt: skip
         for text, expected in rows.items():
             with self.subTest(text):
@@ -124,7 +126,7 @@ class Parameters(unittest.TestCase):
             ({"query": "\udcff"}, "query must be valid UTF-8 text, not"),
             (
                 {"since": "hour"},
-                "since must be day, week, YYYY-MM-DD or YYYY-MM-DD..YYYY-MM-DD, not 'hour'.",
+                "since must be day, week, 7d, 2w, YYYY-MM-DD or YYYY-MM-DD..YYYY-MM-DD, not 'h",
             ),
             ({"since": "2023-02-29..2023-03-01"}, "dates that exist"),
             ({"since": "2022-99-99..2022-99-99"}, "dates that exist"),

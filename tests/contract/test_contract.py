@@ -184,11 +184,11 @@ class EveryScript(unittest.TestCase):
             module = load_script(name)
             for command, spec in module.COMMANDS.items():
                 text = call_main(module, command, "--help").stdout.decode()
-                self.assertRegex(text, r"(?m)^  --md ")
+                self.assertRegex(text, r"(?m)^  --md: ")
                 for parameter in spec["params"]:
                     with self.subTest(name, command=command, parameter=parameter["name"]):
                         flag = "--" + parameter["name"].replace("_", "-")
-                        self.assertRegex(text, rf"(?m)^  (-\w.*, )?{flag}\b")
+                        self.assertRegex(text, rf"(?m)^  (-\w, )?{flag}\b[^:]*: ")
                         words = "".join(parameter["help"].split())
                         self.assertIn(words, "".join(text.split()))
 

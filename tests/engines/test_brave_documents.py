@@ -429,11 +429,20 @@ class WebDocumentTest(DocumentCase):
             for name in others:
                 self.assertEqual(document[name], whole[name], name)
 
-    def test_no_web_results_because_of_the_filter_says_so(self) -> None:
-        answer = changed(WEB, "web", to=...)
-        document = self.ask("web", answer, query="tea", result_filter=["news"])
-        self.assertIn("result_filter leaves web out", document["details"]["hint"])
-        self.assertEqual(len(document["news_results"]), 1)
+    def test_a_filter_that_leaves_web_out_needs_something_in_what_it_names(self) -> None:
+        for name, result in (
+            ("faq", {"question": "How hot?", "answer": "70 °C"}), ("discussions", {"title": "T"}),
+            ("news", {"title": "T"}), ("videos", {"title": "T"}), ("infobox", {"title": "T"}),
+            ("locations", {"title": "T"}),
+        ):  # fmt: skip
+            with self.subTest(name):
+                self.server.body = {name: {"results": [result]}}
+                run = call_main(brave, "tea", "--result-filter", name)
+                self.assertEqual((run.code, run.document["web_results"]), (0, []))
+                self.server.body = {}
+                run = call_main(brave, "tea", "--result-filter", f"{name},query", "--md")
+                self.assertEqual(run.code, 1)
+                self.assertIn(f"No {name} or query found", run.stdout.decode())
 
     def test_no_web_results_exits_with_1_and_markdown_keeps_the_other_sections(self) -> None:
         self.server.body = changed(WEB, "web", to=...)
@@ -698,8 +707,11 @@ class SummaryDocumentTest(DocumentCase):
         text = "Tea is hot.\n\n1. Sencha: steamed\n2. Matcha: powdered\nDrink it."
         self.assertEqual(document["summary_text"], text)
         self.assertEqual(document["summary_raw"], SUMMARY["summary"])
-        for name in ("title", "enrichments", "followups", "entities_infos"):
+        for name in ("title", "followups", "entities_infos"):
             self.assertEqual(document[name], SUMMARY[name])
+        others = {**SUMMARY["enrichments"]}
+        del others["raw"]  # the text of the summary once more
+        self.assertEqual(document["enrichments"], others)
 
     def test_these_fields_are_there_even_when_empty(self) -> None:
         answer = {"status": "complete", "summary": [{"type": "token", "data": "Tea."}]}
@@ -906,6 +918,7 @@ class MarkdownTest(DocumentCase):
             self.assertIn(part, text)
         for part in ("How hot?", "70 to 80 °C", "results_hash", "offset 1", "Tea House"):
             self.assertIn(part, text)
+        self.assertNotRegex(text, "goggles|raw_query_info")
 
     def test_each_command_shows_its_text_and_its_results(self) -> None:
         parts = {
@@ -914,7 +927,7 @@ class MarkdownTest(DocumentCase):
             "news": ("[Harvest & rain](https://news.example.org/tea) · 1 hour ago", "green tea"),
             "images": ("[A cup & pot](", "https://i.example.org/a.jpg"),
             "videos": ("[Pouring](https://video.example.org/v)", "03:20"),
-            "places": ("[Tea House](", "1 Leaf St, Tealand", "4.5", "+1 555 0100"),
+            "places": ("[Tea House](", "1 Leaf St, Tealand", "rated 4.5", "+1 555 0100"),
             "rich": ("18.5",),
             "suggest": ("1. Tea", "2. tea pot"),
             "spellcheck": ("green tea",),
@@ -975,12 +988,19 @@ class MarkdownTest(DocumentCase):
             re.findall(r"^\[untrusted page text ([0-9a-f]{8}): ", text, re.MULTILINE)
             for text in texts
         ]
-        self.assertEqual([len(found) for found in marks], [4, 4])
-        self.assertEqual(len({*marks[0], *marks[1]}), 8)
+        self.assertEqual([len(found) for found in marks], [2, 2])  # results, places
+        self.assertEqual(len({*marks[0], *marks[1]}), 4)
         for text, found in zip(texts, marks, strict=True):
             for mark in found:
                 self.assertEqual(len(re.findall(rf"^\[end of {mark}\]$", text, re.MULTILINE)), 1)
         self.assertLess(texts[0].index("Ignore all"), texts[0].index(f"[end of {marks[0][0]}]"))
+
+    def test_passages_stand_below_their_number_and_questions_are_text(self) -> None:
+        pair = '{"question": "How hot?", "answer": "70 °C."}'
+        answer = changed(CONTEXT, "grounding", "generic", 0, "snippets", to=["Steep\nit.", pair])
+        text = brave.to_markdown(self.ask("context", answer))
+        shown = f"1. [Green tea]({TEA}) · 2026-03-04\n   Steep\n   it.\n\n   How hot? 70 °C.\n2. "
+        self.assertIn(shown, text)
 
     def test_what_was_cut_is_said(self) -> None:
         self.server.body = changed(CONTEXT, "grounding", "generic", 0, "snippets", to=["x " * 9000])
@@ -1050,6 +1070,28 @@ class CorpusTest(FakeServerCase):
             offset = found.get("next_offset")
         self.assertEqual(len(seen), len(set(seen)))
         self.assertGreater(len(seen), 4)
+
+    def test_a_place_has_its_rating_reviews_hours_and_distance_on_one_line(self) -> None:
+        run = call_main(brave, "places", "coffee", "--lat=37.77", "--long=-122.42", "--md")
+        line = r"· rated 4\.3 \(587 reviews\) · \S+ \S+ · \w+ \d\d:.*-\d\d:\d\d · [\d.]+ km\n"
+        self.assertRegex(run.stdout.decode(), line)
+
+    def test_answers_name_sources_and_cost_unless_these_are_switched_off(self) -> None:
+        found = call_main(brave, "answers", "sourdough bread").document
+        self.assertEqual((found["citations"][0]["number"], found["cost_usd"]), ("1", 0.0195))
+        found = call_main(brave, "answers", "sourdough bread", "--no-citations").document
+        self.assertTrue(found["ok"] and found["text"])
+        self.assertNotIn("citations", found)
+        self.assertTrue(call_main(brave, "answers", "bread", "--research").document["ok"])
+
+    def test_markdown_has_a_summarizer_key_only_if_it_was_asked_for(self) -> None:
+        for words, shown in (([], False), (["--summary"], True)):
+            text = call_main(brave, "sourdough", "--md", *words).stdout.decode()
+            self.assertEqual("ummarizer" in text, shown)
+
+    def test_a_summary_in_markdown_lists_its_sources(self) -> None:
+        run = call_main(brave, "summarizer", "--query", "sourdough bread", "--md")
+        self.assertRegex(run.stdout.decode(), r"\n## Sources\n\n1\. \[.+\]\(https?://.+\)\n2\. ")
 
     def test_answers_with_citations_and_entities_over_a_real_stream(self) -> None:
         given = {"query": "sourdough bread", "citations": True, "entities": True}

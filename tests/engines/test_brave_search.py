@@ -163,7 +163,9 @@ SAMPLES: dict[str, dict[str, Sent]] = {
         "model": member("model", "brave-pro"),
         "citations": member("citations", True, "enable_citations"),
         "entities": member("entities", True, "enable_entities"),
-        "research": member("research", True, "enable_research"),
+        "research": Sent(
+            {"research": True}, {"body:enable_research": True}, drops=("body:enable_citations",)
+        ),
         "country": member("country", "DE"),
         "language": member("language", "de"),
         "safe": member("safe", "strict", "safesearch"),
@@ -195,7 +197,11 @@ BASE: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     "spellcheck": ({"query": "bread"}, {"q": ["bread"]}),
     "answers": (
         {"query": "bread"},
-        {"body:messages": [{"role": "user", "content": "bread"}], "body:model": "brave"},
+        {
+            "body:messages": [{"role": "user", "content": "bread"}],
+            "body:model": "brave",
+            "body:enable_citations": True,
+        },
     ),
 }
 USUAL_BASE = ({"query": "bread"}, {"q": ["bread"], "count": ["10"]})
@@ -636,12 +642,26 @@ class ApiDefaultTest(unittest.TestCase):
             text = call_main(brave, command, "--help").stdout.decode()
             for parameter in spec["params"]:
                 name, known = parameter["name"].replace("_", "-"), parameter["api_default"]
-                # The text of a flag ends where the next one begins.
-                shown = re.search(rf"(?ms)^  (?:-\w[^\n]*, )?--{name}\b.*?(?=^  -|\Z)", text)
-                default = re.search(r"\(API default: (.*)\)$", " ".join(shown[0].split()))
-                expected = None if known is None or "default" in parameter else str(known)
+                [line] = re.findall(rf"(?m)^  (?:-\w, )?--{name}[, :].*", text)
+                if {"default", "documented_default"} & parameter.keys():
+                    known = None  # the script's own default is a part of the help
+                shown = [] if known in (None, "false") else [f"default: {known})"]
                 with self.subTest(command=command, parameter=name):
-                    self.assertEqual(default and default[1], expected)
+                    found = re.findall(r"[(; ](default: .*\))$", line)
+                    self.assertEqual([] if known is None else found, shown)
+
+    def test_help_is_the_commands_and_the_flags_of_web_in_few_characters(self) -> None:
+        text = call_main(brave, "--help").stdout.decode()
+        self.assertLess(len(text), 3_500)
+        for command in COMMANDS:
+            self.assertIn(f"\n  {command}: ", text)
+        self.assertIn("--since, --freshness PERIOD: age of pages: day, week, month, year, 7d", text)
+        for command, bounds in (
+            ("context", "--max-tokens, --maximum-number-of-tokens N: .*, 1024 to 32768 "),
+            ("answers", "--research-max-seconds, .*, 1 to 300 "),
+        ):
+            text = call_main(brave, command, "--help").stdout.decode()
+            self.assertRegex(text, f"(?m)^  {bounds}")
 
 
 class DryRunTest(FakeServerCase):
@@ -732,6 +752,25 @@ class ValidationTest(FakeServerCase):
                     hint = f"The nearest flag is {flag}."
                     self.assertIn(hint, run.document["details"]["hint"])
 
+    def test_output_format_is_answered_with_format(self) -> None:
+        run = call_main(brave, "tea", "--output-format", "markdown")
+        self.assertEqual(run.document["details"]["hint"], "The nearest flag is --format.")
+
+    def test_a_name_in_place_of_a_code_is_answered_with_the_code(self) -> None:
+        for flag, name, code in (
+            ("country", "Germany", "DE"), ("country", "united kingdom", "GB"),
+            ("country", "United States", "US"), ("country", "All", None),
+            ("language", "German", "de"), ("language", "Ukrainian", "uk"),
+            ("language", "Vietnamese", "vi"), ("language", "Chinese", "zh-hans"),
+        ):  # fmt: skip
+            run = call_main(brave, "tea", f"--{flag}", name, "--dry-run")
+            with self.subTest(name):
+                if code is None:
+                    self.assertEqual(run.code, 0)
+                    continue
+                self.assertEqual(run.document["error"], f"{flag} must be a code, not {name!r}.")
+                self.assertEqual(run.document["details"]["hint"], f"Did you mean {code}?")
+
     def test_what_a_command_cannot_do_is_said_and_not_dropped(self) -> None:
         for command, spec in COMMANDS.items():
             for name, reason in spec.get("cannot", {}).items():
@@ -808,6 +847,11 @@ class ValidationTest(FakeServerCase):
         for given in ({}, {"key": "k", "query": "q"}):
             hint = "key: the summarizer_key of a web search with summary"
             self.refused("summarizer", given, "Give either key or query.", hint=hint)
+
+    def test_words_in_place_of_a_summarizer_key_are_no_key(self) -> None:
+        run = call_main(brave, "summarizer", "second highest mountain")
+        self.assertEqual((run.code, run.document["details"]["hint"]), (2, "Ask with --query."))
+        self.assertIn("'second highest mountain' is no summarizer key", run.document["error"])
 
     def test_research_with_citations_or_entities_is_refused(self) -> None:
         for name in ("citations", "entities", "enable_citations"):
@@ -969,7 +1013,7 @@ class SummarizerTest(FakeServerCase):
         }  # fmt: skip
         self.assertEqual(set(found), names)
         self.assertEqual(found["summary_raw"][0]["type"], "token")
-        self.assertTrue(found["enrichments"]["raw"] and found["followups"])
+        self.assertTrue(found["enrichments"]["context"] and found["followups"])
         self.assertIn("provider", next(iter(found["entities_infos"].values())))
 
     def test_both_ways_give_the_same_text(self) -> None:

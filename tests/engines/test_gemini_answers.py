@@ -447,6 +447,18 @@ class OddShapes(CannedCase):
         self.assertEqual(len(run.document["sources"]), 6)
         self.assertNotIn("truncated", run.document)
 
+    def test_a_site_is_named_beside_its_title_once_and_those_of_reddit_are_known(self) -> None:
+        chunks = [
+            chunk("https://old.reddit.com/r/bread/1", "A thread"),
+            chunk(REDIRECT + "1", "reddit.com"),
+            chunk(REDIRECT + "2", "notreddit.com"),
+        ]
+        self.server.body = answer("Bread.", {"groundingChunks": chunks})
+        text = call_main(gemini, "reddit", "bread", "--md").stdout.decode()
+        self.assertIn("\n> 1 of 3 sources are not from Reddit.\n", text)
+        self.assertIn("1. [A thread](https://old.reddit.com/r/bread/1) (old.reddit.com)\n", text)
+        self.assertRegex(text, r"2\. \[reddit\.com\]\(\S+\)\n3\. ")
+
     def test_of_a_long_answer_goes_what_is_repeated_then_sources_then_text(self) -> None:
         text = "Wörter and words. " * 200
         chunks = [chunk(REDIRECT + "A" * 300 + str(n), "a.example") for n in range(30)]
@@ -455,7 +467,7 @@ class OddShapes(CannedCase):
         self.assertEqual(document["text"], text.strip())
         self.assertEqual(document["truncated"]["left_out"], ["domain"])
         self.assertGreater(document["truncated"]["items_dropped"]["sources"], 10)
-        self.assertIn("(a.example)", gemini.to_markdown(document))
+        self.assertIn("[a.example](", gemini.to_markdown(document))
         document = call_main(gemini, "question", "--max-chars", "2500").document
         self.assertGreaterEqual(len(document["text"]), 1_000)
         self.assertGreaterEqual(len(document["sources"]), 1)

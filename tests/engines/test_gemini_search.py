@@ -20,7 +20,7 @@ from tests.support import CANARY, SLACK, call_main
 
 SCRIPT = "gemini_search.py"
 EVERY_SEARCH = (gemini.search, gemini.dev, gemini.docs, gemini.reddit)
-LINK = r"\d+\. \[[^\]]+\]\(https://vertexaisearch\.cloud\.google\.com/\S+\) \([a-z.]+\)"
+LINK = r"\d+\. \[[^\]]+\]\(https://vertexaisearch\.cloud\.google\.com/\S+\)"
 
 
 class GroundedWebSearch(GeminiCase):
@@ -100,6 +100,7 @@ class GroundedWebSearch(GeminiCase):
     def test_output_format_text_only_gives_the_text_alone(self) -> None:
         for run in EVERY_SEARCH:
             document = run("sourdough", output_format="text_only")
+            document.pop("warnings", None)  # of reddit, whose sources are other sites
             self.assertIn("Sourdough is bread", document["text"])
             self.assertEqual(document.keys(), {"ok", "provider", "query", "text"})
             self.assertEqual(gemini.to_markdown(document), document["text"])
@@ -174,6 +175,11 @@ class RedditSearch(GeminiCase):
         self.assertTrue(document["ok"])
         self.assertRegex(self.last_prompt(), "posts and comments on Reddit")
         self.assertIn("site:reddit.com into", self.last_prompt())
+
+    def test_sources_that_are_not_from_reddit_are_counted(self) -> None:
+        run = call_main(gemini, "reddit", "sourdough")
+        self.assertEqual(run.document["warnings"], ["4 of 4 sources are not from Reddit."])
+        self.assertNotIn("warnings", call_main(gemini, "search", "sourdough").document)
 
     def test_subreddit_specific_search_asks_for_that_subreddit_only(self) -> None:
         for spelling in ("programming", "r/programming", "/r/programming/"):

@@ -398,7 +398,8 @@ REFUSED = {
     ("maps", "x", "--ll", "95,3"): "ll must be LAT,LONG .* not '95,3'",
     ("maps", "x", "--ll", "here"): "ll must be",
     ("maps", "x", "--location", "Berlin"): "maps takes a point, ll",
-    ("reviews",): "Give one of cid, fid and place_id",
+    ("reviews",): "Give one of cid, fid and place_id.*Give --cid: the command places lists it",
+    ("reviews", "cafe"): "Give --cid: the command places lists it",
     ("reviews", "--cid", "1", "--fid", "0x1:0x2"): "Give one of",
     ("reviews", "--cid", "1", "--page", "2"): "go on with next_page_token",
     ("reviews", "--cid", "1", "--sort", "best"): "sort must be one of mostRelevant",
@@ -406,6 +407,8 @@ REFUSED = {
     ("scrape", "example.com"): "https://example.com/page",
     ("scrape", "file:///etc/passwd"): "url must be a web address",
     ("scholar", "x", "--since", "year"): "filters by year: year_from, year_to",
+    ("scholar", "x", "--freshness", "year"): "filters by year: year_from, year_to",
+    ("guide", "--output-format", "markdown"): "The nearest flag is --format",
     ("scholar", "x", "--year-from", "soon"): "year_from must be",
     ("patents", "x", "--country", "us"): "all countries",
     ("places", "x", "--since", "day"): "cannot filter by age",
@@ -607,6 +610,11 @@ class MarkdownTest(SerperCase):
                     self.assertIn(f"\n{item['position']}. ", text)
                     named = item.get("title") or item.get("query") or item["snippet"]
                     self.assertIn(named.replace("[", "\\["), text)
+
+    def test_a_place_on_the_map_has_its_rating_and_hours(self) -> None:
+        text = self.markdown("maps", "bakery")
+        self.assertIn("rated 4.7 · 321 ratings", text)
+        self.assertIn("\n   Hours: Monday 07:00-18:00, Sunday Closed\n", text)
 
     def test_no_text_of_a_page_is_live_markdown_or_html(self) -> None:
         live = "x ![i](http://evil/?d=1) <img src=http://evil> <!-- c -->"

@@ -254,12 +254,12 @@ class OutputFiles(StreamCase):
         for script in BATCHES:
             self.out.unlink(missing_ok=True)
             code, receipt, _ = self.into_file(script, lines[:10], *words)
-            self.assertEqual((code, receipt["already_done"], receipt["answered"]), (0, 0, 10))
+            self.assertEqual((code, receipt["skipped"], receipt["answered"]), (0, 0, 10))
             with self.out.open("ab") as file:
                 file.write(b'{"input": "guide 12", "ok": tr')  # of a run that was killed
             code, receipt, _ = self.into_file(script, lines, *words)
             with self.subTest(script):
-                counts = (receipt["already_done"], receipt["answered"], receipt["failed"])
+                counts = (receipt["skipped"], receipt["answered"], receipt["failed"])
                 self.assertEqual((code, counts), (0, (10, 20, 0)))
                 self.assertTrue(receipt.keys() & {"credits", "billed_queries"}, receipt)
                 self.assertEqual(sorted(self.inputs()), sorted(lines))
@@ -267,6 +267,16 @@ class OutputFiles(StreamCase):
                 code, receipt, stderr = self.into_file(script, lines, *words)
                 self.assertEqual((code, receipt["answered"], stderr), (0, 0, NOTHING_LEFT))
                 self.assertEqual(self.out.read_bytes(), before)
+
+    def test_one_document_for_all_has_a_receipt_with_the_same_counts(self) -> None:
+        for script, cost in (
+            ("serper_search.py", "credits"),
+            ("gemini_search.py", "billed_queries"),
+        ):
+            code, receipt, _ = self.into_file(script, ["guide", '{"x": 1}', "bread"])
+            with self.subTest(script):
+                self.assertEqual((code, receipt["answered"] + receipt["failed"]), (0, 3))
+                self.assertGreaterEqual(receipt[cost], 2)
 
     def test_errors_alone_do_not_replace_a_file(self) -> None:
         for script in BATCHES:

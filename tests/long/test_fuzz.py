@@ -358,7 +358,10 @@ class Parameters(FuzzCase):
             self.assertNotIn("Traceback", run.stderr, told)
             self.assertIn(run.code, (0, 1, 2, 3, 4, 5), told)
             run.stdout.decode("utf-8")
-            told_in_text = {"--help", "-h", "--version"} & set(words) or "markdown" in str(words)
+            text_flags = ("--help", "-h", "--version", "--md")
+            told_in_text = "markdown" in str(words) or any(
+                word.startswith(text_flags) for word in words
+            )
             lines = ("--jsonl", "--ordered", "--skip-done", "--urls-from")
             if not told_in_text and not any(word.startswith(lines) for word in words):
                 self.assertIsInstance(run.document, dict, told)

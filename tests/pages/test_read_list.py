@@ -393,7 +393,7 @@ class Resumed(ListCase):
         self.assertEqual((code, receipt["answered"], data.count(b"\n")), (0, 10, 10))
         self.out.write_bytes(data + b'{"url": "http')  # half a line, of a run that was killed
         code, receipt, data = run(20)
-        self.assertEqual((code, receipt["already_done"], receipt["answered"]), (0, 10, 10))
+        self.assertEqual((code, receipt["skipped"], receipt["answered"]), (0, 10, 10))
         self.assertEqual(sorted(json.loads(one)["url"] for one in data.splitlines()), sorted(lines))
         self.assertEqual(run(20)[2], data)
         other = self.start(*words, stdout=subprocess.PIPE)

@@ -537,7 +537,7 @@ class Batch(WebSearchCase):
         with open(out, "w", encoding="utf-8") as file:
             file.write(json.dumps(lines[0]) + "\n")
         code, [receipt] = self.batch("--output", out, "--skip-done", out)
-        self.assertEqual((code, receipt["already_done"], receipt["answered"]), (0, 1, 1), receipt)
+        self.assertEqual((code, receipt["skipped"], receipt["answered"]), (0, 1, 1), receipt)
 
     def test_a_few_are_one_document_and_many_are_refused_before_they_cost_anything(self) -> None:
         _, [document] = self.batch()

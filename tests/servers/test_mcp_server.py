@@ -476,7 +476,7 @@ class EveryTool(SharedClient):
     def test_grounded_search_has_answer_sources_and_queries(self) -> None:
         text = self.client.text("grounded_search", query="bread prize", thinking_level="low")
         self.assertTrue(text.startswith("## Search Results\n"))
-        self.assertRegex(text, r"### Sources\n1\. \[.+\]\(https://.+\) \(.+\)")
+        self.assertRegex(text, r"### Sources\n1\. \[.+\]\(https://.+\)\n2\. ")
         self.assertRegex(text, r'### Search Queries Used\n- ".+"')
         body = self.server.requests[-1].json()
         self.assertIn("thinkingConfig", str(body))

@@ -101,7 +101,8 @@ def parameter_table(script: str, command: str) -> str:
         sent = parameter.get("wire") or parameter.get("header") or ""
         cells = [
             ", ".join(f"`{name}`" for name in names),
-            ("`QUERY` or " if parameter.get("positional") else "") + f"`{', '.join(flags)}`",
+            (f"`{names[0].upper()}` or " if parameter.get("positional") else "")
+            + f"`{', '.join(flags)}`",
             TYPES[parameter["type"]],
             allowed_values(parameter, brief=command != default),
             default_value(parameter),
@@ -135,7 +136,13 @@ def default_value(parameter: dict[str, Any]) -> str:
         return "required"
     own = parameter.get("default", parameter.get("documented_default"))
     api = parameter.get("api_default")
-    own = ", ".join(own) if isinstance(own, list) else str(own).lower() if own is False else own
+    own = (
+        ", ".join(own)
+        if isinstance(own, list)
+        else str(own).lower()
+        if isinstance(own, bool)
+        else own
+    )
     if own is None and api is None:
         return "false" if parameter["type"] == "bool" and not parameter.get("wire") else "none"
     if own is None:

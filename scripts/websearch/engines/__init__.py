@@ -280,14 +280,15 @@ FORUM_SITES = ["reddit.com", "lobste.rs", "quora.com", "stackexchange.com"]
 # Parameters that a search passes on to its engine, and that tell one stored answer from another.
 # fmt: off
 FILTER_PARAMS: list[dict[str, Any]] = [
-    {"name": "since", "type": "since", "choices": ["hour", "day", "week", "month", "year"],
+    {"name": "since", "type": "since", "aliases": ["freshness"],
+     "choices": ["hour", "day", "week", "month", "year"],
      "values": {"h": "hour", "d": "day", "w": "week", "m": "month", "y": "year"},
-     "help": "age of pages: hour, day, week, month, year or YYYY-MM-DD..YYYY-MM-DD"},
-    {"name": "country", "type": "str", "help": "two-letter country of the results, for example us"},
+     "help": "age of pages: hour, day, week, month, year, 7d, 2w or YYYY-MM-DD..YYYY-MM-DD"},
+    {"name": "country", "type": "str", "help": "two-letter country of the results, such as us"},
     {"name": "language", "type": "str",
-     "help": "language of the results, for example en or pt-br"},
+     "help": "language of the results, such as en or pt-br"},
     {"name": "site", "type": "csv",
-     "help": "only these sites, for example docs.python.org,github.com"},
+     "help": "only these sites, such as docs.python.org,github.com"},
     {"name": "exclude_site", "type": "csv", "help": "none of these sites"},
     {"name": "safe", "type": "str", "choices": ["off", "moderate", "strict"],
      "aliases": ["safesearch"],

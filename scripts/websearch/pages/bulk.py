@@ -29,7 +29,7 @@ from websearch.pages.schedule import HostSchedule, Item
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from typing import Any
 
     from websearch.common import Document, ProgressCallback
@@ -73,13 +73,13 @@ class ListReading(PageReading):
     page that is done with. failure: why the list could not be read to its end.
     """
 
-    def __init__(self, params: dict[str, Any], done: set[int]) -> None:
+    def __init__(self, params: dict[str, Any], is_done: Callable[[str], bool]) -> None:
         import threading
 
         # A page is the answer at its address: no API of its site, and no other version of it.
         reading = {**params, "raw_html": True}
         super().__init__(HostSchedule(params["host_pause"]), reading, params["connections"])
-        self.lines_done = done
+        self.is_done = is_done
         self.rooms = threading.Semaphore(MAX_ADDRESSES)
         self.failure: SearchError | None = None
 
@@ -103,7 +103,7 @@ class ListReading(PageReading):
                 number, room = 0, MAX_IN_FILE
                 listed = input_lines(self.params["urls_from"]) if "urls_from" in self.params else ()
                 for line in itertools.chain(self.params.get("urls", []), listed):
-                    if hash(line) in self.lines_done:
+                    if self.is_done(line):
                         continue
                     if not self.put(number, line, MAX_HOST_ADDRESSES if room else 0):
                         later.write(json.dumps(line).encode() + b"\n")
@@ -183,7 +183,7 @@ def run_list(params: dict[str, Any], options: dict[str, Any]) -> int:
         if is_given:
             raise SearchError("invalid_input", message, hint)
     with LineWriter(options, "url") as writer:
-        reading = ListReading(checked, writer.done)
+        reading = ListReading(checked, writer.is_done)
         for item, page in reading.pages():
             writer.emit(item.number, line_document(item.line, page, checked))
             reading.rooms.release()
