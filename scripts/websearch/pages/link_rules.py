@@ -55,6 +55,7 @@ _NEIGHBOUR = r"(?i)\b(?:prev|previous|next|up|home|top|contents|index)\b"
 _NEIGHBOUR_LINK = (
     r"(?i)[\W_]*(?:prev|previous|next|up|home|top|contents|index)(?: page| chapter)?[\W_]*"
 )
+NEIGHBOUR_KEYS = ("p", "n", "u", "h")
 MAX_NEIGHBOURS = 300  # characters
 MIN_DATA_ROWS = 3
 MOST_CELL_LINKS = 1.5  # links in a cell of a data table, on average
@@ -83,8 +84,10 @@ def drop_link_lists(page: Page, content: Node) -> None:
             lists.append(node)
         elif page.is_documentation and leads_around(node):
             node.dropped = "previous and next"
+        elif offers_languages(node):
+            node.dropped = "languages"
     if page.is_documentation:
-        lists = lists_around_text(page, content, lists)
+        lists = [contents_box(node, content) for node in lists_around_text(page, content, lists)]
     data = with_data_tables(page) if lists else set()
     for node in lists:
         node.dropped = "" if node in data else "links"
@@ -138,10 +141,28 @@ def lists_around_text(page: Page, content: Node, lists: list[Node]) -> list[Node
         node
         for node in lists
         if leads_around(node)
+        or offers_languages(node)
         or not words_of(node).isdisjoint(TOC_WORDS)
         or order[node] < first
         or (content is page.root and order[node] > last and not ends_in_heading)
     ]
+
+
+def contents_box(contents: Node, content: Node) -> Node:
+    """Return the box around a list of links that holds nothing but such lists and headings."""
+    box, around = contents, contents.parent
+    while around and around.parent and around is not content:
+        if around.chars > MOST_CHARS * content.chars or around.tag not in LINK_LIST_TAGS:
+            break
+        over_links = sum(
+            one.chars - one.link
+            for one in around.children
+            if isinstance(one, Node) and one.tag in HEADINGS
+        )
+        if around.link + over_links < LINK_LIST_SHARE * around.chars:
+            break
+        box, around = around, around.parent
+    return box
 
 
 def links_in(node: Node) -> list[Node]:
@@ -236,7 +257,28 @@ def drop_promotions(page: Page) -> None:
 
 
 def is_neighbour(link: Node) -> bool:
-    """Return whether a link says that it leads to the page before, after or above this one."""
+    """Return whether a link says that it leads to the page before, after or above this one.
+
+    It says so by its text, by that of the image in it, or by the key that DocBook gives it.
+    """
     if link.attributes.get("rel") in ("prev", "next", "up"):
         return True
-    return bool(re.fullmatch(_NEIGHBOUR_LINK, text_of(link)))
+    if link.attributes.get("accesskey") in NEIGHBOUR_KEYS:
+        return True
+    return bool(re.fullmatch(_NEIGHBOUR_LINK, text_of(link) or image_text(link)))
+
+
+def image_text(link: Node) -> str:
+    """Return the text of the image that is all that a link holds, or ""."""
+    inside = [one for one in link.children if isinstance(one, Node)]
+    is_image = not link.chars and len(inside) == 1 and inside[0].tag == "img"
+    return " ".join(inside[0].attributes.get("alt", "").split()) if is_image else ""
+
+
+def offers_languages(node: Node) -> bool:
+    """Return whether a box holds little but links to the same page in other languages."""
+    if node.chars > MAX_NEIGHBOURS or not node.link:
+        return False
+    links = links_in(node)
+    in_languages = sum("hreflang" in link.attributes for link in links)
+    return in_languages > 1 and in_languages >= len(links) - 1

@@ -6,6 +6,7 @@ import json
 import re
 
 from websearch.html_tree import BLOCKS, HEADINGS, Node, TreeBuilder, name_set, text_beginning
+from websearch.pages.generator_rules import is_frame, named_program
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -54,7 +55,8 @@ class Page:
 
     is_article, is_thread (of a forum), is_question (with answers): it says so itself.
     is_documentation: its generator or its headings and code say so; then it is no article.
-    says_article, says_documentation: what the page says itself, before that is weighed.
+    says_article, says_documentation: what the page says itself, before that is weighed. program:
+    which program of generator_rules made it, or "".
     keeps_comments: they are its content, as in a forum. has_readers_comments: as a blog has them.
     leniency: how many of the rules are not applied (IGNORED_RULES).
     """
@@ -68,7 +70,10 @@ class Page:
         self.is_thread = "DiscussionForumPosting" in signs or self.is_in_forum()
         self.says_article = says_article = bool(re.search(_SAYS_ARTICLE, signs))
         generator = self.generator()
-        self.says_documentation = bool(re.match(_DOCUMENTATION_GENERATOR, generator))
+        self.program = named_program(html, generator)
+        self.says_documentation = bool(
+            self.program or re.match(_DOCUMENTATION_GENERATOR, generator)
+        )
         self.is_documentation = not (self.is_question or self.is_thread) and (
             self.says_documentation
             or (
@@ -133,12 +138,17 @@ class Page:
         return code_blocks > 0 and pieces >= MIN_CODE_ALONE
 
     def drop_unseen(self) -> None:
-        """Drop scripts, styles and templates, whose text is not shown, and data for programs."""
+        """Drop scripts, styles and templates, whose text is not shown, and data for programs.
+
+        So goes what the program that made the page writes around the text.
+        """
         for node in self.nodes:
             if node.tag in ("script", "style", "template", "title"):
                 node.dropped = "element"
             elif node in self.data:
                 node.dropped = "data"
+            elif self.program and node.attributes and is_frame(node, self.program):
+                node.dropped = "generator"
         self.spread()
 
     def drop_escaped_tags(self) -> None:

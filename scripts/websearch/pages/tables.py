@@ -57,7 +57,8 @@ def rows_of(parts: list[Node]) -> list[list[Node]]:
 def is_data_table(node: Node, parts: list[Node]) -> bool:
     """Return whether a table holds data, by what its cells hold; parts: its rows and cells.
 
-    No cell of a pipe table can hold a heading, lines of code or a table.
+    No cell of a pipe table can hold a heading, lines of code or a table. A row that is nothing but
+    code is laid out beside the numbers of its lines.
     """
     if node.attributes.get("role") in ("presentation", "none"):
         return False
@@ -69,6 +70,7 @@ def is_data_table(node: Node, parts: list[Node]) -> bool:
         any(sum(span_of(cell, "colspan") for cell in row) > MAX_COLUMNS for row in rows)
         or any(cell.chars > longest for cell in cells)
         or (len(rows) == 1 and not is_named_row(rows[0]))
+        or any(map(is_code_row, rows))
     ):
         return False
     spare = (len(parts) - len(cells)) // ROWS_A_BLOCK if says_data else 0
@@ -91,6 +93,17 @@ def is_named_row(cells: list[Node]) -> bool:
     is_short = cells[0].chars <= MAX_NAME and sum(cell.chars for cell in cells) <= MAX_ROW
     is_filled = sum(bool(cell.chars) for cell in cells) > 1
     return is_short and is_filled and not any(cell.has_block for cell in cells)
+
+
+def is_code_row(cells: list[Node]) -> bool:
+    """Return whether the only cell with text in a row holds nothing but a pre element."""
+    filled = [cell for cell in cells if cell.chars]
+    inner: Node | None = filled[0] if len(filled) == 1 else None
+    while inner and inner.tag != "pre":
+        inside = [one for one in inner.children if isinstance(one, Node) and one.chars]
+        is_box = len(inside) == 1 and inside[0].chars == inner.chars
+        inner = inside[0] if is_box else None
+    return inner is not None
 
 
 def is_in_lines(code: Node) -> bool:
