@@ -46,6 +46,7 @@ from websearch.pages.name_rules import (
 )
 from websearch.pages.page_tree import (
     CODE,
+    MIN_ARTICLE_PROSE,
     TEXT_BLOCKS,
     Page,
     ancestors,
@@ -83,6 +84,7 @@ _READERS_COMMENTS = (
     r"|comments-content|comments-block|thread-(?:even|odd)|comment-wrapper)(?:\s|$)|\scomments$"
 )
 MIN_POST = 150  # characters of prose of a post that has comments
+LONG_POST = 1_000  # the same where no name says whose comments they are; each is shorter
 # A class or id, whole, of the element with the page's text: "entry-content", "td-post-content".
 _TEXT_NAME = (
     r"(?i)(?:^|\s|__)(?:(?:td-)?(?:article|entry|post|story|news|blog|text|page|content|single|main"
@@ -123,9 +125,22 @@ def comments_are_content(page: Page) -> bool:
         if not page.says_documentation:  # a post on code
             page.is_documentation, page.is_article = False, page.says_article
         return False
-    if page.is_article and find_core(page, inside)[1] >= MIN_CORE:
+    core = find_core(page, inside)[1]
+    if page.is_article and core >= MIN_CORE:
+        return False
+    if not page.is_question and core >= LONG_POST and core > longest_text(inside):
+        page.has_readers_comments = True
         return False
     return prose > FORUM_SHARE * page.root.prose
+
+
+def longest_text(nodes: set[Node]) -> int:
+    """Return the most prose in paragraphs right below one of the elements."""
+    prose: dict[Node, int] = {}
+    for node in nodes:
+        if node.parent and node.own >= MIN_ARTICLE_PROSE and node.tag in BLOCKS:
+            prose[node.parent] = prose.get(node.parent, 0) + node.own - node.own_link
+    return max(prose.values(), default=0)
 
 
 def around_article(page: Page) -> set[Node]:
@@ -140,7 +155,7 @@ def around_article(page: Page) -> set[Node]:
 
 def drop_boilerplate(page: Page) -> None:
     """Drop the elements that a rule knows, unless they cannot be what the rule takes them for."""
-    if page.is_article:
+    if not (page.is_documentation or page.is_thread or page.is_question):
         drop_repeated(page)
     around = around_article(page)
     preferences = preference_boxes(page)

@@ -280,5 +280,5 @@ def offers_languages(node: Node) -> bool:
     if node.chars > MAX_NEIGHBOURS or not node.link:
         return False
     links = links_in(node)
-    in_languages = sum("hreflang" in link.attributes for link in links)
-    return in_languages > 1 and in_languages >= len(links) - 1
+    languages = {link.attributes.get("hreflang", "") for link in links} - {""}
+    return len(languages) > 1 and len(languages) >= len(links) - 1

@@ -46,7 +46,8 @@ MIN_CODE_ALONE = 4  # the same without such headings, a code block among them
 # An address of a forum or of a thread in it.
 _FORUM_ADDRESS = (
     r"(?i)^https?://(?:(?:forums?|boards?|discuss)\."
-    r"|[^\s]{1,300}/(?:forums?|discussions?|threads?|topics?/\d|viewtopic\.php|showthread\.php)[/?])"
+    r"|[^\s]{1,300}/(?:forums?|discussions?|threads?|topics?/\d|r/\w{1,30}/comments"
+    r"|viewtopic\.php|showthread\.php)[/?])"
 )
 
 

@@ -120,7 +120,7 @@ def look_alikes(node: Node) -> list[list[Node]]:
 def drop_repeated(page: Page) -> None:
     """Drop lists of teasers and threads of comments from an article, whatever their names are.
 
-    A teaser begins with a link to another page, again and again; text that follows in the same
+    From other pages only threads that answer a longer text go. A teaser begins with a link to another page, again and again; text that follows in the same
     parent makes the list a part of the article. Comments are dated and come after the article. A
     page without a text beside them is a list or a thread by itself, and keeps them.
     """
@@ -141,6 +141,9 @@ def drop_repeated(page: Page) -> None:
     if not teasers and not threads:
         return
     core, prose = find_core(page, {*teasers, *(box for boxes in threads for box in boxes)})
+    if not page.is_article:  # its lists may be what it is for
+        teasers = []
+        threads = [boxes for boxes in threads if are_replies(boxes, begins, prose)]
     if prose < MIN_CORE:
         return
     around, earlier = set(ancestors(core)), set(page.nodes[: page.nodes.index(core)])
@@ -150,6 +153,12 @@ def drop_repeated(page: Page) -> None:
                 box.dropped = "repeated"
     page.spread()
     page.measure()
+
+
+def are_replies(boxes: list[Node], begins: dict[Node, str], prose: int) -> bool:
+    """Return whether dated boxes answer a text with so much prose: each says less, in sentences."""
+    is_said = all(box.prose and begins[box] != "link" for box in boxes)
+    return is_said and prose > max(box.prose for box in boxes)
 
 
 def label_panels(page: Page) -> None:
