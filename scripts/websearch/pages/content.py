@@ -27,6 +27,7 @@ find_content applies the rules in this order, because each builds on what those 
 from __future__ import annotations
 
 import re
+from itertools import repeat
 
 from websearch.html_tree import BLOCKS, Node, name_set, text_beginning
 from websearch.pages.link_rules import TEXT_SIGNS, drop_link_lists, drop_promotions, drop_related
@@ -61,6 +62,7 @@ from websearch.pages.structure_rules import (
     drop_ends,
     drop_repeated,
     find_core,
+    is_unnamed,
     label_panels,
 )
 
@@ -263,6 +265,7 @@ def choose_content(page: Page) -> Node:
             or best.tag in TEXT_BLOCKS
             or (page.keeps_comments and best in page.comments)  # the post stands beside them
             or any(is_part(child) for child in below if child in with_text and child is not best)
+            or (page.is_plain and any(map(is_unnamed_text, below, repeat(best))))
         ):
             return node
         node = best
@@ -271,6 +274,12 @@ def choose_content(page: Page) -> Node:
 def is_part(node: Node) -> bool:
     """Return whether an element with text is a part of documentation, not a box beside it."""
     return node.tag in TEXT_SIGNS or node.chars - node.link >= MIN_PART_TEXT
+
+
+def is_unnamed_text(node: Node, beside: Node) -> bool:
+    """Return whether an element beside another is text that nothing names a part of the layout."""
+    is_text = node.link * 2 < node.chars and node.chars - node.link >= MIN_PART_TEXT
+    return node is not beside and is_text and is_unnamed(node)
 
 
 def elements_with_text(page: Page) -> set[Node]:

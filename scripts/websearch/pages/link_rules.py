@@ -49,7 +49,8 @@ MAX_SECTION = 60  # elements and texts after a heading that are looked at
 MIN_SECTION = 300  # characters of a section that is content by its length
 MAX_PROMOTION = 150  # characters
 LINK_LIST_SHARE = 0.8  # share of linked text that makes a block a list of links
-LINK_LIST_TAGS = name_set("ul ol div section table p")
+LINK_LIST_TAGS = name_set("ul ol div section table p center")
+MIN_MENU = 3  # links of a menu
 # What a box of documentation says that leads to the pages before and after it, and around it.
 _NEIGHBOUR = r"(?i)\b(?:prev|previous|next|up|home|top|contents|index)\b"
 _NEIGHBOUR_LINK = (
@@ -74,13 +75,14 @@ def drop_link_lists(page: Page, content: Node) -> None:
         if node.parent not in inside and node.parent is not content:
             continue
         inside.add(node)
-        if node.dropped or node.tag not in LINK_LIST_TAGS or node.chars < 20:
+        is_list = node.tag in LINK_LIST_TAGS or (node.tag == "td" and is_beside_text(node))
+        if node.dropped or not is_list or node.chars < 20:
             continue
-        if node.tag == "p" and not page.is_article:
+        if node.tag == "p" and not (page.is_article or page.is_plain):
             continue
         if node.chars > MOST_CHARS * content.chars:
             continue
-        if node.link >= LINK_LIST_SHARE * node.chars:
+        if node.link >= LINK_LIST_SHARE * node.chars or (page.is_plain and is_menu_line(node)):
             lists.append(node)
         elif page.is_documentation and leads_around(node):
             node.dropped = "previous and next"
@@ -92,6 +94,24 @@ def drop_link_lists(page: Page, content: Node) -> None:
     for node in lists:
         node.dropped = "" if node in data else "links"
     page.spread()
+
+
+def is_beside_text(cell: Node) -> bool:
+    """Return whether a cell of several links is a column beside one of running text."""
+    if not cell.parent or cell.link < LINK_LIST_SHARE * cell.chars:
+        return False
+    beside = [one for one in cell.parent.children if isinstance(one, Node) and one is not cell]
+    is_column = any(one.tag == "td" and one.prose > max(MIN_SECTION, cell.chars) for one in beside)
+    return is_column and len(links_in(cell)) >= MIN_MENU
+
+
+def is_menu_line(node: Node) -> bool:
+    """Return whether nothing but signs stand between several links: "Home | News | Links"."""
+    if node.link * 2 < node.chars or node.chars > MAX_NEIGHBOURS:
+        return False
+    links = links_in(node)
+    letters = sum(len(re.findall(r"\w", text_of(link))) for link in links)
+    return len(links) >= MIN_MENU and letters == len(re.findall(r"\w", text_of(node)))
 
 
 def with_data_tables(page: Page) -> set[Node]:
@@ -246,7 +266,7 @@ def related_section(
 
 def drop_promotions(page: Page) -> None:
     """Drop short paragraphs that lead away from the page: "Read more: ...", "Follow us ..."."""
-    if page.is_documentation:
+    if page.is_documentation or page.is_plain:
         return
     for node in page.nodes:
         if node.dropped or node.tag not in PROMOTION_TAGS or node.own != node.chars:

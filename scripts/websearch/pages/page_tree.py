@@ -18,6 +18,8 @@ TEXT_BLOCKS = name_set(
 MIN_PROSE = 25  # characters of a block that counts as running text
 MIN_ARTICLE_PROSE = 60  # the same on a page that says it is an article
 MAX_SIGN_HTML = 1_000_000  # characters of HTML that are searched for what they say of the page
+LAYOUT = name_set("div table tr td center section ul")
+PLAIN_SHARE = 0.15  # share of them that has a class or id on a page without a style sheet
 CODE = name_set("pre code kbd samp tt xmp textarea script style")
 _ESCAPED_TAG = r"(?i)<(?:img|iframe|source|figure)\s[^<>]*>"
 # How data begins, its quotation marks perhaps made typographic; and that of schema.org.
@@ -58,6 +60,7 @@ class Page:
     is_documentation: its generator or its headings and code say so; then it is no article.
     says_article, says_documentation: what the page says itself, before that is weighed. program:
     which program of generator_rules made it, or "".
+    is_plain: its layout has no names, as before there were style sheets.
     keeps_comments: they are its content, as in a forum. has_readers_comments: as a blog has them.
     leniency: how many of the rules are not applied (IGNORED_RULES).
     """
@@ -83,6 +86,7 @@ class Page:
             )
         )
         self.is_article = says_article and not (self.is_thread or self.is_documentation)
+        self.is_plain = not self.is_article and self.names_little()
         self.keeps_comments = self.has_readers_comments = False
         self.comments: set[Node] = set()  # what is in comments, if they are the content
         self.leniency = 0
@@ -108,6 +112,12 @@ class Page:
             if re.search(_FORUM_ADDRESS, address):
                 return True
         return False
+
+    def names_little(self) -> bool:
+        """Return whether few of the elements that lay a page out have a class or id."""
+        boxes = [node for node in self.nodes if node.tag in LAYOUT]
+        named = sum("class" in box.attributes or "id" in box.attributes for box in boxes)
+        return named <= PLAIN_SHARE * len(boxes)
 
     def generator(self) -> str:
         """Return the program that made the page, as its meta element says, or ""."""

@@ -120,7 +120,9 @@ def look_alikes(node: Node) -> list[list[Node]]:
 def drop_repeated(page: Page) -> None:
     """Drop lists of teasers and threads of comments from an article, whatever their names are.
 
-    From other pages only threads that answer a longer text go. A teaser begins with a link to another page, again and again; text that follows in the same
+    From other pages only threads that answer a longer text go.
+
+    A teaser begins with a link to another page, again and again; text that follows in the same
     parent makes the list a part of the article. Comments are dated and come after the article. A
     page without a text beside them is a list or a thread by itself, and keeps them.
     """
@@ -269,9 +271,15 @@ def drop_beside_core(page: Page, content: Node) -> None:
     for around in path[: path.index(content) + 1]:
         below = [one for one in around.children if isinstance(one, Node) and not one.dropped]
         for one in ends_of_core(below) if around is core else beside(below, inner, prose):
-            one.dropped = "beside the core"
+            if not page.is_plain or one.link * 2 > one.chars or not is_unnamed(one):
+                one.dropped = "beside the core"
         inner = around
     page.spread()
+
+
+def is_unnamed(node: Node) -> bool:
+    """Return whether neither class nor id of an element says what it is for; cells are columns."""
+    return node.tag != "td" and not ("class" in node.attributes or "id" in node.attributes)
 
 
 def ends_of_core(below: list[Node]) -> list[Node]:
