@@ -100,6 +100,7 @@ class Failures(BriefCase):
         self.web.find(HERON, gone, *pages)
         document = self.brief(OTTER, HERON, "-n", "3")
         self.assertEqual([one["url"] for one in document["sources"]], pages)
+        self.assertIn("gave no text, replaced by the next ones: 1.", str(document["warnings"]))
 
 
 class Time(BriefCase):

@@ -376,7 +376,8 @@ class MarkdownWriter:
     def linked_pieces(self, pieces: list[tuple[str, str]]) -> str:
         """Return pieces of code, each a text with the address that it links to, as code spans."""
         written: list[str] = []
-        kept = [(text, address if self.keep_links else "") for text, address in pieces]
+        leads = self.keep_links
+        kept = [(text, link if leads and link[:1] != "#" else "") for text, link in pieces]
         for address, texts in itertools.groupby(kept, key=lambda piece: piece[1]):
             text = "".join(piece[0] for piece in texts)
             link = self.target(address) if address and text.strip() else ""
