@@ -41,7 +41,7 @@ class Code(unittest.TestCase):
             (
                 (
                     '<div class="language-yaml highlight"><table><tr><th colspan=2>a.yml<tr>'
-                    "<td class=linenos><pre>1</pre><td class=code><div><pre>site: b</pre></div></table>"
+                    "<td class=linenos><pre>1</pre><td><div><pre>site: b</pre></div></table>"
                     "</div>"
                 ),
                 "a.yml\n\n```yaml\nsite: b\n```",
@@ -164,8 +164,8 @@ class OldPages(unittest.TestCase):
         for html in (
             f"<div>{text}</div><div>{votes} members who were present.</div><center>{menu}</center>",
             (
-                f"<table><tr><td>{menu.replace('|', '<br>')}<td><div>{text}</div><div>{votes} members "
-                "who were present.</div></table>"
+                f"<table><tr><td>{menu.replace('|', '<br>')}<td><div>{text}</div><div>{votes} "
+                "members who were present.</div></table>"
             ),
             f"<p>{menu}</p><blockquote>{text}</blockquote>{votes} members who were present.",
         ):

@@ -51,6 +51,7 @@ MAX_PROMOTION = 150  # characters
 LINK_LIST_SHARE = 0.8  # share of linked text that makes a block a list of links
 LINK_LIST_TAGS = name_set("ul ol div section table p center")
 MIN_MENU = 3  # links of a menu
+MAX_CHILDREN = 20  # cells and the texts between them in a row that lays out columns
 # What a box of documentation says that leads to the pages before and after it, and around it.
 _NEIGHBOUR = r"(?i)\b(?:prev|previous|next|up|home|top|contents|index)\b"
 _NEIGHBOUR_LINK = (
@@ -78,18 +79,19 @@ def drop_link_lists(page: Page, content: Node) -> None:
         is_list = node.tag in LINK_LIST_TAGS or (node.tag == "td" and is_beside_text(node))
         if node.dropped or not is_list or node.chars < 20:
             continue
-        if node.tag == "p" and not (page.is_article or page.is_plain):
+        is_menu = page.is_plain and is_menu_line(node)
+        if node.tag == "p" and not (page.is_article or is_menu):
             continue
         if node.chars > MOST_CHARS * content.chars:
             continue
-        if node.link >= LINK_LIST_SHARE * node.chars or (page.is_plain and is_menu_line(node)):
+        if is_menu or node.link >= LINK_LIST_SHARE * node.chars:
             lists.append(node)
         elif page.is_documentation and leads_around(node):
             node.dropped = "previous and next"
         elif offers_languages(node):
             node.dropped = "languages"
     if page.is_documentation:
-        lists = [contents_box(node, content) for node in lists_around_text(page, content, lists)]
+        lists = contents_boxes(page, content, lists_around_text(page, content, lists))
     data = with_data_tables(page) if lists else set()
     for node in lists:
         node.dropped = "" if node in data else "links"
@@ -98,9 +100,10 @@ def drop_link_lists(page: Page, content: Node) -> None:
 
 def is_beside_text(cell: Node) -> bool:
     """Return whether a cell of several links is a column beside one of running text."""
-    if not cell.parent or cell.link < LINK_LIST_SHARE * cell.chars:
+    row = cell.parent
+    if not row or len(row.children) > MAX_CHILDREN or cell.link < LINK_LIST_SHARE * cell.chars:
         return False
-    beside = [one for one in cell.parent.children if isinstance(one, Node) and one is not cell]
+    beside = [one for one in row.children if isinstance(one, Node) and one is not cell]
     is_column = any(one.tag == "td" and one.prose > max(MIN_SECTION, cell.chars) for one in beside)
     return is_column and len(links_in(cell)) >= MIN_MENU
 
@@ -168,21 +171,23 @@ def lists_around_text(page: Page, content: Node, lists: list[Node]) -> list[Node
     ]
 
 
-def contents_box(contents: Node, content: Node) -> Node:
-    """Return the box around a list of links that holds nothing but such lists and headings."""
-    box, around = contents, contents.parent
-    while around and around.parent and around is not content:
-        if around.chars > MOST_CHARS * content.chars or around.tag not in LINK_LIST_TAGS:
-            break
-        over_links = sum(
-            one.chars - one.link
-            for one in around.children
-            if isinstance(one, Node) and one.tag in HEADINGS
-        )
-        if around.link + over_links < LINK_LIST_SHARE * around.chars:
-            break
-        box, around = around, around.parent
-    return box
+def contents_boxes(page: Page, content: Node, lists: list[Node]) -> list[Node]:
+    """Return lists of links, each as the box around it that holds but such lists and headings."""
+    unlinked: dict[Node, int] = {}  # element -> characters of the headings in it outside of links
+    for node in page.nodes:
+        if node.parent and node.tag in HEADINGS and not node.dropped:
+            unlinked[node.parent] = unlinked.get(node.parent, 0) + node.chars - node.link
+    boxes: list[Node] = []
+    for contents in lists:
+        box, around = contents, contents.parent
+        while around and around is not content and around.tag in LINK_LIST_TAGS:
+            is_small = around.chars <= MOST_CHARS * content.chars
+            shown = around.link + unlinked.get(around, 0)
+            if not is_small or shown < LINK_LIST_SHARE * around.chars:
+                break
+            box, around = around, around.parent
+        boxes.append(box)
+    return boxes
 
 
 def links_in(node: Node) -> list[Node]:

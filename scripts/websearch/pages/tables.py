@@ -19,6 +19,7 @@ MAX_CELL = 4_000  # characters of a cell; a table with a longer one is layout
 MAX_PLAIN_CELL = 1_500  # the same where no header or caption says that the table holds data
 # Characters of the first cell and of all cells of a table of one row; layout has longer ones.
 MAX_NAME, MAX_ROW = 60, 600
+MAX_BOXES = 4  # around the code in a cell
 
 
 def is_shown(node: Node) -> bool:
@@ -98,12 +99,17 @@ def is_named_row(cells: list[Node]) -> bool:
 def is_code_row(cells: list[Node]) -> bool:
     """Return whether the only cell with text in a row holds nothing but a pre element."""
     filled = [cell for cell in cells if cell.chars]
-    inner: Node | None = filled[0] if len(filled) == 1 else None
-    while inner and inner.tag != "pre":
+    if len(filled) != 1:
+        return False
+    inner = filled[0]
+    for _ in range(MAX_BOXES):
         inside = [one for one in inner.children if isinstance(one, Node) and one.chars]
-        is_box = len(inside) == 1 and inside[0].chars == inner.chars
-        inner = inside[0] if is_box else None
-    return inner is not None
+        if len(inside) != 1 or inside[0].chars != filled[0].chars:
+            return False
+        inner = inside[0]
+        if inner.tag == "pre":
+            return True
+    return False
 
 
 def is_in_lines(code: Node) -> bool:
