@@ -100,6 +100,9 @@ class Failures(BriefCase):
         self.web.find(HERON, gone, *pages)
         document = self.brief(OTTER, HERON, "-n", "3")
         self.assertEqual([one["url"] for one in document["sources"]], pages)
+        found = self.run_command(OTTER, "-n", "3").document
+        self.assertEqual([one["url"] for one in found["results"]], pages)
+        self.assertIn("gave no text, replaced by the next ones: 1.", str(found["warnings"]))
 
 
 class Time(BriefCase):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import re
 
-from websearch.html_tree import BLOCKS, Node, name_set
+from websearch.html_tree import BLOCKS, TABLE_PARTS, Node, name_set
 from websearch.pages.name_rules import words_of
 from websearch.pages.page_tree import ancestors
 from websearch.pages.tables import is_shown
@@ -49,7 +49,8 @@ def code_language(node: Node) -> str:
         if not code:
             break
         nearest.append(code)
-    above = ancestors(node)[1 : MAX_ABOVE + 1]
+    boxes = [element for element in ancestors(node)[1:] if element.tag not in TABLE_PARTS]
+    above = boxes[:MAX_ABOVE]  # a table may put numbers beside the lines
     for element in nearest + above:
         get = element.attributes.get
         said = (get("data-lang") or get("data-language") or get("language") or "").strip()
@@ -84,7 +85,8 @@ def is_code_box(node: Node) -> bool:
 
 def collect_code(node: Node, parts: list[str]) -> None:
     """Append the text of a pre element as it stands; rows and line elements end their line."""
-    is_box = node.tag in ("div", "td")  # of lines: there are breaks between them in the source
+    # Between the lines of such a box there are breaks in the source, which nobody sees.
+    is_box = any(isinstance(child, Node) and child.tag in BLOCKS for child in node.children)
     for child in node.children:
         if isinstance(child, str):
             if not (is_box and child.isspace() and "\n" in child):
@@ -95,6 +97,8 @@ def collect_code(node: Node, parts: list[str]) -> None:
             ends_line = child.tag in BLOCKS and child.tag not in ("td", "th")
             if ends_line and parts and not parts[-1].endswith("\n"):
                 parts.append("\n")
+            before = len(parts)
             collect_code(child, parts)
-            if ends_line and parts and not parts[-1].endswith("\n"):
+            is_empty_row = child.tag == "tr" and len(parts) == before
+            if is_empty_row or (ends_line and parts and not parts[-1].endswith("\n")):
                 parts.append("\n")

@@ -27,6 +27,7 @@ find_content applies the rules in this order, because each builds on what those 
 from __future__ import annotations
 
 import re
+from itertools import repeat
 
 from websearch.html_tree import BLOCKS, Node, name_set, text_beginning
 from websearch.pages.link_rules import TEXT_SIGNS, drop_link_lists, drop_promotions, drop_related
@@ -46,6 +47,7 @@ from websearch.pages.name_rules import (
 )
 from websearch.pages.page_tree import (
     CODE,
+    MIN_ARTICLE_PROSE,
     TEXT_BLOCKS,
     Page,
     ancestors,
@@ -60,6 +62,7 @@ from websearch.pages.structure_rules import (
     drop_ends,
     drop_repeated,
     find_core,
+    is_unnamed,
     label_panels,
 )
 
@@ -83,6 +86,7 @@ _READERS_COMMENTS = (
     r"|comments-content|comments-block|thread-(?:even|odd)|comment-wrapper)(?:\s|$)|\scomments$"
 )
 MIN_POST = 150  # characters of prose of a post that has comments
+LONG_POST = 1_000  # the same where no name says whose comments they are; each is shorter
 # A class or id, whole, of the element with the page's text: "entry-content", "td-post-content".
 _TEXT_NAME = (
     r"(?i)(?:^|\s|__)(?:(?:td-)?(?:article|entry|post|story|news|blog|text|page|content|single|main"
@@ -123,9 +127,22 @@ def comments_are_content(page: Page) -> bool:
         if not page.says_documentation:  # a post on code
             page.is_documentation, page.is_article = False, page.says_article
         return False
-    if page.is_article and find_core(page, inside)[1] >= MIN_CORE:
+    core = find_core(page, inside)[1]
+    if page.is_article and core >= MIN_CORE:
+        return False
+    if not page.is_question and core >= LONG_POST and core > longest_text(inside):
+        page.has_readers_comments = True
         return False
     return prose > FORUM_SHARE * page.root.prose
+
+
+def longest_text(nodes: set[Node]) -> int:
+    """Return the most prose in paragraphs right below one of the elements."""
+    prose: dict[Node, int] = {}
+    for node in nodes:
+        if node.parent and node.own >= MIN_ARTICLE_PROSE and node.tag in BLOCKS:
+            prose[node.parent] = prose.get(node.parent, 0) + node.own - node.own_link
+    return max(prose.values(), default=0)
 
 
 def around_article(page: Page) -> set[Node]:
@@ -140,7 +157,7 @@ def around_article(page: Page) -> set[Node]:
 
 def drop_boilerplate(page: Page) -> None:
     """Drop the elements that a rule knows, unless they cannot be what the rule takes them for."""
-    if page.is_article:
+    if not (page.is_documentation or page.is_thread or page.is_question):
         drop_repeated(page)
     around = around_article(page)
     preferences = preference_boxes(page)
@@ -248,6 +265,7 @@ def choose_content(page: Page) -> Node:
             or best.tag in TEXT_BLOCKS
             or (page.keeps_comments and best in page.comments)  # the post stands beside them
             or any(is_part(child) for child in below if child in with_text and child is not best)
+            or (page.is_plain and any(map(is_unnamed_text, below, repeat(best))))
         ):
             return node
         node = best
@@ -256,6 +274,12 @@ def choose_content(page: Page) -> Node:
 def is_part(node: Node) -> bool:
     """Return whether an element with text is a part of documentation, not a box beside it."""
     return node.tag in TEXT_SIGNS or node.chars - node.link >= MIN_PART_TEXT
+
+
+def is_unnamed_text(node: Node, beside: Node) -> bool:
+    """Return whether an element beside another is text that nothing names a part of the layout."""
+    is_text = node.link * 2 < node.chars and node.chars - node.link >= MIN_PART_TEXT
+    return node is not beside and is_text and is_unnamed(node)
 
 
 def elements_with_text(page: Page) -> set[Node]:

@@ -49,12 +49,15 @@ MAX_SECTION = 60  # elements and texts after a heading that are looked at
 MIN_SECTION = 300  # characters of a section that is content by its length
 MAX_PROMOTION = 150  # characters
 LINK_LIST_SHARE = 0.8  # share of linked text that makes a block a list of links
-LINK_LIST_TAGS = name_set("ul ol div section table p")
+LINK_LIST_TAGS = name_set("ul ol div section table p center")
+MIN_MENU = 3  # links of a menu
+MAX_CHILDREN = 20  # cells and the texts between them in a row that lays out columns
 # What a box of documentation says that leads to the pages before and after it, and around it.
 _NEIGHBOUR = r"(?i)\b(?:prev|previous|next|up|home|top|contents|index)\b"
 _NEIGHBOUR_LINK = (
     r"(?i)[\W_]*(?:prev|previous|next|up|home|top|contents|index)(?: page| chapter)?[\W_]*"
 )
+NEIGHBOUR_KEYS = ("p", "n", "u", "h")
 MAX_NEIGHBOURS = 300  # characters
 MIN_DATA_ROWS = 3
 MOST_CELL_LINKS = 1.5  # links in a cell of a data table, on average
@@ -73,22 +76,45 @@ def drop_link_lists(page: Page, content: Node) -> None:
         if node.parent not in inside and node.parent is not content:
             continue
         inside.add(node)
-        if node.dropped or node.tag not in LINK_LIST_TAGS or node.chars < 20:
+        is_list = node.tag in LINK_LIST_TAGS or (node.tag == "td" and is_beside_text(node))
+        if node.dropped or not is_list or node.chars < 20:
             continue
-        if node.tag == "p" and not page.is_article:
+        is_menu = page.is_plain and is_menu_line(node)
+        if node.tag == "p" and not (page.is_article or is_menu):
             continue
         if node.chars > MOST_CHARS * content.chars:
             continue
-        if node.link >= LINK_LIST_SHARE * node.chars:
+        if is_menu or node.link >= LINK_LIST_SHARE * node.chars:
             lists.append(node)
         elif page.is_documentation and leads_around(node):
             node.dropped = "previous and next"
+        elif offers_languages(node):
+            node.dropped = "languages"
     if page.is_documentation:
-        lists = lists_around_text(page, content, lists)
+        lists = contents_boxes(page, content, lists_around_text(page, content, lists))
     data = with_data_tables(page) if lists else set()
     for node in lists:
         node.dropped = "" if node in data else "links"
     page.spread()
+
+
+def is_beside_text(cell: Node) -> bool:
+    """Return whether a cell of several links is a column beside one of running text."""
+    row = cell.parent
+    if not row or len(row.children) > MAX_CHILDREN or cell.link < LINK_LIST_SHARE * cell.chars:
+        return False
+    beside = [one for one in row.children if isinstance(one, Node) and one is not cell]
+    is_column = any(one.tag == "td" and one.prose > max(MIN_SECTION, cell.chars) for one in beside)
+    return is_column and len(links_in(cell)) >= MIN_MENU
+
+
+def is_menu_line(node: Node) -> bool:
+    """Return whether nothing but signs stand between several links: "Home | News | Links"."""
+    if node.link * 2 < node.chars or node.chars > MAX_NEIGHBOURS:
+        return False
+    links = links_in(node)
+    letters = sum(len(re.findall(r"\w", text_of(link))) for link in links)
+    return len(links) >= MIN_MENU and letters == len(re.findall(r"\w", text_of(node)))
 
 
 def with_data_tables(page: Page) -> set[Node]:
@@ -138,10 +164,30 @@ def lists_around_text(page: Page, content: Node, lists: list[Node]) -> list[Node
         node
         for node in lists
         if leads_around(node)
+        or offers_languages(node)
         or not words_of(node).isdisjoint(TOC_WORDS)
         or order[node] < first
         or (content is page.root and order[node] > last and not ends_in_heading)
     ]
+
+
+def contents_boxes(page: Page, content: Node, lists: list[Node]) -> list[Node]:
+    """Return lists of links, each as the box around it that holds but such lists and headings."""
+    unlinked: dict[Node, int] = {}  # element -> characters of the headings in it outside of links
+    for node in page.nodes:
+        if node.parent and node.tag in HEADINGS and not node.dropped:
+            unlinked[node.parent] = unlinked.get(node.parent, 0) + node.chars - node.link
+    boxes: list[Node] = []
+    for contents in lists:
+        box, around = contents, contents.parent
+        while around and around is not content and around.tag in LINK_LIST_TAGS:
+            is_small = around.chars <= MOST_CHARS * content.chars
+            shown = around.link + unlinked.get(around, 0)
+            if not is_small or shown < LINK_LIST_SHARE * around.chars:
+                break
+            box, around = around, around.parent
+        boxes.append(box)
+    return boxes
 
 
 def links_in(node: Node) -> list[Node]:
@@ -225,7 +271,7 @@ def related_section(
 
 def drop_promotions(page: Page) -> None:
     """Drop short paragraphs that lead away from the page: "Read more: ...", "Follow us ..."."""
-    if page.is_documentation:
+    if page.is_documentation or page.is_plain:
         return
     for node in page.nodes:
         if node.dropped or node.tag not in PROMOTION_TAGS or node.own != node.chars:
@@ -236,7 +282,28 @@ def drop_promotions(page: Page) -> None:
 
 
 def is_neighbour(link: Node) -> bool:
-    """Return whether a link says that it leads to the page before, after or above this one."""
+    """Return whether a link says that it leads to the page before, after or above this one.
+
+    It says so by its text, by that of the image in it, or by the key that DocBook gives it.
+    """
     if link.attributes.get("rel") in ("prev", "next", "up"):
         return True
-    return bool(re.fullmatch(_NEIGHBOUR_LINK, text_of(link)))
+    if link.attributes.get("accesskey") in NEIGHBOUR_KEYS:
+        return True
+    return bool(re.fullmatch(_NEIGHBOUR_LINK, text_of(link) or image_text(link)))
+
+
+def image_text(link: Node) -> str:
+    """Return the text of the image that is all that a link holds, or ""."""
+    inside = [one for one in link.children if isinstance(one, Node)]
+    is_image = not link.chars and len(inside) == 1 and inside[0].tag == "img"
+    return " ".join(inside[0].attributes.get("alt", "").split()) if is_image else ""
+
+
+def offers_languages(node: Node) -> bool:
+    """Return whether a box holds little but links to the same page in other languages."""
+    if node.chars > MAX_NEIGHBOURS or not node.link:
+        return False
+    links = links_in(node)
+    languages = {link.attributes.get("hreflang", "") for link in links} - {""}
+    return len(languages) > 1 and len(languages) >= len(links) - 1

@@ -40,7 +40,7 @@ from websearch.pages.inline_rules import (
 )
 from websearch.pages.name_rules import words_of
 from websearch.pages.page_tree import ancestors, text_of
-from websearch.pages.tables import is_data_table, is_shown, read_rows, table_parts
+from websearch.pages.tables import is_data_table, is_shown, read_rows, rows_of, table_parts
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -58,6 +58,9 @@ MAX_UNSEEN = 9  # characters of a paragraph that may hold nothing but such that 
 MAX_BESIDE = 3  # elements around an image that may say what it says
 BESIDE_CHARS = 1_000  # of the text of such an element
 CODE_HEADING = name_set("code header")  # words in the class of a heading that is code, of rustdoc
+# Doxygen's tables whose rows are declarations, and how the class of a cell begins in such a row.
+DECLARATIONS = name_set("memname memberdecls")
+DECLARED = ("memname", "param", "memItem", "memTempl")
 CODE_TAGS = name_set("code kbd samp tt")
 SCRIPTS = {"sup": RAISED, "sub": LOWERED}
 EMPHASIS = {
@@ -293,8 +296,13 @@ class MarkdownWriter:
         return ["\n".join(lines)] if lines else []
 
     def table_block(self, node: Node) -> list[str]:
-        """Return a data table as a pipe table, and a layout table as the blocks of its cells."""
+        """Return a data table as a pipe table, and a layout table as the blocks of its cells.
+
+        A row of one of Doxygen's tables of declarations is a line of code.
+        """
         parts = table_parts(node)
+        if not (self.in_cell or words_of(node).isdisjoint(DECLARATIONS)):
+            return [block for row in rows_of(parts) for block in self.declaration(row)]
         captions = [block for part in parts if part.tag == "caption" for block in self.blocks(part)]
         cells = [part for part in parts if part.tag in ("td", "th")]
         if self.in_cell or not is_data_table(node, parts):
@@ -309,6 +317,17 @@ class MarkdownWriter:
         rows[0] += [""] * (columns - len(rows[0]))
         lines = [f"| {' | '.join(map(as_cell, row))} |" for row in rows]
         return [*captions, "\n".join([lines[0], "|" + " --- |" * columns, *lines[1:]])]
+
+    def declaration(self, cells: list[Node]) -> list[str]:
+        """Return a row of a table of declarations: code, or what is said of the row before."""
+        if not any(cell.attributes.get("class", "").startswith(DECLARED) for cell in cells):
+            return [block for cell in cells for block in self.block(cell)]
+        pieces: list[tuple[str, str]] = []
+        for cell in cells:
+            collect_linked(cell, "", pieces)
+            pieces.append((" ", ""))
+        text = write_scripts(self.linked_pieces(pieces))
+        return [text] if text else []
 
     def line(self, children: Iterable[Node | str]) -> str:
         """Return inline content as one line, with a space where a style sheet puts one."""
@@ -352,11 +371,16 @@ class MarkdownWriter:
         """Return inline code; with its links around code spans, if they are kept."""
         pieces: list[tuple[str, str]] = []  # texts with their targets
         collect_linked(node, "", pieces)
+        return self.linked_pieces(pieces)
+
+    def linked_pieces(self, pieces: list[tuple[str, str]]) -> str:
+        """Return pieces of code, each a text with the address that it links to, as code spans."""
         written: list[str] = []
-        for address, texts in itertools.groupby(pieces, key=lambda piece: piece[1]):
+        leads = self.keep_links
+        kept = [(text, link if leads and link[:1] != "#" else "") for text, link in pieces]
+        for address, texts in itertools.groupby(kept, key=lambda piece: piece[1]):
             text = "".join(piece[0] for piece in texts)
-            has_link = self.keep_links and address and text.strip()
-            link = self.target(address) if has_link else ""
+            link = self.target(address) if address and text.strip() else ""
             span = as_code(self.fit(text))
             head = " " if text[:1].isspace() and written else ""
             tail = " " if text[-1:].isspace() else ""

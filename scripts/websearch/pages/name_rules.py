@@ -94,6 +94,11 @@ _CONTROL = (
 CONTROL_WORDS = name_set("srclink src viewcode edit editsection anchor headerlink permalink")
 INLINE_BOXES = name_set("span b small sup")
 MAX_CONTROL = 40  # characters
+MAX_NEAR = 4  # elements around a link that tell whether it stands in code
+# An address of source code: a folder or view of it, a line in it.
+_SOURCE_ADDRESS = (
+    r"(?i)(?:^|/)_?(?:src|sources?|blob|edit|viewcode|_modules)/|#L\d|[-_]source\.html"
+)
 # Words with which a page asks for consent, in the languages of most pages.
 CONSENT_WORDS = (
     r"(?i)privacy|consent|personal data|your (?:browser|device)|web ?site|partners|third.part|gdpr"
@@ -192,7 +197,7 @@ def element_rule(node: Node, page: Page) -> str:
         return "element" if never_content(node, page) else ""
     if tag in ELEMENT_RULES and not is_note(node, page):
         return ELEMENT_RULES[tag]
-    if tag == "a" and 0 < node.chars <= MAX_CONTROL and is_control(node, page):
+    if tag == "a" and node.chars <= MAX_CONTROL and is_control(node, page):
         return "control"
     if attributes and is_hidden(attributes) and not opens_by_click(node):
         return "hidden"
@@ -263,15 +268,19 @@ def is_note(node: Node, page: Page) -> bool:
 def is_control(node: Node, page: Page) -> bool:
     """Return whether a link is a sign that leads to its own heading, or acts on what it is beside.
 
-    In documentation: "[source]", or "Edit" and "Run" beside code or alone in a line.
+    In documentation: "[source]", or "Edit" and "Run" beside code or alone in a line. In code, a
+    sign is an operator. An image in a link to a place on the page is an arrow.
     """
+    if not node.chars:
+        return page.is_documentation and node.attributes.get("href", "")[:1] == "#"
     text = text_beginning(node, MAX_CONTROL)
     address = node.attributes.get("href", "")
     if not re.search(r"[^\W_]", text):
-        return "#" in address
+        in_code = any(one.tag in ("pre", "code") for one in ancestors_near(node))
+        return "#" in address and not (in_code and words_of(node).isdisjoint(CONTROL_WORDS))
     if not page.is_documentation or not re.fullmatch(_CONTROL, text):
         return False
-    if not words_of(node).isdisjoint(CONTROL_WORDS):
+    if not words_of(node).isdisjoint(CONTROL_WORDS) or re.search(_SOURCE_ADDRESS, address):
         return True
     parent = node.parent
     while parent and parent.tag in INLINE_BOXES and parent.own == node.own:
@@ -279,6 +288,15 @@ def is_control(node: Node, page: Page) -> bool:
     if not parent:
         return False
     return text[0] in "[(" or parent.tag == "pre" or parent.own == node.own
+
+
+def ancestors_near(node: Node) -> list[Node]:
+    """Return the elements right around another, up to MAX_NEAR of them."""
+    found: list[Node] = []
+    while node.parent and len(found) < MAX_NEAR:
+        node = node.parent
+        found.append(node)
+    return found
 
 
 def opens_by_click(node: Node) -> bool:

@@ -6,6 +6,7 @@ import json
 import re
 
 from websearch.html_tree import BLOCKS, HEADINGS, Node, TreeBuilder, name_set, text_beginning
+from websearch.pages.generator_rules import is_frame, named_program
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,6 +18,8 @@ TEXT_BLOCKS = name_set(
 MIN_PROSE = 25  # characters of a block that counts as running text
 MIN_ARTICLE_PROSE = 60  # the same on a page that says it is an article
 MAX_SIGN_HTML = 1_000_000  # characters of HTML that are searched for what they say of the page
+LAYOUT = name_set("div table tr td center section ul")
+PLAIN_SHARE = 0.15  # share of them that has a class or id on a page without a style sheet
 CODE = name_set("pre code kbd samp tt xmp textarea script style")
 _ESCAPED_TAG = r"(?i)<(?:img|iframe|source|figure)\s[^<>]*>"
 # How data begins, its quotation marks perhaps made typographic; and that of schema.org.
@@ -45,7 +48,8 @@ MIN_CODE_ALONE = 4  # the same without such headings, a code block among them
 # An address of a forum or of a thread in it.
 _FORUM_ADDRESS = (
     r"(?i)^https?://(?:(?:forums?|boards?|discuss)\."
-    r"|[^\s]{1,300}/(?:forums?|discussions?|threads?|topics?/\d|viewtopic\.php|showthread\.php)[/?])"
+    r"|[^\s]{1,300}/(?:forums?|discussions?|threads?|topics?/\d|r/\w{1,30}/comments"
+    r"|viewtopic\.php|showthread\.php)[/?])"
 )
 
 
@@ -54,7 +58,9 @@ class Page:
 
     is_article, is_thread (of a forum), is_question (with answers): it says so itself.
     is_documentation: its generator or its headings and code say so; then it is no article.
-    says_article, says_documentation: what the page says itself, before that is weighed.
+    says_article, says_documentation: what the page says itself, before that is weighed. program:
+    which program of generator_rules made it, or "".
+    is_plain: its layout has no names, as before there were style sheets.
     keeps_comments: they are its content, as in a forum. has_readers_comments: as a blog has them.
     leniency: how many of the rules are not applied (IGNORED_RULES).
     """
@@ -68,7 +74,10 @@ class Page:
         self.is_thread = "DiscussionForumPosting" in signs or self.is_in_forum()
         self.says_article = says_article = bool(re.search(_SAYS_ARTICLE, signs))
         generator = self.generator()
-        self.says_documentation = bool(re.match(_DOCUMENTATION_GENERATOR, generator))
+        self.program = named_program(html, generator)
+        self.says_documentation = bool(
+            self.program or re.match(_DOCUMENTATION_GENERATOR, generator)
+        )
         self.is_documentation = not (self.is_question or self.is_thread) and (
             self.says_documentation
             or (
@@ -77,6 +86,7 @@ class Page:
             )
         )
         self.is_article = says_article and not (self.is_thread or self.is_documentation)
+        self.is_plain = not self.is_article and self.names_little()
         self.keeps_comments = self.has_readers_comments = False
         self.comments: set[Node] = set()  # what is in comments, if they are the content
         self.leniency = 0
@@ -102,6 +112,12 @@ class Page:
             if re.search(_FORUM_ADDRESS, address):
                 return True
         return False
+
+    def names_little(self) -> bool:
+        """Return whether few of the elements that lay a page out have a class or id."""
+        boxes = [node for node in self.nodes if node.tag in LAYOUT]
+        named = sum("class" in box.attributes or "id" in box.attributes for box in boxes)
+        return named <= PLAIN_SHARE * len(boxes)
 
     def generator(self) -> str:
         """Return the program that made the page, as its meta element says, or ""."""
@@ -133,12 +149,17 @@ class Page:
         return code_blocks > 0 and pieces >= MIN_CODE_ALONE
 
     def drop_unseen(self) -> None:
-        """Drop scripts, styles and templates, whose text is not shown, and data for programs."""
+        """Drop scripts, styles and templates, whose text is not shown, and data for programs.
+
+        So goes what the program that made the page writes around the text.
+        """
         for node in self.nodes:
             if node.tag in ("script", "style", "template", "title"):
                 node.dropped = "element"
             elif node in self.data:
                 node.dropped = "data"
+            elif self.program and node.attributes and is_frame(node, self.program):
+                node.dropped = "generator"
         self.spread()
 
     def drop_escaped_tags(self) -> None:

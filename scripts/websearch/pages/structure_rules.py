@@ -120,6 +120,8 @@ def look_alikes(node: Node) -> list[list[Node]]:
 def drop_repeated(page: Page) -> None:
     """Drop lists of teasers and threads of comments from an article, whatever their names are.
 
+    From other pages only threads that answer a longer text go.
+
     A teaser begins with a link to another page, again and again; text that follows in the same
     parent makes the list a part of the article. Comments are dated and come after the article. A
     page without a text beside them is a list or a thread by itself, and keeps them.
@@ -141,6 +143,9 @@ def drop_repeated(page: Page) -> None:
     if not teasers and not threads:
         return
     core, prose = find_core(page, {*teasers, *(box for boxes in threads for box in boxes)})
+    if not page.is_article:  # its lists may be what it is for
+        teasers = []
+        threads = [boxes for boxes in threads if are_replies(boxes, begins, prose)]
     if prose < MIN_CORE:
         return
     around, earlier = set(ancestors(core)), set(page.nodes[: page.nodes.index(core)])
@@ -150,6 +155,12 @@ def drop_repeated(page: Page) -> None:
                 box.dropped = "repeated"
     page.spread()
     page.measure()
+
+
+def are_replies(boxes: list[Node], begins: dict[Node, str], prose: int) -> bool:
+    """Return whether dated boxes answer a text with so much prose: each says less, in sentences."""
+    is_said = all(box.prose and begins[box] != "link" for box in boxes)
+    return is_said and prose > max(box.prose for box in boxes)
 
 
 def label_panels(page: Page) -> None:
@@ -260,9 +271,15 @@ def drop_beside_core(page: Page, content: Node) -> None:
     for around in path[: path.index(content) + 1]:
         below = [one for one in around.children if isinstance(one, Node) and not one.dropped]
         for one in ends_of_core(below) if around is core else beside(below, inner, prose):
-            one.dropped = "beside the core"
+            if not page.is_plain or one.link * 2 > one.chars or not is_unnamed(one):
+                one.dropped = "beside the core"
         inner = around
     page.spread()
+
+
+def is_unnamed(node: Node) -> bool:
+    """Return whether neither class nor id of an element says what it is for; cells are columns."""
+    return node.tag != "td" and not ("class" in node.attributes or "id" in node.attributes)
 
 
 def ends_of_core(below: list[Node]) -> list[Node]:

@@ -19,6 +19,7 @@ MAX_CELL = 4_000  # characters of a cell; a table with a longer one is layout
 MAX_PLAIN_CELL = 1_500  # the same where no header or caption says that the table holds data
 # Characters of the first cell and of all cells of a table of one row; layout has longer ones.
 MAX_NAME, MAX_ROW = 60, 600
+MAX_BOXES = 4  # around the code in a cell
 
 
 def is_shown(node: Node) -> bool:
@@ -57,7 +58,8 @@ def rows_of(parts: list[Node]) -> list[list[Node]]:
 def is_data_table(node: Node, parts: list[Node]) -> bool:
     """Return whether a table holds data, by what its cells hold; parts: its rows and cells.
 
-    No cell of a pipe table can hold a heading, lines of code or a table.
+    No cell of a pipe table can hold a heading, lines of code or a table. A row that is nothing but
+    code is laid out beside the numbers of its lines.
     """
     if node.attributes.get("role") in ("presentation", "none"):
         return False
@@ -69,6 +71,7 @@ def is_data_table(node: Node, parts: list[Node]) -> bool:
         any(sum(span_of(cell, "colspan") for cell in row) > MAX_COLUMNS for row in rows)
         or any(cell.chars > longest for cell in cells)
         or (len(rows) == 1 and not is_named_row(rows[0]))
+        or any(map(is_code_row, rows))
     ):
         return False
     spare = (len(parts) - len(cells)) // ROWS_A_BLOCK if says_data else 0
@@ -91,6 +94,22 @@ def is_named_row(cells: list[Node]) -> bool:
     is_short = cells[0].chars <= MAX_NAME and sum(cell.chars for cell in cells) <= MAX_ROW
     is_filled = sum(bool(cell.chars) for cell in cells) > 1
     return is_short and is_filled and not any(cell.has_block for cell in cells)
+
+
+def is_code_row(cells: list[Node]) -> bool:
+    """Return whether the only cell with text in a row holds nothing but a pre element."""
+    filled = [cell for cell in cells if cell.chars]
+    if len(filled) != 1:
+        return False
+    inner = filled[0]
+    for _ in range(MAX_BOXES):
+        inside = [one for one in inner.children if isinstance(one, Node) and one.chars]
+        if len(inside) != 1 or inside[0].chars != filled[0].chars:
+            return False
+        inner = inside[0]
+        if inner.tag == "pre":
+            return True
+    return False
 
 
 def is_in_lines(code: Node) -> bool:

@@ -28,6 +28,7 @@ SHINGLE_WORDS = 5  # words in a row that are compared: a shorter run stands in u
 SAME_TEXT = 0.8  # share of the shingles of two texts that stand in both if the texts are the same
 MIN_SHINGLES = 20  # a shorter text (an error page, a notice) says nothing about sameness
 MAX_SHINGLES = 2_000  # of one text: the first 2,000 words tell articles apart
+REPLACED_NOTE = "Results whose pages gave no text, replaced by the next ones: {}."
 
 
 @dataclass(slots=True)
@@ -69,7 +70,11 @@ def read(sources: list[Source], count: int, reader: PageReader) -> list[Source]:
         chosen = [source for source in sources if source in chosen or source in others]
     merged = merge_same_texts(chosen)
     best = best_sources(sorted(merged, key=lambda source: not source.text), count)
-    return [source for source in merged if source in best]
+    shown = [source for source in merged if source in best]
+    replaced = sum(not source.text for source in merged) - sum(not source.text for source in shown)
+    if replaced and shown[0].text:
+        shown[0].warnings = [*shown[0].warnings, REPLACED_NOTE.format(replaced)]
+    return shown
 
 
 def best_sources(sources: list[Source], count: int, numbers: Iterable[int] = ()) -> list[Source]:
