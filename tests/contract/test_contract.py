@@ -48,11 +48,11 @@ ALL_SCRIPTS = sorted(path.name for path in SCRIPTS.glob("*.py"))
 # The rooms of the package, from the ground up: a module imports what stands below it, or beside it
 # in its own room. The single files stand on the ground, like common.
 FLOORS = [
-    "common", "calls", "durations", "words", "matching", "command_line", "terminal", "http_client",
-    "site_rules", "defaults", "batch", "escapes", "html_tree", "pdf", "store_file", "engines",
-    "passages", "pages", "full_text", "store",
-    "ledger", "history", "search", "front_door", "completion", "skill_files", "key_file",
-    "doctor_machine", "doctor_live",
+    "common", "calls", "durations", "words", "matching", "command_line", "terminal",
+    "http_client", "site_rules", "defaults", "batch", "escapes", "html_tree", "pdf", "store_file",
+    "engines", "passages", "pages", "full_text", "store", "quotations", "ledger", "history",
+    "search", "front_door", "completion", "skill_files", "key_file", "doctor_machine",
+    "doctor_live",
     "doctor", "servers", "packing", "installation",
 ]  # fmt: skip
 HEAVY_MODULES = (
