@@ -182,7 +182,10 @@ def read_sources(
     is_offline = params.get("offline")
     with closing(PageStore()) as store:
         if is_offline or not params.get("force"):
-            pages |= store.get_pages(allowed, None if is_offline else STORED_SECONDS)
+            stored = store.get_pages(allowed, None if is_offline else STORED_SECONDS)
+            pages |= {
+                url: page for url, page in stored.items() if is_offline or not page["truncated"]
+            }
         missing = [url for url in allowed if url not in pages]
         reading_ends = time.monotonic() + READING_SHARE * (deadline - time.monotonic())
         for start in range(0, 0 if is_offline else len(missing), MAX_URLS):

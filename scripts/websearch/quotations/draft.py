@@ -95,7 +95,7 @@ class Draft:
     """
 
     def __init__(self, text: str, url: str = "") -> None:
-        self.text = text
+        self.text = text = text.replace("\r\n", "\n")
         self.lines = [0, *(match.end() for match in re.finditer("\n", text))]
         self.others = [url] if url else []
         text = covered(text, [match.span() for match in _CODE.finditer(text)], COVER)

@@ -127,6 +127,17 @@ TOOLS: dict[str, dict[str, Any]] = {
         "arguments": ["query", "count", "site", "max_chars"],
         "help": {"query": "words to look for"},
     },
+    "check_quotes": {
+        "title": "Check quotations",
+        "module": "websearch.quotations.check", "command": "check", "run": "run_check",
+        "doing": "reading the sources", "annotations": READS_THE_WEB,
+        "description": "Before you give an answer with quotations: do they, and its numbers, stand "
+        "in the pages that it cites?",
+        "arguments": ["text", "url", "force", "max_chars"],
+        "help": {"text": "the answer, a link or [1] behind each quotation",
+                 "url": "source of what names none",
+                 "force": ""},
+    },
     "grounded_search": {
         "title": "Ask Google through Gemini",
         "module": "gemini_search", "command": "search", "run": "run_search",
