@@ -1168,6 +1168,7 @@ OUTPUT_PARAMS: list[Fields] = [
      "help": "parameters as JSON, @FILE or - (stdin)"},
     {"name": "format", "type": "str", "choices": ["json", "markdown"],
      "values": {"md": "markdown"}, "help": "default: json"},
+    {"name": "md", "type": "bool", "help": "short for --format markdown"},
     {"name": "output", "type": "str", "metavar": "FILE",
      "help": "write to this file and print a receipt"},
     {"name": "pretty", "type": "bool", "help": "indent the JSON"},
@@ -1856,6 +1857,8 @@ def parse_flags(
     for parameter in OUTPUT_PARAMS:
         if parameter["name"] in values:
             options[parameter["name"]] = check_value(parameter, values.pop(parameter["name"]))
+    if options.pop("md", False) and options.setdefault("format", "markdown") != "markdown":
+        raise given_twice("format", "markdown", options["format"])
     if options.get("output") == "-":
         del options["output"]
     for word in others:

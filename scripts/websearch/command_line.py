@@ -339,6 +339,8 @@ def parse_flags(
     for parameter in OUTPUT_PARAMS:
         if parameter["name"] in values:
             options[parameter["name"]] = check_value(parameter, values.pop(parameter["name"]))
+    if options.pop("md", False) and options.setdefault("format", "markdown") != "markdown":
+        raise given_twice("format", "markdown", options["format"])
     if options.get("output") == "-":
         del options["output"]
     for word in others:

@@ -333,6 +333,7 @@ OUTPUT_PARAMS: list[Fields] = [
      "help": "parameters as JSON, @FILE or - (stdin)"},
     {"name": "format", "type": "str", "choices": ["json", "markdown"],
      "values": {"md": "markdown"}, "help": "default: json"},
+    {"name": "md", "type": "bool", "help": "short for --format markdown"},
     {"name": "output", "type": "str", "metavar": "FILE",
      "help": "write to this file and print a receipt"},
     {"name": "pretty", "type": "bool", "help": "indent the JSON"},

@@ -32,7 +32,7 @@ MEANT = {"help": "--help", "version": "--version"}  # a single word that is no q
 
 def default_format(words: list[str]) -> list[str]:
     """Return the flag of the user's own default format; [] if there is none or one is given."""
-    given = ("--format", "--pretty", "--output", "--jsonl")
+    given = ("--format", "--md", "--pretty", "--output", "--jsonl")
     if any(word.partition("=")[0] in given for word in words):
         return []
     name = user_defaults().get("format")

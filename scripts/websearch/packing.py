@@ -100,7 +100,7 @@ def bundle_manifest(version: str, registry: dict[str, Any]) -> dict[str, Any]:
     version: the skill's. registry: as in bundle_files. Each key has a default, because a host hands
     the placeholder itself to the server where it has nothing to put in.
     """
-    from websearch.servers.mcp_tools import tool_definitions
+    from websearch.servers.mcp_tools import TOOLS
 
     keys = registry["packages"][0]["environmentVariables"]
     options = {
@@ -114,7 +114,6 @@ def bundle_manifest(version: str, registry: dict[str, Any]) -> dict[str, Any]:
         }
         for key in keys
     }
-    names = ("name", "description")
     return {
         "manifest_version": BUNDLE_VERSION,
         "name": NAME,
@@ -134,7 +133,7 @@ def bundle_manifest(version: str, registry: dict[str, Any]) -> dict[str, Any]:
             },
         },
         "user_config": options,
-        "tools": [{name: tool[name] for name in names} for tool in tool_definitions(every=True)],
+        "tools": [{"name": name, "description": TOOLS[name]["description"]} for name in TOOLS],
         "compatibility": {
             "platforms": ["darwin", "win32", "linux"],
             "runtimes": {"python": LEAST_PYTHON},

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 # Articles, pronouns, auxiliaries, prepositions and question words: they say little about what is
 # asked.
 ENGLISH_STOP_WORDS = frozenset(
@@ -87,3 +89,21 @@ PHRASED = r"\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"
 UNSPACED = (
     rf"{PHRASED}\u3005\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\U00020000-\U0003ffff"
 )
+# Languages by their script alone, the first one that is met: Japanese has kana beside Han.
+SCRIPT_LANGUAGES = {
+    "ja": r"[\u3040-\u30ff]", "ko": r"[\uac00-\ud7af]", "zh": r"[\u3400-\u4dbf\u4e00-\u9fff]{2}",
+    "ru": r"[\u0400-\u04ff]{3}", "ar": r"[\u0620-\u064a]{3}", "he": r"[\u05d0-\u05ea]{3}",
+    "el": r"[\u0370-\u03ff\u1f00-\u1fff]{3}", "th": r"[\u0e00-\u0e7f]{3}",
+    "hi": r"[\u0900-\u097f]{3}",
+}  # fmt: skip
+
+
+def script_language(text: str) -> str:
+    """Return the language of a text in a script of its own, "" for Latin text.
+
+    Names in Latin letters may stand beside it; an English question on a foreign word is English.
+    """
+    if not ENGLISH_STOP_WORDS.isdisjoint(re.findall(r"[a-z]+", text.lower())):
+        return ""
+    scripts = SCRIPT_LANGUAGES.items()
+    return next((language for language, script in scripts if re.search(script, text)), "")

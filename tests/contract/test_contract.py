@@ -48,11 +48,11 @@ ALL_SCRIPTS = sorted(path.name for path in SCRIPTS.glob("*.py"))
 # The rooms of the package, from the ground up: a module imports what stands below it, or beside it
 # in its own room. The single files stand on the ground, like common.
 FLOORS = [
-    "common", "calls", "durations", "words", "matching", "command_line", "terminal",
-    "http_client", "site_rules", "defaults", "batch", "escapes", "html_tree", "pdf", "store_file",
-    "engines", "passages", "pages", "full_text", "store", "quotations", "ledger", "history",
-    "search", "front_door", "completion", "skill_files", "key_file", "doctor_machine",
-    "doctor_live",
+    "common", "calls", "durations", "words", "matching", "command_line", "terminal", "http_client",
+    "site_rules", "defaults", "batch", "escapes", "html_tree", "pdf", "store_file", "engines",
+    "passages", "pages", "full_text", "store", "quotations",
+    "ledger", "history", "search", "front_door", "completion", "skill_files", "key_file",
+    "doctor_machine", "doctor_live",
     "doctor", "servers", "packing", "installation",
 ]  # fmt: skip
 HEAVY_MODULES = (
@@ -184,6 +184,7 @@ class EveryScript(unittest.TestCase):
             module = load_script(name)
             for command, spec in module.COMMANDS.items():
                 text = call_main(module, command, "--help").stdout.decode()
+                self.assertRegex(text, r"(?m)^  --md ")
                 for parameter in spec["params"]:
                     with self.subTest(name, command=command, parameter=parameter["name"]):
                         flag = "--" + parameter["name"].replace("_", "-")
@@ -386,8 +387,9 @@ class OneDocument(FakeServerCase):
         for arguments in (
             ["--no-such-flag"], ["python", "extra words"], ["--count"], ["python", "--count", "x"],
             ["--params-json", "{"], ["--params-json", "[]"], ["--params-json", "@/no/such/file"],
-            ["python", "--format", "xml"], ["news"], ["-x"], ["a", "--query", "b"],
-            ["python", "--no-spellcheck=true"], ["news", "python", "extra"], [],
+            ["python", "--format", "xml"], ["python", "--md", "--format", "json"], ["news"], ["-x"],
+            ["a", "--query", "b"], ["python", "--no-spellcheck=true"],
+            ["news", "python", "extra"], [],
         ):  # fmt: skip
             with self.subTest(arguments):
                 run = self.run_script(self.script, *arguments)
@@ -398,11 +400,13 @@ class OneDocument(FakeServerCase):
         self.assertEqual(self.server.requests, [])
 
     def test_an_error_in_markdown_names_kind_message_and_hint(self) -> None:
-        run = self.run_script(self.script, "python", "--format", "markdown", key="bad-" + CANARY)
-        text = run.stdout.decode()
-        self.assertEqual(run.code, 3)
-        self.assertIn("**Error (auth):** Brave refused the key", text)
-        self.assertIn("api-dashboard", text)
+        for flags in (["--format", "markdown"], ["--md"], ["--md", "--format=md"]):
+            run = self.run_script(self.script, "python", *flags, key="bad-" + CANARY)
+            text = run.stdout.decode()
+            with self.subTest(flags):
+                self.assertEqual(run.code, 3)
+                self.assertIn("**Error (auth):** Brave refused the key", text)
+                self.assertIn("api-dashboard", text)
         run = self.run_script(self.script, "--no-such-flag", "--format=markdown")
         self.assertIn("**Error (invalid_input):**", run.stdout.decode())
 

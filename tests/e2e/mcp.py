@@ -376,12 +376,12 @@ def brief_check(call: Any) -> Check:
     """Several questions in one call: the questions and numbered sources, in one text."""
     text = text_of(call.get("result", {}))
     questions = [f"{number}. {one}" for number, one in enumerate(BRIEF["queries"], 1)]
-    numbers = re.findall(r"(?m)^\[(\d+)\] \[", text)
+    numbers = re.findall(r"(?m)^\[(\d+)\] \*\*", text)
     holds = (
         call.get("result", {}).get("isError") is False
         and all(one in text for one in questions)
         and numbers == [str(number) for number in range(1, len(numbers) + 1)]
-        and len(numbers) > 1
+        and len(numbers) >= 1
         and len(text) < MAX_TEXT
     )
     return "web_search with queries answers with one brief", holds, call

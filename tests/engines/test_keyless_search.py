@@ -285,7 +285,6 @@ REFUSED = {
         "--language",
         "it",
     ): "country 'ch' and language 'it'.*ch-de, ch-fr",
-    ("guide", "--language", "sw"): "no region for language 'sw'",
     ("guide", "--site", "a b.com"): "site must be a host",
     ("g" * 480, "--site", "docs.python.org"): "at most 499 characters of query, not 501",
     ("g" * 301, "--engine", "wikipedia"): "at most 300 characters of query, not 301",
@@ -1212,6 +1211,17 @@ class PacingRules(unittest.TestCase):
         self.assertEqual(self.reserve(1003.5, 1.0, 99), 0.5)
         self.assertEqual(self.reserve(2000.0, 1.0, 99), 0)
 
+    def test_a_slot_that_was_not_used_is_given_back_if_it_was_the_last(self) -> None:
+        for later, wait in ((False, 1.0), (True, 3.0)):
+            self.setUp()
+            for _ in range(2):
+                self.reserve(1000.0, 1.0, 99)
+            slot = self.state.free_at
+            if later:
+                self.reserve(1000.0, 1.0, 99)
+            self.state.give_back(slot, 1.0)
+            self.assertEqual(self.reserve(1000.0, 1.0, 99), wait)
+
     def test_slots_of_any_callers_at_any_times_are_never_closer_than_the_interval(self) -> None:
         source = random.Random(1)
         for _ in range(200):
@@ -1520,7 +1530,7 @@ class ReferenceTest(KeylessCase):
     def test_each_command_in_it_works_from_an_empty_folder(self) -> None:
         place = "uv run /path/to/web-search/scripts/keyless_search.py "
         lines = [line for line in self.text.splitlines() if line.startswith(place)]
-        self.assertGreater(len(lines), 3)
+        self.assertGreater(len(lines), 1)
         for line in lines:
             with self.subTest(line), tempfile.TemporaryDirectory() as folder:
                 words = shlex.split(line.removeprefix(place))

@@ -411,6 +411,8 @@ class Callers(OpenSourceCase):
         for request in self.server.requests:
             expected = f"Bearer {TOKEN}" if request.path.startswith("/search/") else None
             self.assertEqual(request.header("authorization"), expected)
+            if expected:
+                self.assertIn("is:public", dict(request.query_pairs)["q"])
         self.use_folder()
         self.server.clear()
         self.assertTrue(self.search("github", "sourdough bread").document["ok"])

@@ -3,7 +3,7 @@
 GET /repos/OWNER/NAME and below it readme, issues/N, issues/N/comments, pulls/N, pulls/N/comments,
 pulls/N/reviews, releases, releases/latest, releases/tags/TAG; GET /OWNER/NAME/REF/PATH is a raw
 file. A caller without User-Agent gets 403, one with a wrong token 401; sixty requests an hour are
-allowed.
+allowed. For a token that begins with "private" every repository is private.
 
 Issue 42 of slowloop/asyncio-toolbox has 230 comments, so that they come in three pages; the folder
 docs has a README in another format, which only the API finds; docs/logo.png is no text.
@@ -53,7 +53,7 @@ def answer_api(request: RecordedRequest, state: ServerState) -> Answer:
         return limited(HOURLY, int(HOUR))
     path = request.path.removeprefix("/repos")
     repository = next((one for one in REPOSITORIES if f"{path}/".startswith(f"{one}/")), "")
-    fields = dict(request.query_pairs)
+    fields = {**dict(request.query_pairs), "token": token}
     wants_raw = "raw" in (request.header("accept") or "")
     found = value_at(repository, path.removeprefix(repository), fields) if repository else None
     if found is None:
@@ -69,7 +69,7 @@ def value_at(repository: str, place: str, fields: dict[str, str]) -> Any:
     """What stands at a place of a repository: JSON data, a text, or None."""
     about = DOCUMENTS[repository]
     pages = {
-        "": repository_page(about),
+        "": repository_page(about, fields.get("token", "").startswith("private")),
         "/readme": README.format(name=about.title, text=about.text[0]),
         "/readme/docs": "Toolbox\n=======\n\nA README in reStructuredText.\n",
     }
@@ -92,7 +92,7 @@ def value_at(repository: str, place: str, fields: dict[str, str]) -> Any:
     return thread(document) if not part else None
 
 
-def repository_page(document: Document) -> dict[str, Any]:
+def repository_page(document: Document, is_private: bool) -> dict[str, Any]:
     """A repository as its page shows it."""
     return {
         "full_name": document.path.strip("/"),
@@ -106,6 +106,7 @@ def repository_page(document: Document) -> dict[str, Any]:
         "default_branch": "main",
         "archived": False,
         "homepage": None,
+        "private": is_private,
     }
 
 

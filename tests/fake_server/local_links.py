@@ -4,7 +4,7 @@ Where it is switched on (FakeServer(local_links=True), server.py --local-links),
 address of a document of the corpus in an answer of Brave, Serper, DuckDuckGo, Google, SearXNG or an
 open source, plain or percent-encoded, is http://127.0.0.1:PORT/web/HOST/PATH instead. Wikipedia's
 answers name titles, of which its clients make http://127.0.0.1:PORT/wiki/TITLE. Streams stay as
-they are.
+they are, and so do answers to a query with site:, because no address of this server is on a site.
 
 A word of the query makes pages of its results fail; the results and their order stay the same:
   pagefault:NAME        the pages of results 2, 4, 6, ...
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 _ADDRESS = re.compile(r"https(?:://|%3A%2F%2F)([\w.~%/:()!*,;=@+$-]+)")
 # Serper puts an answer box and the like before the results.
 _FIRST_RESULTS = '"organic":['
+_SITE = re.compile(r"(?<!-)\bsite:")
 _JSON_QUERY = re.compile(r'"q" ?: ?"(.*?)(?<!\\)"')
 
 
@@ -48,7 +49,7 @@ def leading_here(provider_route: Route) -> Route:
     """The same route; its answers lead to pages of this server where that is switched on."""
 
     def handler(request: RecordedRequest, state: ServerState) -> Answer:
-        if not state.local_links:
+        if not state.local_links or _SITE.search(query_of(request)):
             return provider_route.handler(request, state)
         web = f"http://127.0.0.1:{request.port}/web/"
         # A client may ask for a page by the address that it was given: Serper's scraper.

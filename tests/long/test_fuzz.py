@@ -61,7 +61,7 @@ common: Any = load_script("websearch.common")
 http_client: Any = load_script("websearch.http_client")
 command_line: Any = load_script("websearch.command_line")
 markdown: Any = load_script("websearch.pages.markdown")
-passages: Any = load_script("websearch.pages.passages")
+passages: Any = load_script("websearch.passages.excerpts")
 page_store: Any = load_script("websearch.store")
 web_search: Any = load_script("web_search")
 # The thin commands, and the modules of the package that hold their functions.

@@ -41,7 +41,7 @@ http_client: Any = load_script("websearch.http_client")
 engines: Any = load_script("websearch.engines")
 messages: Any = load_script("websearch.engines.messages")
 fetch: Any = load_script("websearch.pages.fetch")
-passages: Any = load_script("websearch.pages.passages")
+passages: Any = load_script("websearch.passages.excerpts")
 page_document: Any = load_script("websearch.pages.page_document")
 
 SOURCES = [

@@ -21,7 +21,7 @@ page_tree: Any = load_script("websearch.pages.page_tree")
 fetch: Any = load_script("websearch.pages.fetch")
 markdown: Any = load_script("websearch.pages.markdown")
 metadata: Any = load_script("websearch.pages.metadata")
-passages: Any = load_script("websearch.pages.passages")
+passages: Any = load_script("websearch.passages.excerpts")
 page_document: Any = load_script("websearch.pages.page_document")
 read: Any = load_script("websearch.pages.read")
 ARTICLE = '<meta property="og:type" content="article">'

@@ -114,7 +114,7 @@ class FromTheWeb(SiteCase):
     def test_as_markdown_its_text_stands_in_the_fence(self) -> None:
         run = self.run_script(SCRIPT, self.address(PAPER), "--format", "markdown")
         _, _, fenced = run.stdout.decode().partition("[untrusted page text")
-        self.assertIn("# The lighthouse log", fenced)
+        self.assertIn("**The lighthouse log**", fenced)
         self.assertIn("## [page 2]", fenced)
 
     def test_a_note_says_where_reading_ended(self) -> None:
@@ -164,7 +164,7 @@ class FromThisMachine(unittest.TestCase):
     def test_pages_and_markdown_work_on_local_files(self) -> None:
         run = self.read_here("./my paper.pdf", "--pages", "1", "--format", "markdown")
         self.assertIn("## [page 1]", run.stdout.decode())
-        self.assertIn("[file](file:///", run.stdout.decode())
+        self.assertIn("## file:///", run.stdout.decode())
 
     def test_what_is_no_file_is_bad_input(self) -> None:
         os.mkfifo(self.folder / "pipe")

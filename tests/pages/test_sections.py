@@ -16,6 +16,7 @@ page_document: Any = load_script("websearch.pages.page_document")
 read: Any = load_script("websearch.pages.read")
 show_markdown: Any = load_script("websearch.search.show_markdown")
 site_rules: Any = load_script("websearch.site_rules")
+finding: Any = load_script("websearch.pages.finding")
 read_page = load_script("read_page")
 web_search = load_script("web_search")
 TEXT = """# Guide
@@ -38,6 +39,25 @@ Text of timeouts.
 
 ERR_SOME_CODE and err_some_code.
 """
+
+SET = """# Page
+
+It waits for 30 seconds by
+default, says the “manual – of 2024”; **bold** words, `code` and [a
+link](https://example.org/x) end here.
+
+| item | share |
+| --- | --- |
+| rye | 42 % |
+"""
+# What is looked for -> what stands there.
+FOUND = {
+    '"manual - of 2024"': "manual – of 2024”",
+    "seconds by default": "seconds by\ndefault",
+    "bold words, code and a link end": "bold** words",
+    "30\u00a0seconds": "30 seconds",
+    "42\u202f%": "42 %",
+}
 
 
 class Headings(unittest.TestCase):
@@ -62,11 +82,35 @@ class Headings(unittest.TestCase):
                 )
 
     def test_literal_places_are_all_counted(self) -> None:
-        places, total = sections.find_places(TEXT, "err_some_code")
-        self.assertEqual(total, 2)
-        self.assertEqual(TEXT[places[0]["offset"] :][:13], "ERR_SOME_CODE")
-        places, total = sections.find_places("ab " * 10_000, "ab")
-        self.assertEqual((len(places), total), (sections.MAX_PLACES, 10_000))
+        result = finding.PageFinder(TEXT).find("err_some_code", 9)
+        self.assertEqual((result["places_in_all"], len(result["places"])), (2, 1))
+        self.assertEqual(TEXT[result["places"][0]["offset"] :][:13], "ERR_SOME_CODE")
+        self.assertEqual(result["places"][0]["heading"], "Guide > Retries")
+        result = finding.PageFinder("ab, and so on and on.\n\n" * 10_000).find("ab", 9)
+        self.assertEqual((len(result["places"]), result["places_in_all"]), (9, 10_000))
+
+    def test_how_a_text_is_set_makes_no_difference(self) -> None:
+        finder = finding.PageFinder(SET)
+        for wanted, found in FOUND.items():
+            with self.subTest(wanted):
+                (place,) = finder.find(wanted, 9)["places"]
+                self.assertTrue(SET[place["offset"] :].startswith(found), place)
+        row = finder.find("42 %", 9)["places"][0]["text"]
+        self.assertEqual(row, "| item | share |\n| --- | --- |\n| rye | 42 % |")
+
+    def test_a_text_that_is_not_there_has_a_nearest_passage_and_what_differs(self) -> None:
+        finder = finding.PageFinder(SET)
+        for wanted, differs in {
+            "waits for 45 seconds by default": '"30", not "45"',
+            "it waits seconds by default": 'also "for 30"',
+            "it waits for 30 long seconds": 'no "long"',
+        }.items():
+            with self.subTest(wanted):
+                result = finder.find(wanted, 9)
+                self.assertEqual(result["places_in_all"], 0)
+                self.assertIn("waits for 30 seconds", result["nearest"]["text"])
+                self.assertEqual(result["nearest"]["differs"], differs)
+        self.assertNotIn("nearest", finder.find("zebra", 9))
 
     def test_headings_of_readmes_are_known(self) -> None:
         text = (
@@ -83,7 +127,7 @@ class Headings(unittest.TestCase):
             for count in (20_000, 80_000):
                 begin = time.process_time()
                 sections.outline_of(sections.find_headings(piece * count))
-                sections.find_places(piece * count, "aaaa")
+                finding.PageFinder(piece * count).matches("a`a“a")
                 times.append(time.process_time() - begin)
             self.assertLess(times[1], 10 * times[0] + 0.5, piece)
 
@@ -145,10 +189,25 @@ class Reading(SmallWebCase):
         page = self.read("docs/timeouts", "--find", "TIMEOUT")["pages"][0]
         self.assertGreater(page["places_in_all"], 0)
         self.assertIn("timeout", page["places"][0]["text"].lower())
-        self.assertEqual(self.read("docs/timeouts", "--find", "zebra")["pages"][0]["places"], [])
+        document = self.read("docs/timeouts", "--find", "zebra")
+        self.assertEqual(document["details"]["kind"], "no_results")
+        self.assertIn("does not hold 'zebra'", document["error"])
+
+    def test_each_of_several_texts_has_its_own_result(self) -> None:
+        words = ("--find", "timeout", "--find", "a timeout of nine weeks", "--find", "zebra")
+        page = self.read("docs/timeouts", *words)["pages"][0]
+        timeout, weeks, zebra = page["found"]
+        self.assertGreater(timeout["places_in_all"], 1)
+        self.assertEqual(len(timeout["places"]), 1)
+        self.assertIn("timeout", weeks["nearest"]["text"].lower())
+        self.assertEqual(zebra, {"find": "zebra", "places_in_all": 0})
+        run = call_main(read_page, self.url("docs/timeouts"), *words[2:], "--format", "markdown")
+        text = run.stdout.decode()
+        self.assertEqual(run.code, 1)
+        self.assertIn("Nearest, at ", text[text.index("[untrusted") :])
 
     def test_markdown_shows_outline_and_places_inside_the_fence(self) -> None:
-        for words, part in ((("--outline",), "(offset "), (("--find", "timeout"), "Places: ")):
+        for words, part in ((("--outline",), "(offset "), (("--find", "timeout"), "Places of ")):
             run = call_main(read_page, self.url("docs/timeouts"), *words, "--format", "markdown")
             text = run.stdout.decode()
             self.assertIn(part, text[text.index("[untrusted") :])
@@ -242,6 +301,65 @@ class OwnersRules(SmallWebCase):
             run = call_main(read_page, address)
             self.assertEqual(run.document["details"]["kind"], "refused")
             self.assertIn("kept out", run.document["error"])
+
+    def test_a_copy_in_the_archive_is_its_page_however_it_is_spelled(self) -> None:
+        self.set_environment(WEB_SEARCH_BLOCK_SITES="evil.example,archive.org/web/1999")
+        for rest in (
+            "web.archive.org:80/web/2020/http://evil.example/x",
+            "web.archive.org//web/2020/http://evil.example/x",
+            "web.archive.org/%77eb/2020/http://evil.example/x",
+            "WEB.archive.org./web/2020id_/http:/evil.example/x",
+            "web.archive.org/web/2020/http%3A//evil.example/x",
+            "web.archive.org/web/http%253A%252F%252Fwww.evil.example",
+            "web.archive.org/web/2020*/evil.example:80/x",
+            "web.archive.org/2020/https://evil.example/",
+            "web.archive.org/save/https://evil.example/",
+            "web.archive.org/web/2020/http://web.archive.org/web/2019/http://evil.example/",
+            "archive.org/web/1999/http://good.example/",
+        ):
+            for scheme in ("http", "https"):
+                with self.subTest(rest):
+                    self.assertTrue(site_rules.refusing_rule(f"{scheme}://{rest}"))
+        for url in (
+            "https://web.archive.org/web/2020/http://good.example/evil.example",
+            "https://archive.org/details/evil.example",
+            "https://good.example/web/2020/http://evil.example/",
+        ):
+            with self.subTest(url):
+                self.assertFalse(site_rules.refusing_rule(url))
+        self.set_environment(WEB_SEARCH_ALLOW_SITES="good.example,blog.archive.org")
+        for url, rule in (
+            ("https://web.archive.org/web/2020/http://good.example/", ""),
+            ("https://web.archive.org/web/2020/http://evil.example/good.example", "ALLOW"),
+            ("https://blog.archive.org/2020/05/01/title", ""),
+        ):
+            with self.subTest(url):
+                self.assertIn(rule, site_rules.refusing_rule(url))
+                self.assertEqual(bool(rule), bool(site_rules.refusing_rule(url)))
+
+    def test_no_tool_shows_a_blocked_site(self) -> None:
+        self.set_environment(GLSI_DB_PATH=self.store)
+        call_main(web_search, "sourdough")
+        keys = dict.fromkeys(("BRAVE_SEARCH_API_KEY", "SERPER_API_KEY"), self.key)
+        kitchen, web = "kitchen.example.com", "127.0.0.1/web"
+        for blocked, left in ((f"{web}/{kitchen}", True), (web, False)):
+            client = Client(
+                {**self.environment, **keys, "GLSI_DB_PATH": self.store,
+                 "WEB_SEARCH_BLOCK_SITES": blocked}
+            )  # fmt: skip
+            self.addCleanup(client.close)
+            for tool in (
+                "web_search",
+                "google_search",
+                "brave_web_search",
+                "brave_context",
+                "recall",
+            ):
+                with self.subTest(tool, blocked=blocked):
+                    text = client.text(tool, query="sourdough")
+                    self.assertIn("owner's rules", text)
+                    self.assertNotIn(f"web/{kitchen}", text)
+                    self.assertEqual("/web/" in text, left)
 
     def test_with_a_list_of_allowed_sites_engines_are_asked_for_them(self) -> None:
         self.set_environment(GLSI_DB_PATH=self.store, WEB_SEARCH_ALLOW_SITES="kitchen.example.com")

@@ -210,6 +210,21 @@ class GitHub(SitesCase):
         self.assertEqual(with_token, ["/repos/slowloop/asyncio-toolbox"])
         self.assertEqual(len(sent), 3)
 
+    def test_the_token_reads_no_private_repository_unless_its_owner_says_so(self) -> None:
+        token = f"private-{CANARY}"
+        for address in (ISSUE, TOOLBOX, f"{TOOLBOX}/releases", f"{TOOLBOX}/tree/main/docs"):
+            for allowed in ("", "1"):
+                with self.subTest(address, allowed=allowed):
+                    self.server.clear()
+                    self.use(GITHUB_TOKEN=token, WEB_SEARCH_GITHUB_PRIVATE=allowed)
+                    document = read.run_read({"urls": [address]})
+                    sent = [one for one in self.server.requests if one.header("authorization")]
+                    looked = {one.path for one in sent} == {"/repos/slowloop/asyncio-toolbox"}
+                    if allowed:
+                        self.assertTrue(document["ok"], document)
+                    else:
+                        self.assertTrue(looked, "more than whether it is private was asked for")
+
     def test_a_quota_that_is_gone_is_kept_and_the_html_is_read_meanwhile(self) -> None:
         with FakeServer(limits=True) as server:
             self.use(GITHUB_BASE_URL=server.url, WEB_SEARCH_ALLOW_PRIVATE=",".join(
@@ -508,7 +523,7 @@ class Rules(SitesCase):
 
 class WaysIn(SitesCase):
     def test_a_search_reads_the_pages_of_its_sources_through_their_apis(self) -> None:
-        words = ("python asyncio task", "--engine", "github")
+        words = ("python asyncio task", "--engine", "github", "--max-chars", "0")
         run = self.run_script("web_search.py", *words, **self.variables)
         texts = {item["url"]: item.get("text", "") for item in run.document["results"]}
         self.assertIn("Comment by cy", texts[ISSUE])

@@ -201,7 +201,7 @@ class WaysIn(FocusCase):
 class StandIns(FocusCase):
     def test_open_sources_answer_if_duckduckgo_blocks_and_one_sentence_says_so(self) -> None:
         self.block_duckduckgo()
-        document = self.search(no_pages=False, count=6)
+        document = self.search(no_pages=False, count=6, max_chars=0)
         self.assertTrue(document["ok"], document)
         self.assertEqual(document["engines"], ["wikipedia", "stackexchange", "hackernews"])
         self.assertTrue(all(item.get("text") for item in document["results"]))

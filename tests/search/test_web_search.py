@@ -101,7 +101,7 @@ class FromQuestionToPassages(WebSearchCase):
             self.assertEqual(("text" in result) + ("snippet" in result), 1)
         self.assertIn("asyncio", document["results"][0]["text"].lower())
         self.assertGreater(len(document["results"][0]["text"]), 100)
-        self.assertGreaterEqual(sum("text" in result for result in document["results"]), 2)
+        self.assertTrue(any("snippet" in result for result in document["results"]))
 
     def test_a_document_keeps_every_limit_and_says_how_long_its_pages_are(self) -> None:
         for limit in (500, 800, 2_000, 4_000, 9_000):

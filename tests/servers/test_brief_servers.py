@@ -49,18 +49,18 @@ class OverMcp(BriefCase):
         self.assertFalse(result["isError"])
         text = result["content"][0]["text"]
         self.assertLess(len(text), 9_000)
-        numbered = re.findall(r"(?m)^\[(\d+)\] \[[^\]]*\]\(([^)]*)\)$", text)
+        numbered = re.findall(r"(?m)^## (\S+)\n\n\[(\d+)\] \*\*", text)
         sources = self.sources_of_the_command()
-        self.assertEqual(numbered, [(str(one["number"]), one["url"]) for one in sources])
+        self.assertEqual(numbered, [(one["url"], str(one["number"])) for one in sources])
         self.assertIn("1. otter log\n2. heron log\n", text)
         self.assertEqual(len(self.web.asked), 2)
         self.assertEqual(sorted(self.web.read), sorted([self.shared, self.own]))
 
     def test_queries_may_come_as_json_text_and_with_other_arguments(self) -> None:
         text = self.client.text("web_search", queries=json.dumps(QUESTIONS), count="1")
-        self.assertEqual(re.findall(r"(?m)^\[(\d+)\] \[", text), ["1"])
+        self.assertEqual(re.findall(r"(?m)^\[(\d+)\] \*\*", text), ["1"])
         empty = self.client.text("web_search", queries=QUESTIONS, query="", count=1)
-        self.assertEqual(re.findall(r"(?m)^\[(\d+)\] \[", empty), ["1"])
+        self.assertEqual(re.findall(r"(?m)^\[(\d+)\] \*\*", empty), ["1"])
 
     def test_what_a_brief_does_not_take_is_refused_by_name(self) -> None:
         for arguments, said in (

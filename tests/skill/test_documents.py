@@ -82,9 +82,9 @@ class SkillFormat(unittest.TestCase):
         assert version is not None
         self.assertEqual(version[1], load_script("websearch.common").VERSION)
 
-    def test_it_is_below_130_lines_and_10000_bytes(self) -> None:
+    def test_it_is_below_130_lines_and_6500_bytes(self) -> None:
         self.assertLess(len(SKILL.splitlines()), 130)
-        self.assertLess(len(SKILL.encode()), 10_000)
+        self.assertLessEqual(len(SKILL.encode()), 6_500)
 
     def test_it_has_the_parts_that_an_agent_needs(self) -> None:
         for heading in (
@@ -95,12 +95,12 @@ class SkillFormat(unittest.TestCase):
         for code in sorted(set(load_script("websearch.common").EXIT_CODES.values()) - {130, 143}):
             self.assertRegex(SKILL, rf"(?m)^\| {code} \|")
 
-    def test_every_reference_is_named_with_when_to_read_it(self) -> None:
+    def test_every_reference_is_named(self) -> None:
         references = sorted((ROOT / "references").glob("*.md"))
         self.assertLessEqual(len(references), 15)
         for path in references:
             with self.subTest(path.name):
-                self.assertRegex(SKILL, rf"\]\(references/{path.name}\): \w+")
+                self.assertRegex(SKILL, rf"\]\(references/{path.name}\)")
 
 
 class EveryDocument(unittest.TestCase):
@@ -278,7 +278,7 @@ class EveryCommand(EnvironmentCase):
     def test_each_command_of_the_skills_table_works_with_its_words_filled_in(self) -> None:
         table = re.findall(r"(?m)^\| .*\.py .*$", SKILL)
         named = [one for row in table for one in re.findall(r"`([a-z_]+\.py [^`]+)`", row)]
-        self.assertGreater(len(named), 20)
+        self.assertGreater(len(named), 15)
         page = f"{self.server.url}/site/docs/timeouts"
         places = run_script("serper_search.py", "places", "coffee", env=self.environment)
         cid = places.document["results"][0]["cid"]

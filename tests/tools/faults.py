@@ -394,7 +394,9 @@ def ways_of(subject: Subject, commands: dict[str, Any], tools: Any, routes: Any)
     yield "alone"
     if subject.command == next(iter(commands)) and subject.note in ("", "duckduckgo", "pages"):
         yield "process"
-    if subject.command != "batch" and subject.command in batch_types(commands):
+    # A batch of web_search is its searches, which are run alone already.
+    is_engine = subject.command != "batch" and subject.script != "web_search"
+    if is_engine and subject.command in batch_types(commands):
         yield "batch"
     if tool_of(subject, tools):
         yield "mcp"

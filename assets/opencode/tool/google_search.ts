@@ -95,10 +95,15 @@ const GOOGLE_SEARCH: SearchTool = {
 
 // ----- the tools
 
+/** Today's date, for tools that take a period: models write the year of their training. */
+function today(spec: SearchTool) {
+  return spec.args.since ? ` Today is ${new Date().toISOString().slice(0, 10)}.` : ""
+}
+
 /** A tool, for a tool file or a plugin. */
 function makeTool(name: string, spec: SearchTool): ToolDefinition {
   return tool({
-    description: spec.description,
+    description: spec.description + today(spec),
     args: spec.args,
     execute: (given, context) => callTool(name, spec, given, context),
   })

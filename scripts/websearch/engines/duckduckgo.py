@@ -44,6 +44,7 @@ REGIONS = (
     "no-no fi-fi cz-cs gr-el hu-hu ro-ro bg-bg hr-hr sk-sk sl-sl ee-et lv-lv lt-lt is-is ua-uk "
     "xa-ar es-ca ct-ca"
 ).split()
+ALL_REGIONS = "wt-wt"
 # What the codes of the standards are called there.
 REGION_COUNTRIES = {"gb": "uk", "sa": "xa", "si": "sl"}
 REGION_LANGUAGES = {
@@ -57,7 +58,11 @@ def first_request(params: dict[str, Any]) -> EngineRequest:
     """Return the POST of the search form. Raises SearchError (invalid_input)."""
     form = {"q": form_query(params), "b": "", "kl": region(params)}
     period, safe = PERIODS.get(params.get("since", "")), SAFE.get(params.get("safe", ""))
-    return form_request(params, {**form, **drop_empty({"df": period, "kp": safe})})
+    request = form_request(params, {**form, **drop_empty({"df": period, "kp": safe})})
+    if form["kl"] == ALL_REGIONS and params.get("language"):
+        wish = f"language {quoted(params['language'])}"
+        request.warning = f"DuckDuckGo has no region for {wish}: it was asked in all of them."
+    return request
 
 
 def next_request(
@@ -96,9 +101,10 @@ def form_query(params: dict[str, Any]) -> str:
 
 
 def region(params: dict[str, Any]) -> str:
-    """Return country and language as one of the regions; wt-wt means all of them.
+    """Return country and language as one of the regions.
 
-    Raises SearchError (invalid_input) with the regions that come near.
+    A language without a region is left to the header Accept-Language, which wishes for it. Raises
+    SearchError (invalid_input) with the regions that come near.
     """
     country = country_code(params.get("country", ""))
     language = language_code(params.get("language", ""))
@@ -108,8 +114,8 @@ def region(params: dict[str, Any]) -> str:
     language = REGION_LANGUAGES.get(language, language.partition("-")[0])
     if language == "zh" and country in ("tw", "hk"):
         language = "tzh"
-    if not country and not language:
-        return "wt-wt"
+    if not country and not any(code.endswith(f"-{language}") for code in REGIONS):
+        return ALL_REGIONS
     of_country = [code for code in REGIONS if not country or code.startswith(f"{country}-")]
     of_both = [code for code in of_country if not language or code.endswith(f"-{language}")]
     if of_both:

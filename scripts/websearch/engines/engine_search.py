@@ -15,7 +15,7 @@ from websearch.common import (
 )
 from websearch.engines import ENGINES, check_filters, has_key, load_module
 from websearch.engines.pacing import PacedEngine
-from websearch.engines.result_pages import canonical_url
+from websearch.engines.result_pages import canonical_url, on_asked_sites, other_sites_warning
 from websearch.http_client import exchange
 
 TYPE_CHECKING = False
@@ -123,7 +123,8 @@ def fetch_result_pages(
             if not pages:
                 raise
             return pages, error
-        before, total = total, len(merged_results(pages))
+        results = on_asked_sites(engine.engine, merged_results(pages), params)
+        before, total = total, len(results)
         following = request.also
         if not pages[-1].results and request.if_empty:
             following = request.if_empty
@@ -163,7 +164,11 @@ def results_document(
 
     failure: the error that kept a further result page from coming.
     """
-    results = merged_results(result_pages)[: params["count"]]
+    merged = merged_results(result_pages)
+    asked = on_asked_sites(name, merged, params)
+    results = asked[: params["count"]]
+    if len(asked) < len(merged):
+        warnings.append(other_sites_warning(name, len(merged) - len(asked)))
     if any(result_page.is_html for result_page in result_pages):
         warnings.append(JSON_IS_OFF)
     if failure:
@@ -184,6 +189,8 @@ def results_document(
     )
     if not results:
         message = f"{ENGINES[name]['title']} found nothing"
+        if merged:
+            message += f" on the asked sites: {len(merged)} results are of others"
         hint = "Use fewer or more general words, or drop filters."
         document |= error_document(SearchError("no_results", message, hint))
     return document

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import re
 import time
 
-from websearch.common import SearchError, list_field, object_field, quoted
+from websearch.common import TRUE_WORDS, SearchError, list_field, object_field, quoted
 from websearch.engines.api_sources import (
     FEWER_WORDS,
     api_request,
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
 
 NAME = "github"
 TOKEN = "GITHUB_TOKEN"  # noqa: S105  the variable's name
+PRIVATE = "WEB_SEARCH_GITHUB_PRIVATE"  # lets the token read private repositories
 ISSUES, REPOSITORIES = "/search/issues", "/search/repositories"
 # Words of a query that choose what is searched; without one, issues and repositories are.
 _IS_ISSUE = r"(?<!\S)(?:is|type):(?:issue|pr|pull-request)(?!\S)"
@@ -92,9 +94,20 @@ def search_request(
     if "since" in params:
         start, end = (utc_time(moment, _MOMENT) for moment in period(params["since"], time.time()))
         dates = f"{'created' if path == ISSUES else 'pushed'}:{start}..{end}"
-    query = " ".join(word for word in (words, *qualifiers, dates) if word)
+    public = "is:public" if hides_private() else ""
+    query = " ".join(word for word in (words, *qualifiers, public, dates) if word)
     fields = {"q": within_limit(NAME, query), "per_page": str(params["count"])}
     return rest_request(path, fields, "application/vnd.github.text-match+json")
+
+
+def hides_private() -> bool:
+    """Return whether there is a token whose private repositories are neither found nor read.
+
+    The token of the ordinary environment is for gh and the like: a page's link must not lead an
+    agent to what only its owner may see.
+    """
+    is_allowed = os.environ.get(PRIVATE, "").strip().lower() in TRUE_WORDS
+    return bool(configured_key(TOKEN)[1]) and not is_allowed
 
 
 def rest_request(path: str, fields: dict[str, Any], media_type: str) -> EngineRequest:

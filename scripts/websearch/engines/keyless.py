@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from websearch.common import frame_markdown, make_harmless, markdown_link, run_operation
-from websearch.engines import FILTER_PARAMS, SPELLINGS, keyless_engines
+from websearch.engines import FILTER_PARAMS, SPELLINGS, filters_of, keyless_engines
 from websearch.engines.engine_search import as_results, search_engine
+from websearch.words import script_language
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -50,6 +51,10 @@ def run_search(params: dict[str, Any], report: ProgressCallback = None) -> Docum
     """
 
     def operation(params: dict[str, Any]) -> Document:
+        language = script_language(params["query"])
+        can_filter = "language" in filters_of(params["engine"])
+        if language and can_filter and not {"language", "country"} & params.keys():
+            params["language"] = language
         return search_engine(params["engine"], params, report)
 
     return run_operation("keyless.search", COMMANDS["search"], params, operation)

@@ -1,8 +1,9 @@
 """Pacing of the engines without a key: one row an engine in the store's file, for every process.
 
 A caller reserves the next slot in a short transaction, then sleeps without holding a lock; a caller
-that is killed meanwhile leaves its slot unused. An engine rests after a block, and after several
-failures. The clock is the wall clock, because processes share it.
+that is killed meanwhile leaves its slot unused, a call that is cancelled gives it back. An engine
+rests after a block, and after several failures. The clock is the wall clock, because processes
+share it.
 """
 
 from __future__ import annotations
@@ -108,6 +109,15 @@ class EngineState:
         self.free_at = max(self.free_at, self.now) + pace[0]
         self.busy_until = self.now + max(0.0, left) if is_serial else 0.0
         return wait
+
+    def give_back(self, slot: float, interval: float) -> None:
+        """Give back a slot that was not used, unless a later one has been taken meanwhile.
+
+        slot: what free_at was set to when the slot was taken. The engine is busy no longer.
+        """
+        self.busy_until = 0.0
+        if self.free_at == slot:
+            self.free_at -= interval
 
     def check_rest(self, engine: str) -> None:
         """Raise SearchError while the engine rests: blocked after a block, else provider."""
@@ -413,6 +423,7 @@ class PacedEngine:
         self.is_serial = "serial" in entry and not (use == PAGES and "page_interval" in entry)
         self.has_turn = False  # the next slot is taken, and its moment has come
         self.has_waited = False  # for the last turn
+        self.slot = 0.0  # see EngineState.give_back
         self.has_failed = False  # something stood against the engine when the turn was taken
 
     def change(self, change: StateChange) -> Any:
@@ -436,8 +447,8 @@ class PacedEngine:
                 time.sleep(min(pause, LOOK_SECONDS))
                 check_cancelled()
                 present_state(self.engine, self.use).check_rest(self.engine)
-        except BaseException:  # another caller has been blocked meanwhile, or Ctrl-C
-            self.end_turn()
+        except BaseException:  # another caller has been blocked meanwhile, cancelled, or Ctrl-C
+            self.give_back()
             raise
         self.has_turn = True
 
@@ -445,7 +456,14 @@ class PacedEngine:
         """Take the next slot, as EngineState.reserve does."""
         left = self.deadline - time.monotonic()
         self.has_failed = bool(state.blocks or state.failures)
-        return state.reserve(self.engine, self.pace, left, self.is_serial)
+        wait = state.reserve(self.engine, self.pace, left, self.is_serial)
+        self.slot = state.free_at
+        return wait
+
+    def give_back(self) -> None:
+        """End a turn in which no request was sent."""
+        self.has_turn = False
+        self.change(lambda state: state.give_back(self.slot, self.pace[0]))
 
     def end_turn(self) -> None:
         """End the turn; an engine that takes one request at a time is free again."""

@@ -6,9 +6,11 @@ import re
 
 from websearch.common import SearchError, clean_text, plain_text, shorten
 from websearch.engines import ENGINES
+from websearch.engines.filters import site_filter
 from websearch.engines.messages import EngineRequest
 from websearch.html_tree import BLOCKS, Node, TreeBuilder
 from websearch.http_client import retry_after
+from websearch.site_rules import matches, plain_address
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -203,6 +205,38 @@ def canonical_url(url: str) -> str:
     path = re.sub(amp_or_index, "", f"{slash}{path}")
     fields = sorted(field for field in query.split("&") if field and not re.match(_TRACKING, field))
     return f"{host}{path.rstrip('/')}{'?' if fields else ''}{'&'.join(fields)}"
+
+
+def on_asked_sites(
+    engine: str, results: list[dict[str, Any]], params: dict[str, Any]
+) -> list[dict[str, Any]]:
+    """Return the results that keep to the filters site and exclude_site of params.
+
+    Engines of the whole web take these filters for wishes; the APIs of single sources do not.
+    """
+    if "web" not in ENGINES[engine]["sources"]:
+        return results
+    wanted, unwanted = (
+        [plain_address(site_filter(name, site)).removeprefix("www.") for site in params[name]]
+        if name in params
+        else []
+        for name in ("site", "exclude_site")
+    )
+
+    def is_asked(result: dict[str, Any]) -> bool:
+        address = plain_address(result["url"])
+        is_wanted = not wanted or any(matches(address, site) for site in wanted)
+        return is_wanted and not any(matches(address, site) for site in unwanted)
+
+    return [result for result in results if is_asked(result)]
+
+
+def other_sites_warning(engine: str, left_out: int) -> str:
+    """Return the sentence that counts the results that were not on the asked sites."""
+    results = "1 result" if left_out == 1 else f"{left_out} results"
+    return (
+        f"{results} of {ENGINES[engine]['title']} left out: not on the sites that were asked for."
+    )
 
 
 # ===== requests ===================================================================================

@@ -8,6 +8,7 @@ import time
 
 from websearch.common import (
     DEFAULT_MAX_CHARS,
+    SearchError,
     drop_empty,
     dump_json,
     error_document,
@@ -15,17 +16,18 @@ from websearch.common import (
     fence_untrusted,
     frame_markdown,
     make_harmless,
-    markdown_link,
+    object_field,
     one_line,
     plain_address,
+    quoted,
 )
 from websearch.http_client import proxy_for
-from websearch.pages.fetch import host_and_port, normal_url
+from websearch.pages.fetch import normal_url
+from websearch.pages.finding import MAX_PLACES, PageFinder
 from websearch.pages.page_document import RAW_NOTE, in_time, result_or_error
 from websearch.pages.sections import (
     bookmark_headings,
     find_headings,
-    find_places,
     find_section,
     lower_headings,
     outline_of,
@@ -51,6 +53,7 @@ PROXY_NOTE = (
     "Fetched through a proxy, which resolves names itself: names that lead to private addresses "
     "could not be refused."
 )
+NO_HEADINGS_NOTE = "The page has no headings."
 
 # ===== what fits =================================================================================
 
@@ -113,7 +116,8 @@ def fill_page(
         text = text[section.start : section.end]
         page |= {"section": section.text, "section_offset": section.start}
     if params.get("outline") or "find" in params:
-        page |= drop_empty({"note": notes[0], "truncated": cut or None})
+        notes += [NO_HEADINGS_NOTE] if params.get("outline") and not headings else []
+        page |= drop_empty({"note": " ".join(filter(None, notes)), "truncated": cut or None})
         page |= (
             outlined(headings, room) if params.get("outline") else found(text, params["find"], room)
         )
@@ -122,16 +126,18 @@ def fill_page(
         query = params["query"]
         notes.append(limit_query(query)[1])
         limit = deadline + MAX_LATENESS
-        passages = in_time(lambda: fitting_passages(text, query, room, deadline), limit)
+        answer = in_time(lambda: fitting_passages(text, query, room, deadline), limit)
+        passages, end = answer or ([], 0)
         if passages:
             page["passages"] = passages
             # Headings and the space between passages are not text that was left out.
             if cut or sum(len(passage["text"]) for passage in passages) < len(text) * 9 // 10:
                 page["truncated"] = True
+                page |= {"next_offset": end} if end < len(text) else {}
             page |= drop_empty({"note": " ".join(filter(None, notes))})
             return
         why = "No time was left for the query"
-        if passages is not None:
+        if answer is not None:
             why = "No passage holds a word of the query"
         notes.append(f"{why}; this is the beginning of the page.")
     start = params["offset"]
@@ -154,11 +160,27 @@ def outlined(headings: list[Heading], room: int) -> Document:
     return {"outline": shown, **({"truncated": True} if len(shown) < len(outline) else {})}
 
 
-def found(text: str, wanted: str, room: int) -> Document:
-    """Return the places of a literal text within room characters of JSON (0: no limit)."""
-    places, total = find_places(text, wanted)
-    shown = fitting_items(places, room)
-    return {"places": shown, "places_in_all": total}
+def found(text: str, wanted: list[str], room: int) -> Document:
+    """Return where texts stand in a page, within room characters of JSON (0: no limit).
+
+    {find, places_in_all, places or nearest} of one text; of several {found: [the same of each]}.
+    Raises SearchError (no_results) if there is none of them; its field found has what is nearest.
+    """
+    finder = PageFinder(text)
+    results = [finder.find(one, MAX_PLACES if len(wanted) == 1 else 1) for one in wanted]
+    shown = fitting_items(results, room) if len(wanted) > 1 else results
+    for result in results[len(shown) :]:  # their numbers alone
+        result.pop("places", None)
+        result.pop("nearest", None)
+    if not any(result["places_in_all"] for result in results):
+        message = f"The page does not hold {quoted(wanted[0])}."
+        if len(wanted) > 1:
+            message = f"The page holds none of the {len(wanted)} texts."
+        hint = "Quotes, dashes, spaces and Markdown make no difference. {query} looks for words."
+        raise SearchError("no_results", message, hint, found=results)
+    if len(results) > 1:
+        return {"found": results}
+    return {**results[0], "places": fitting_items(results[0]["places"], room)}
 
 
 def fitting_items(items: list[Document], room: int) -> list[Document]:
@@ -167,10 +189,13 @@ def fitting_items(items: list[Document], room: int) -> list[Document]:
     return [item for item, size in zip(items, sizes, strict=True) if not room or size <= room]
 
 
-def fitting_passages(text: str, query: str, room: int, deadline: float) -> list[dict[str, str]]:
-    """Return the passages of a text that answer a query within room characters of JSON.
+def fitting_passages(
+    text: str, query: str, room: int, deadline: float
+) -> tuple[list[dict[str, str]], int]:
+    """Return the passages of a text that answer a query, and where the last one ends.
 
-    If the time that is left is too short for the whole text, its beginning is searched.
+    They take at most room characters of JSON. If the time that is left is too short for the whole
+    text, its beginning is searched.
     """
     left = deadline - time.monotonic()
     searched = text[: max(ALWAYS_SEARCHED, int(left * SEARCH_SPEED))]
@@ -199,7 +224,7 @@ def share_room(wanted: list[int], room: int) -> list[int]:
 def slice_end(text: str, start: int, room: int) -> int:
     """Return where a slice of text ends that takes at most room characters of JSON (0: no limit).
 
-    It ends after a paragraph, line, sentence or word if one ends in its last third.
+    It ends after the last paragraph, line or sentence that ends in its last third, else a word.
     """
     piece = text[start:]
     if not room or json_size(piece) <= room:
@@ -208,11 +233,9 @@ def slice_end(text: str, start: int, room: int) -> int:
         range(min(room, len(piece))), room, key=lambda at: json_size(piece[:at])
     )
     end = max(0, end - 1)
-    for pattern in ("\n\n", "\n", ". ", "。", " "):
-        place = piece.rfind(pattern, end * 2 // 3, end)
-        if place > 0:
-            return start + place + len(pattern)
-    return start + max(end, 1)
+    ends = [piece.rfind(mark, end * 2 // 3, end) + len(mark) for mark in ("\n", ". ", "。")]
+    place = max(ends) if max(ends) > end * 2 // 3 else piece.rfind(" ", end * 2 // 3, end) + 1
+    return start + (place or max(end, 1))
 
 
 # ===== the document for people ====================================================================
@@ -221,36 +244,42 @@ def slice_end(text: str, start: int, room: int) -> int:
 def to_markdown(document: Document) -> str:
     """Return a document as Markdown. What the pages say stands between fences, as untrusted."""
     blocks = [block for page in document.get("pages", []) for block in page_markdown(page)]
-    return frame_markdown(document, *blocks)
+    return frame_markdown(document, *blocks, "" if blocks else nearest_markdown(document))
 
 
 def page_markdown(page: Document) -> list[str]:
-    """Return the Markdown of one page: heading, title, author and date, text, how to go on."""
+    """Return the Markdown of one page: address, title, author and date, text, how to go on."""
     if not page["ok"]:
-        return [f"## {plain_address(one_line(page['url'], 200))}", error_markdown(page)]
-    facts = [str(page[name]) for name in ("author", "published") if page.get(name)]
+        address = plain_address(one_line(page["url"], 200))
+        return [f"## {address}", error_markdown(page), nearest_markdown(page)]
+    facts = [f"**{page['title']}**"] if page.get("title") else []
+    facts += [str(page[name]) for name in ("author", "published") if page.get(name)]
     facts += [f"updated {page['updated']}"] if "updated" in page else []
     facts += [str(page[name]) for name in ("license", "language") if page.get(name)]
     facts += [f"archived {page['archived']}"] if "archived" in page else []
     passages = [
         f"{passage['heading']}\n\n{passage['text']}".strip() for passage in page.get("passages", [])
     ]
-    title = f"# {make_harmless(page['title'])}" if page.get("title") else ""
     text = PARAGRAPH_GAP.join(passages) or page.get("text", "") or parts_markdown(page)
-    text = "\n\n".join(
-        part for part in (title, " · ".join(map(make_harmless, facts)), text) if part
-    )
     if not page.get("note", "").startswith(RAW_NOTE):
         text = lower_headings(text, 3)  # below "## address"
-    more = f"{page['chars']} characters in all; more with offset {page.get('next_offset')}"
-    address = str(page.get("final_url") or page["url"])
+    head = " · ".join(map(make_harmless, facts))
     return [
-        f"## {markdown_link(host_and_port(address)[0] or 'file', address)}",
+        f"## {plain_address(str(page.get('final_url') or page['url']))}",
         page.get("note", ""),
-        fence_untrusted(text),
-        more if page.get("next_offset") else "",
+        fence_untrusted("\n\n".join(part for part in (head, text) if part)),
+        shown_part(page),
         dropped_markdown(page.get("dropped", [])),
     ]
+
+
+def shown_part(page: Document) -> str:
+    """Return how much of a page's text is shown and where it goes on; "" if that is all of it."""
+    shown = len(page.get("text", "")) + sum(len(each["text"]) for each in page.get("passages", []))
+    if not shown or not page.get("truncated"):
+        return ""
+    more = f"; offset {page['next_offset']} goes on" if "next_offset" in page else ""
+    return f"{shown:,} of {page['chars']:,} characters{more}"
 
 
 def parts_markdown(page: Document) -> str:
@@ -260,13 +289,30 @@ def parts_markdown(page: Document) -> str:
         f"{entry['chars']} characters)"
         for entry in page.get("outline", [])
     ]
-    places = [
-        f"At {place['offset']}:\n\n{make_harmless(place['text'])}"  # may begin inside of code
-        for place in page.get("places", [])
-    ]
-    if "places_in_all" in page:
-        places.insert(0, f"Places: {page['places_in_all']}")
-    return "\n".join(lines) or PARAGRAPH_GAP.join(places)
+    results = page.get("found") or ([page] if "find" in page else [])
+    return "\n".join(lines) or "\n\n".join(map(found_markdown, results))
+
+
+def found_markdown(result: Document) -> str:
+    """Return a text that was looked for, how often it was found, and where, or what is nearest."""
+    wanted = make_harmless(quoted(result["find"]))
+    lines = [f"Places of {wanted}: {result['places_in_all']}"]
+    places = [("At", place) for place in result.get("places", [])]
+    if nearest := result.get("nearest"):
+        places = [("Nearest, at", nearest)]
+    for word, place in places:
+        heading = f", under {make_harmless(place['heading'])}" if "heading" in place else ""
+        differs = f" ({make_harmless(place['differs'])})" if "differs" in place else ""
+        lines.append(f"{word} {place['offset']}{heading}{differs}:")
+        lines.append(make_harmless(place["text"]))  # may begin inside of code
+    return "\n\n".join(lines)
+
+
+def nearest_markdown(document: Document) -> str:
+    """Return what is nearest to the texts that a page does not hold, fenced; "" if nothing is."""
+    results = object_field(document, "details").get("found", [])
+    shown = [found_markdown(result) for result in results if "nearest" in result]
+    return fence_untrusted("\n\n".join(shown)) if shown else ""
 
 
 def dropped_markdown(dropped: list[Document]) -> str:

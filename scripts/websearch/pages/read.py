@@ -25,6 +25,7 @@ from websearch.pages.fetch import (
     normal_url,
     page_headers,
 )
+from websearch.pages.finding import MAX_TEXTS
 from websearch.pages.markdown_sources import (
     fetch_llms,
     is_documentation,
@@ -44,7 +45,7 @@ from websearch.pages.pages_document import pages_document, to_markdown
 from websearch.pages.schedule import MAX_HOST_CONNECTIONS, HostSchedule, Item
 from websearch.pages.sites import read_through_api
 from websearch.pages.thin_pages import wants_browser
-from websearch.site_rules import check_site
+from websearch.site_rules import check_site, refusing_rule
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -67,6 +68,8 @@ REUSE_SECONDS = 3_600.0
 PARTS = ("outline", "section", "find", "query")
 # Parameters with which the text of a page is another than the one that the store has.
 OTHER_TEXTS = ("links", "pages", "raw", "raw_html", "llms", "browser", "archived", "explain")
+# For an archived copy in a search: further results come sooner than a second copy's turn.
+COPY_SECONDS = 4.0
 TWIN_SECONDS = 2.0  # for the Markdown source of a page, which was read already
 LISTED_NOTE = (
     "The page itself could not be read; this is the source that the site's llms.txt lists."
@@ -95,8 +98,8 @@ COMMANDS: dict[str, dict[str, Any]] = {
                      "chars"},
             {"name": "section", "type": "str",
              "help": "the section below the heading that is nearest to this, such as Timeouts"},
-            {"name": "find", "type": "str",
-             "help": "the places of a literal text, with what stands around them"},
+            {"name": "find", "type": "list", "max_items": MAX_TEXTS,
+             "help": "where a text stands, with its sentence or row; repeat it for several"},
             {"name": "llms", "type": "str", "choices": ("index", "full"),
              "help": "read the nearest llms.txt (index) or llms-full.txt (full) above the address "
                      "in place of the page"},
@@ -253,6 +256,7 @@ def is_reusable(page: Document, target: str | SearchError) -> bool:
     The text of a PDF file lacks the file's own outline.
     """
     is_whole = bool(page["text"]) and not page["truncated"]
+    is_whole = is_whole and not refusing_rule(page["final_url"] or page["url"])
     return is_whole and isinstance(target, str) and not page["text"].startswith("## [page ")
 
 
@@ -545,7 +549,10 @@ class PageReading:
         """Return the copy of the Internet Archive of a page, or its error with what is known."""
         from websearch.pages.archive import newest_copy_of
 
-        return self.read(newest_copy_of(error_of(page), url, self.deadline))
+        limit = self.deadline
+        if self.params.get("for_search"):
+            limit = min(limit, time.monotonic() + COPY_SECONDS)
+        return self.read(newest_copy_of(error_of(page), url, limit))
 
     def filled_by_browser(self, thin: Fetched, page: Document) -> Document:
         """Return the document of a thin page as a browser shows it, or why there is none."""

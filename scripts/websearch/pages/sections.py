@@ -1,6 +1,6 @@
-"""Parts of a long text: its headings with their places, one section, literal places of a text.
+"""Parts of a long text: its headings with their places, and one section.
 
-All three are views of the Markdown of a page. Offsets count characters of the whole text, as the
+Both are views of the Markdown of a page. Offsets count characters of the whole text, as the
 parameter offset does.
 """
 
@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
 MAX_HEADINGS = 1_000  # of an outline; longer ones are generated lists
 MAX_LISTED = 10  # headings of a page in an error
-MAX_PLACES = 20  # of a text that is found; the number of all is told
-AROUND = 200  # characters on each side of a place
 HEADING_CHARS = 200
 FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 HEADING = re.compile(r"(#{1,6})[ \t]+(.*)")
@@ -157,22 +155,3 @@ def find_section(headings: list[Heading], name: str) -> Heading:
         raise SearchError("no_results", message, "The page has no headings.")
     first = [heading.text for heading in headings[:MAX_LISTED]]
     raise SearchError("no_results", message, "{outline} lists its headings.", headings=first)
-
-
-def find_places(text: str, wanted: str) -> tuple[list[dict[str, Any]], int]:
-    """Return (the first places of a literal text with what stands around each, how many in all).
-
-    Each is {offset, text}; upper and lower case are the same.
-    """
-    places: list[dict[str, Any]] = []
-    matches = re.finditer(re.escape(wanted), text, re.IGNORECASE)
-    total, shown_until = 0, -1
-    for match in matches:
-        total += 1
-        if len(places) < MAX_PLACES and match.start() >= shown_until:
-            start, end = max(0, match.start() - AROUND), min(len(text), match.end() + AROUND)
-            before, after = "…" if start else "", "…" if end < len(text) else ""
-            shown = f"{before}{text[start:end].strip()}{after}"
-            places.append({"offset": match.start(), "text": shown})
-            shown_until = end
-    return places, total

@@ -7,7 +7,7 @@ import re
 from websearch.common import SearchError, drop_empty, list_field, object_field
 from websearch.engines import GITHUB_RAW
 from websearch.engines.api_sources import counted, raw_text
-from websearch.engines.github import rest_request
+from websearch.engines.github import PRIVATE, hides_private, rest_request
 from websearch.http_client import base_url
 from websearch.pages.charsets import decode_body
 from websearch.pages.fetch import Fetched, check_status, fetch_page, is_pdf
@@ -76,7 +76,24 @@ def read_site_page(api: SiteApi, wanted: dict[str, Any]) -> Document | Fetched:
         "folder": read_folder, "file": read_file, "issues": read_thread, "pull": read_thread,
         "releases": read_releases,
     }  # fmt: skip
+    if hides_private() and wanted["kind"] != "file":  # files are asked for without the token
+        check_public(api, wanted["repository"])
     return readers[wanted["kind"]](api, wanted)
+
+
+def check_public(api: SiteApi, repository: str) -> None:
+    """Raise SearchError (refused) for a private repository."""
+    if about_repository(api, repository).get("private") is not False:
+        message = f"{repository} is not public, and {PRIVATE} is not set."
+        raise SearchError("refused", message, f"Its owner may set {PRIVATE}=1.")
+
+
+def about_repository(api: SiteApi, repository: str) -> dict[str, Any]:
+    """Return what the API says about a repository, asked once a call; raises SearchError."""
+    about: dict[str, Any] = api.shared.get(
+        f"github {repository}", lambda: get_object(api, repository, "", "full_name")
+    )
+    return about
 
 
 # ===== files and folders ==========================================================================
@@ -111,7 +128,7 @@ def read_folder(api: SiteApi, wanted: dict[str, Any]) -> Document:
     """Return the README of a folder; of the whole repository also what GitHub says about it."""
     about: dict[str, Any] = {}
     if not wanted["folder"]:
-        about = get_object(api, wanted["repository"], "", "full_name")
+        about = about_repository(api, wanted["repository"])
     facts = repository_facts(about) if about else ""
     licence = raw_text(object_field(about, "license").get("spdx_id"))
     text = "\n\n".join(filter(None, (raw_text(about.get("description")), facts)))

@@ -86,12 +86,12 @@ def excerpts_of(
 
 def passages_within(
     page: PageText, query: str, room: int, size: Callable[[Any], int], deadline: float | None = None
-) -> list[dict[str, str]]:
+) -> tuple[list[dict[str, str]], int]:
     """Return the passages of a page that answer a query, in the page's order, within a room.
 
     Each is {heading, text}: heading is the path of headings, "" before the first one. Several
     questions stand on lines of their own. size: how many characters of the room passages take; room
-    0 means no limit. [] if no passage holds a term of the query.
+    0 means no limit. [] if no passage holds a term of the query. Return also where the last ends.
     """
     questions = limit_query(query)[0]
     scores = [rank_units(question, [page], deadline) for question in questions]
@@ -102,9 +102,9 @@ def passages_within(
         passages = passages_of(excerpt)
         over = size(passages) - room if room else 0
         if over <= 0:
-            return passages
+            return passages, page.pieces[max(excerpt.shown)].end if excerpt.shown else 0
         left -= over
-    return []
+    return [], 0
 
 
 def select_passages(markdown: str, query: str, max_chars: int) -> list[dict[str, str]]:
@@ -116,7 +116,7 @@ def select_passages(markdown: str, query: str, max_chars: int) -> list[dict[str,
     def size(passages: list[dict[str, str]]) -> int:
         return sum(len(passage["heading"]) + len(passage["text"]) + 2 for passage in passages)
 
-    return passages_within(PageText(markdown), query, max_chars, size)
+    return passages_within(PageText(markdown), query, max_chars, size)[0]
 
 
 # ===== from pieces to Markdown ====================================================================

@@ -35,7 +35,7 @@ _FENCE = r"[ \t]{0,12}(?:> )?(`{3,20}|~{3,20})"
 _HEADING = r"(#{1,6}) +([^\n]+)"
 _ITEM = r"[ \t]{0,40}(?:[-*+]|\d{1,9}[.)]) +"
 _ROW = rf"(?:{_ITEM})?[ \t]{{0,40}}\|"  # the first one of a table inside of a list is an item
-_TABLE_RULE = r"[ \t]*\|[-:| \t]+"
+_TABLE_RULE = r"[ \t]{0,40}\|[-:| \t]+"
 # A line of strong words or code alone: a term, or a heading in all but its markup.
 _TERM = r"\*\*[^*\n]+\*\*:?|`[^`\n]+`:?"
 # The marks of the second group need no space behind them.

@@ -30,6 +30,7 @@ from websearch.search.answers import (
     store_answer,
     take_stored,
 )
+from websearch.search.dates import is_in_period, utc_day
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -221,7 +222,7 @@ def fill_from_engine(answer: Answer, engine: str, store: PageStore, end: float) 
     params = {**question.for_engine(engine), "timeout": max(MIN_TIMEOUT, end - time.monotonic())}
     turn = wait_for_turn(engine, params)
     if turn and turn.has_waited and take_stored(answer, engine, store, question.max_age):
-        turn.end_turn()
+        turn.give_back()
         return
     month = begin_request(engine, store)
     params["timeout"] = max(MIN_TIMEOUT, end - time.monotonic())
@@ -233,6 +234,33 @@ def fill_from_engine(answer: Answer, engine: str, store: PageStore, end: float) 
     answer.engine, answer.fetched_at = engine, utc_time(time.time())
     answer.results = results_of(engine, document, question.count)
     answer.warnings += document.get("warnings", [])
+    keep_to_filters(answer)
     if not is_storable(engine):
         answer.warnings.append(store_note(engine))
     store_answer(answer, store)
+
+
+def keep_to_filters(answer: Answer) -> None:
+    """Leave out the results that the question's filters exclude, and count them in warnings.
+
+    Engines take filters for wishes. Raises SearchError (no_results) if nothing is left.
+    """
+    from websearch.engines.result_pages import on_asked_sites, other_sites_warning
+
+    engine, filters = answer.engine, answer.question.filters_for(answer.engine)
+    on_sites = on_asked_sites(engine, answer.results, filters)
+    since, today = filters.get("since", ""), utc_day(time.time())
+    in_time = [result for result in on_sites if is_in_period(result.get("date", ""), since, today)]
+    warnings = []
+    if len(on_sites) < len(answer.results):
+        warnings.append(other_sites_warning(engine, len(answer.results) - len(on_sites)))
+    if len(in_time) < len(on_sites):
+        left_out = len(on_sites) - len(in_time)
+        results = "1 result" if left_out == 1 else f"{left_out} results"
+        title = ENGINES[engine]["title"]
+        period = since if ".." in since else f"the last {since}"
+        warnings.append(f"{results} of {title} left out: the date is not in {period}.")
+    if answer.results and not in_time:
+        raise SearchError("no_results", " ".join(warnings), "Drop filters, or ask another engine.")
+    answer.results = in_time
+    answer.warnings += warnings

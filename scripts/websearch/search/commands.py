@@ -38,7 +38,7 @@ from websearch.search.show import (
     show_search,
 )
 from websearch.search.show_markdown import as_results, consolidated_text, to_markdown
-from websearch.site_rules import ALLOW, BLOCK, OWNER_HINT, refusing_rule
+from websearch.site_rules import OWNER_HINT, left_out_warning, refusing_rule
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -61,6 +61,7 @@ PAGE_TIMEOUT = 3.0  # seconds for one page, redirects included
 DEFAULT_TTL = "24h"
 SEARCH_SHARE = 0.7  # of the time that is left: the engines', if pages are to be read afterwards
 INPUT_HINT = "Name a file with one question a line, or @- for standard input."
+MOST_RECALLED = 100  # pages that are looked at for some that may be shown
 WORKERS = 4  # searches of a batch at once; those without a key keep their engine's pace
 ITEM_CHARS = 1_000  # of one search in the document of a batch: less holds no answer
 
@@ -131,7 +132,7 @@ COMMANDS: dict[str, dict[str, Any]] = {
         ],
     },
     "brief": {
-        "help": "several questions, one document: numbered sources with the passages that answer",
+        "help": "several questions, of any subjects, in one document: sources with what answers",
         "expendable": ("attempts",),
         "params": [
             {"name": "queries", "type": "list", "positional": True, "aliases": ["query", "q"],
@@ -324,7 +325,7 @@ def within_rules(sources: list[Source], answer: Answer) -> list[Source]:
     shown = [source for source in sources if not refusing_rule(source.result["url"])]
     left_out = len(sources) - len(shown)
     if left_out:
-        text = f"{left_out} results were left out by the owner's rules ({ALLOW}, {BLOCK})."
+        text = left_out_warning(left_out)
         if not shown:
             raise SearchError("no_results", text, OWNER_HINT)
         answer.warnings.append(text)
@@ -347,9 +348,13 @@ def run_recall(params: dict[str, Any], report: ProgressCallback = None) -> Docum
         deadline = deadline_of(params)
         store = PageStore()
         try:
-            pages = store.recall(params["query"], params["count"], params.get("site", []))
+            pages, left_out = recalled_pages(store, params)
         finally:
             store.close()
+        if left_out:
+            store.warnings.append(left_out_warning(left_out))
+            if not pages:
+                raise SearchError("no_results", store.warnings[-1], OWNER_HINT)
         if not pages:
             wider = "Leave out site, or search" if "site" in params else "Search"
             hint = (
@@ -380,6 +385,22 @@ def run_recall(params: dict[str, Any], report: ProgressCallback = None) -> Docum
         return document
 
     return run_operation("web_search.recall", COMMANDS["recall"], params, operation)
+
+
+def recalled_pages(store: PageStore, params: dict[str, Any]) -> tuple[list[dict[str, Any]], int]:
+    """Return the stored pages that hold the words and may be shown, and how many may not."""
+    count = params["count"]
+    for most in (count, MOST_RECALLED):  # the second time in the place of those left out
+        pages = store.recall(params["query"], most, params.get("site", []))
+        shown = [page for page in pages if not any(map(refusing_rule, addresses_of(page)))]
+        if len(shown) >= count or len(pages) < most:
+            break
+    return shown[:count], len(pages) - len(shown)
+
+
+def addresses_of(page: dict[str, Any]) -> list[str]:
+    """Return the addresses of a stored page: the one asked for, and where that had led."""
+    return [page[name] for name in ("url", "final_url") if page.get(name)]
 
 
 def run_cache(params: dict[str, Any], report: ProgressCallback = None) -> Document:

@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from typing import Any
 
 DAY = 86_400.0  # seconds
+# Days that a period reaches back; a day more, because dates and days of time zones differ.
+PERIOD_DAYS = {"hour": 2, "day": 2, "week": 8, "month": 32, "year": 367}
 CHANGED_LATER = 31 * DAY  # after which the change of a page is told beside its date
 
 # Words for "newest" and "now" in the languages of most queries. A query with one of them and a past
@@ -88,6 +90,20 @@ def parse_day(text: str, today: str) -> str:
     number = months.index(spelled["month"].lower()) + 1
     written = f"{spelled['year']}-{number:02}-{int(spelled['day']):02}"
     return written if seconds_of(written) else ""
+
+
+def is_in_period(date: str, since: str, today: str) -> bool:
+    """Return whether a date may be within a period; one that is not understood may be.
+
+    since: a word of PERIOD_DAYS, a range of days (A..B), or "" for any time.
+    """
+    day = parse_day(date, today)
+    if not day or not since:
+        return True
+    first, _, last = since.partition("..")
+    if last:
+        return seconds_of(first) - DAY <= seconds_of(day) <= seconds_of(last) + DAY
+    return seconds_of(day) >= seconds_of(today) - PERIOD_DAYS[since] * DAY
 
 
 def seconds_of(day: str) -> float:

@@ -16,6 +16,7 @@ from websearch.engines import (
     focused_filters,
 )
 from websearch.engines.asking import ask_engine, error_from_document
+from websearch.words import script_language
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -33,9 +34,9 @@ class Question:
     """One question of a call, and who is to answer it.
 
     number: from 1. engines: names; "auto" stands for the first configured engine that answers.
-    filters: those of the caller. wishes: filters for the engines that can do them, from the user's
-    defaults. max_age: seconds in which a stored answer or page is young enough (0: none is). stale:
-    a stored answer of any age will do if no engine answers; None: the caller cannot ask for one.
+    filters: those of the caller. wishes: filters for the engines that can do them (wishes_for).
+    max_age: seconds in which a stored answer or page is young enough (0: none is). stale: a stored
+    answer of any age will do if no engine answers; None: the caller cannot ask for one.
     verbose: requests are logged on stderr.
     """
 
@@ -78,7 +79,7 @@ def plan(params: dict[str, Any]) -> list[Question]:
             query,
             engines,
             {name: params[name] for name in FILTERS if name in params},
-            {name: value for name, value in user_defaults().items() if name in WISHES},
+            wishes_for(query, params),
             params["focus"],
             RESULTS_OF_A_QUESTION if is_brief else params["count"],
             0.0 if params["force"] else max_age,
@@ -87,6 +88,14 @@ def plan(params: dict[str, Any]) -> list[Question]:
         )
         for number, query in enumerate(queries, 1)
     ]
+
+
+def wishes_for(query: str, params: dict[str, Any]) -> dict[str, Any]:
+    """Return the user's defaults of a question; without any, the language that its script tells."""
+    wishes = {name: value for name, value in user_defaults().items() if name in WISHES}
+    if wishes or any(name in params for name in WISHES):
+        return wishes
+    return drop_empty({"language": script_language(query)})
 
 
 def distinct_queries(queries: list[str]) -> list[str]:

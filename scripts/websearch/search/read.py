@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from websearch.common import clean_text
 from websearch.pages.foreign_text import harmless_markdown
 from websearch.search.dates import dated_result, utc_day
+from websearch.site_rules import refusing_rule
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -93,7 +94,10 @@ def best_sources(sources: list[Source], count: int, numbers: Iterable[int] = ())
 def read_pages(sources: list[Source], reader: PageReader) -> None:
     """Set texts, dates and errors of sources: from their provider, the store or the web."""
     urls = [source.result["url"] for source in sources if not source.result.get("text")]
-    pages = {} if reader.max_age == 0 else reader.store.get_pages(urls, reader.max_age)
+    stored = {} if reader.max_age == 0 else reader.store.get_pages(urls, reader.max_age)
+    pages = {
+        url: page for url, page in stored.items() if not refusing_rule(page["final_url"] or url)
+    }
     missing = [url for url in urls if url not in pages]
     fetched: dict[str, Document] = {}
     warnings: list[str] = []

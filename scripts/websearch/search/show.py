@@ -319,9 +319,9 @@ def fill_texts_in(document: Document, evidence: Evidence, limits: Limits) -> Non
     for index in readable():
         fill_item(items[index], evidence.sources[index], evidence.pages[index], excerpts[index])
     for item, source in zip(items, evidence.sources, strict=True):
-        line = one_line(str(source.result.get("snippet") or ""), LINE_CHARS)
-        if source.text and "text" not in item and line:  # the engine's snippet says more
-            item["snippet"] = line
+        if source.text and "text" not in item:
+            line = str(source.result.get("snippet") or source.text[: 2 * LINE_CHARS])
+            item["snippet"] = one_line(line, LINE_CHARS)
             if len(dump_json(document)) > limit:
                 del item["snippet"]
     if cut:

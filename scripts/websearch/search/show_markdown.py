@@ -9,7 +9,6 @@ from websearch.common import (
     fence_untrusted,
     frame_markdown,
     make_harmless,
-    markdown_link,
     plain_address,
     shorten,
 )
@@ -52,11 +51,14 @@ def page_text(text: str) -> str:
 
 
 def consolidated_text(document: Document) -> str:
-    """Return the page texts of a document as one: "## URL", text, and "---" between two pages."""
+    """Return the page texts of a document as one: "## URL", text, and "---" between two pages.
+
+    A page that answers nothing shows its line.
+    """
     sections = [
         f"## {item['url']}\n\n{page_text(text)}"
         for item in document.get("results", [])
-        if (text := item.get("text") or item.get("snippet"))
+        if (text := item.get("text") or ("error" not in item and item.get("snippet")))
     ]
     return "\n\n---\n\n".join(sections)
 
@@ -78,7 +80,7 @@ def search_markdown(document: Document) -> str:
     """Return the results of a search or recall as Markdown, text from the web fenced."""
     if "request" in document and "billed" in document:
         return f"{frame_markdown(document)}\n\nThis costs money: {', '.join(document['billed'])}."
-    sections = "\n\n".join(map(result_markdown, document.get("results", [])))
+    sections = "\n\n".join(map(item_markdown, document.get("results", [])))
     facts = [
         f"Results from {document['engine']}" if "engine" in document else "",
         f"Results from {', '.join(document['engines'])}" if "engines" in document else "",
@@ -94,20 +96,27 @@ def search_markdown(document: Document) -> str:
     )
 
 
-def result_markdown(item: dict[str, Any]) -> str:
-    """Return one result's section: its URL, title and date, then its text or snippet."""
+def item_markdown(item: dict[str, Any]) -> str:
+    """Return the section of a result or source: its URL, title and facts, then text or snippet."""
     title = make_harmless(" ".join(str(item.get("title", "")).split()))
+    number = f"[{item['number']}] " if "number" in item else ""
     date = item.get("date") or item.get("fetched_at") or ""
     facts = [date + changed_fact(item), item.get("author", ""), item.get("license", "")]
+    facts += [spoken_questions(item["queries"])] if "queries" in item else []
     facts.append(", ".join(item.get("engines", [])))
     facts.append(f"archived {item['archived']}" if "archived" in item else "")
     facts.append(f"leads to {item['final_url']}" if "final_url" in item else "")
     facts.append(shown_part(item))
-    body = page_text(item.get("text") or make_harmless(item.get("snippet", "")))
-    failed = f"(page not read: {make_harmless(item['error'])})" if "error" in item else ""
-    shown = [f"**{title}**" if title else "", *map(make_harmless, facts)]
-    head = " · ".join(filter(None, shown))
-    blocks = [f"## {plain_address(item['url'])}", head, body, failed]
+    also = ", ".join(map(plain_address, item.get("also", [])))
+    blocks = [
+        f"## {plain_address(item['url'])}",
+        " · ".join(
+            filter(None, [number + f"**{title}**" * bool(title), *map(make_harmless, facts)])
+        ),
+        page_text(item.get("text") or make_harmless(item.get("snippet", ""))),
+        f"(the same text: {also})" if also else "",
+        f"(page not read: {make_harmless(item['error'])})" if "error" in item else "",
+    ]
     return "\n\n".join(block for block in blocks if block)
 
 
@@ -122,43 +131,18 @@ def changed_fact(item: dict[str, Any]) -> str:
 
 
 def brief_markdown(document: Document) -> str:
-    """Return a brief as Markdown: the questions, then numbered sources to cite as [1]."""
+    """Return a brief as Markdown: the questions, then the sources."""
     questions = [
         f"{number}. {query['query']}" + (f" (failed: {query['error']})" if "error" in query else "")
         for number, query in enumerate(document.get("queries", []), 1)
     ]
-    sources = "\n\n".join(map(source_markdown, document.get("sources", [])))
+    sources = "\n\n".join(map(item_markdown, document.get("sources", [])))
     return frame_markdown(
         document,
         "\n".join(["Questions:", *questions]),
-        f"Today is {document['today']}. Cite sources as [1]." if sources else "",
+        f"Today is {document['today']}." if sources else "",
         fence_untrusted(sources) if sources else "",
     )
-
-
-def source_markdown(source: dict[str, Any]) -> str:
-    """Return one source's section: its number, link and date, then its passages.
-
-    No line of a page can look like the heading of a source: such a line gets a backslash.
-    """
-    link = markdown_link(str(source.get("title") or source["url"]), source["url"])
-    facts = [source.get("date", "") + changed_fact(source)]
-    facts += [source.get(name, "") for name in ("author", "license")]
-    facts += [spoken_questions(source["queries"]), *source.get("engines", [])]
-    facts += [f"archived {source['archived']}"] if "archived" in source else []
-    facts += [f"leads to {source['final_url']}"] if "final_url" in source else []
-    facts.append(shown_part(source))
-    text = page_text(source.get("text") or make_harmless(source.get("snippet", "")))
-    blocks = [
-        f"[{source['number']}] {link}",
-        " · ".join(make_harmless(fact) for fact in facts if fact),
-        re.sub(r"(?m)^(?=[ \t]*\[\d+\][ \t]*\[)", r"\\", text),
-        f"(the same text: {', '.join(map(plain_address, source['also']))})"
-        if "also" in source
-        else "",
-        f"(page not read: {make_harmless(source['error'])})" if "error" in source else "",
-    ]
-    return "\n\n".join(block for block in blocks if block)
 
 
 def cache_markdown(document: Document) -> str:

@@ -10,6 +10,7 @@ import functools
 import json
 import os
 import re
+import time
 
 from websearch import history
 from websearch.common import (
@@ -33,6 +34,8 @@ from websearch.common import (
 )
 from websearch.engines import ENGINES
 from websearch.http_client import configured_key, warn_once
+from websearch.search.dates import utc_day
+from websearch.site_rules import OWNER_HINT, left_out_warning, without_refused
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -93,7 +96,7 @@ TOOLS: dict[str, dict[str, Any]] = {
             "queries": "instead of query: answered together",
             "count": "results; of queries: sources (8)",
             "focus": "also ask Stack Overflow, GitHub, paper indexes, forums, Wikipedia",
-            "force": "search anew, not in the cache",
+            "force": "search anew",
             "stale": "if no engine answers, any stored answer",
             "engine": "{choices}; several with commas: asked at once",
         },
@@ -111,19 +114,20 @@ TOOLS: dict[str, dict[str, Any]] = {
         "help": {"urls": "addresses, up to 50",
                  "query": "",
                  "outline": "headings with their offsets, no text",
-                 "section": "heading of the section to read",
-                 "find": "literal text, such as an error code",
+                 "section": "heading of a section",
+                 "find": "exact texts, such as an error code",
                  "llms": "the site's llms.txt",
                  "offset": "characters to skip; a cut page names the next",
-                 "force": "read anew, not in the cache",
+                 "force": "read anew",
                  "pages": "of a PDF: 3-7 or 1,4",
+                 "links": "keep link targets",
                  "archived": "if a page is gone or refuses, its copy"},
     },
     "recall": {
         "title": "Search pages read before",
         "module": "websearch.search.commands", "command": "recall", "run": "run_recall",
         "doing": "searching the store", "annotations": READS_THE_STORE,
-        "description": "Search the text of pages that were read before, offline.",
+        "description": "Search the pages that were read before, offline.",
         "arguments": ["query", "count", "site", "max_chars"],
         "help": {"query": "words to look for"},
     },
@@ -131,12 +135,9 @@ TOOLS: dict[str, dict[str, Any]] = {
         "title": "Check quotations",
         "module": "websearch.quotations.check", "command": "check", "run": "run_check",
         "doing": "reading the sources", "annotations": READS_THE_WEB,
-        "description": "Before you give an answer with quotations: do they, and its numbers, stand "
-        "in the pages that it cites?",
-        "arguments": ["text", "url", "force", "max_chars"],
-        "help": {"text": "the answer, a link or [1] behind each quotation",
-                 "url": "source of what names none",
-                 "force": ""},
+        "description": "Before an answer with quotations or numbers: do its sources hold them?",
+        "arguments": ["text"],
+        "help": {"text": "the answer in Markdown, a link behind each quotation"},
     },
     "grounded_search": {
         "title": "Ask Google through Gemini",
@@ -146,7 +147,7 @@ TOOLS: dict[str, dict[str, Any]] = {
             "CODE_ASSIST_ACCESS_TOKEN",
         ),
         "doing": "asking Gemini", "annotations": READS_THE_WEB,
-        "description": "An answer that Gemini writes from a Google search, with its sources.",
+        "description": "An answer by Gemini from a Google search, with its sources.",
         "arguments": [
             "query", "model", ("thinking_level", "thinking"), "focus", "since", "require_grounding",
             "max_chars",
@@ -184,6 +185,7 @@ TOOLS: dict[str, dict[str, Any]] = {
             "extra_snippets", "summary", "max_chars",
         ],
         "help": {"offset": "pages to skip (not results)",
+                 "extra_snippets": "more excerpts",
                  "summary": "ask for a key for brave_summarizer"},
     },
     "brave_summarizer": {
@@ -191,9 +193,10 @@ TOOLS: dict[str, dict[str, Any]] = {
         "module": "brave_search", "command": "summarizer", "run": "run_summarizer",
         "keys": (),
         "doing": "waiting for the summary", "annotations": READS_THE_WEB,
-        "description": "Brave's summary of a search: only with the discontinued Pro AI plan.",
+        "description": "Brave's summary of a search: discontinued Pro AI plan only.",
         "arguments": ["query", "key", "entity_info", "inline_references"],
         "help": {"key": "of brave_web_search with summary",
+                 "inline_references": "URLs of sources in the text",
                  "query": "instead of a key"},
         "free_with": ("key",),
     },
@@ -206,7 +209,7 @@ TOOLS: dict[str, dict[str, Any]] = {
         "arguments": [
             "query", "count", "since", "country", "site", "exclude_site", "threshold", "max_chars",
         ],
-        "help": {"count": "pages"},
+        "help": {"count": "pages", "threshold": "how well passages match"},
     },
     "clear_cache": {
         "title": "Clear the store",
@@ -214,7 +217,7 @@ TOOLS: dict[str, dict[str, Any]] = {
         "doing": "clearing", "annotations": CLEARS_OWN_STORE,
         "description": "Forget what web_search stored: of one query, or everything.",
         "arguments": ["query"],
-        "help": {"query": "as it was searched; without it, everything is cleared"},
+        "help": {"query": "as it was searched; none: everything"},
         "fixed": {"action": "clear"},
     },
 }
@@ -323,15 +326,29 @@ def tool_definition(name: str) -> dict[str, Any] | None:
     return {
         "name": name,
         "title": TOOLS[name]["title"],
-        "description": TOOLS[name]["description"],
+        "description": tool_description(name),
         "inputSchema": schema,
         "annotations": TOOLS[name]["annotations"],
     }
 
 
-@functools.cache
+def tool_description(name: str) -> str:
+    """Return what a tool is for; those that take a period name today's date.
+
+    Models write queries with the year in which their training ended.
+    """
+    today = f" Today is {utc_day(time.time())}." if "since" in TOOLS[name]["arguments"] else ""
+    return f"{TOOLS[name]['description']}{today}"
+
+
 def tool_definitions(every: bool = False) -> list[dict[str, Any]]:
-    """Return the tools to list, or all of them; made once, as they must not change.
+    """Return the tools to list, or all of them, as they are described today."""
+    return definitions_of_day(utc_day(time.time()), every)
+
+
+@functools.cache
+def definitions_of_day(_: str, every: bool) -> list[dict[str, Any]]:
+    """Return the tools to list, or all of them; made once a day, as they must not change.
 
     A tool whose module does not work is left out.
     """
@@ -391,11 +408,26 @@ def run_tool(name: str, arguments: Any, report: ProgressCallback = None) -> Docu
         run = history.noting_reads(run) if function == "run_read" else run
         params = {**tool.get("fixed", {}), **params}
         document = run_metered(tool, params, lambda: run(params, report))
+        if any(entry["module"] == tool["module"] for entry in ENGINES.values()):
+            keep_to_rules(document, load_module(tool["module"]))  # the single files know no rules
     except SearchError as error:
         document = error_document(error)
     except Exception as error:  # noqa: BLE001  a defect of ours: the client still gets an answer
         document = internal_error(error, verbose=False)
     return document
+
+
+def keep_to_rules(document: Document, module: ModuleType) -> None:
+    """Leave out of a document what the owner's rules keep out, with a warning that counts it.
+
+    If no result is left, the document becomes that of nothing found.
+    """
+    had_results = bool(module.as_results(document))
+    if left_out := without_refused(document):
+        text = left_out_warning(left_out)
+        document["warnings"] = [*document.get("warnings", []), text]
+        if had_results and not module.as_results(document):
+            document |= error_document(SearchError("no_results", text, OWNER_HINT))
 
 
 def chosen_command(name: str, params: dict[str, Any]) -> dict[str, Any]:
