@@ -24,7 +24,8 @@ web_search: Any = load_script("web_search")
 PAGE = """<html><head><title>The report of the committee on tides</title></head><body><article>
 <h1>The report of the committee on tides</h1>
 <p>The committee found that <b>1,200</b> people were <i>not</i> affected by the new
-rule,<sup>[3]</sup> which was published in 2019. It said: &ldquo;costs rose by 12&nbsp;% &mdash; and that's too
+rule,<sup>[3]</sup> which was published in 2019. It said:
+&ldquo;costs rose by 12&nbsp;% &mdash; and that's too
 much.&rdquo; Nobody asked why the harbour was closed for the whole of the winter, least of all
 the fishermen of the town. The <a href="/minister">minister</a> resigned on 5 May 2020.</p>
 <p>Next year three bridges are built for 1.4 million crowns, and one costs 0.75 of that.

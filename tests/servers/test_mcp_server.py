@@ -291,7 +291,7 @@ class ListOfTools(SharedClient):
             (
                 {**none, "VERTEX_API_KEY": "x"},
                 [*KEYLESS[:4], "grounded_search", "clear_cache"],
-                5_000,
+                5_400,
             ),
             (brave, brave_names, 6_000),
             ({**none, "WEB_SEARCH_TOOLS": "all"}, list(tools.TOOLS), 8_400),
