@@ -26,6 +26,7 @@ SCHEMA_VERSION = 4  # in PRAGMA user_version; 0: a new file, or one that only GL
 LAST_OTHER_FORM = 2  # version 1.1.0 of the skill: pages and answers have another form
 APPLICATION_ID = 0x77656273  # in the file's header, from version 4 on: this is a store
 LOCK_SECONDS = 5.0  # wait for other processes
+PIECE_BYTES = 65_536  # of a file that is copied aside; the first one tells whether it is a store
 ASIDE = ".unusable"  # ending of the copy of a damaged store
 
 # AUTOINCREMENT: the newest pages have the highest ids, also after removals. The text stands last,
@@ -47,6 +48,7 @@ CREATE TABLE IF NOT EXISTS history (
 CREATE TABLE IF NOT EXISTS spending (
     month TEXT, engine TEXT, requests INTEGER, PRIMARY KEY (month, engine));
 """
+_DESCRIPTORS: dict[tuple[int, int], int] = {}  # of files that were read: see pieces_of
 LASTING_TABLES = ("spending",)  # their rows are kept when a damaged or full file is begun anew
 
 # What to do about a failure whose reason holds these words.
@@ -332,11 +334,31 @@ def upkeep_lock(path: str, seconds: float) -> Iterator[None]:
 # ===== a damaged file =============================================================================
 
 
+def pieces_of(path: str) -> Iterator[bytes]:
+    """Yield the bytes of a store's file in pieces; raises OSError.
+
+    Where there is POSIX, a process that closes a file loses all of its locks on it, SQLite's, too:
+    another process would take itself for the last one and remove the journal, and pages with it. So
+    one descriptor of each file that was read here stays open.
+    """
+    if os.name != "posix":
+        with open(path, "rb") as file:
+            yield from iter(lambda: file.read(PIECE_BYTES), b"")
+        return
+    status, offset = os.stat(path), 0
+    key = (status.st_dev, status.st_ino)
+    if key not in _DESCRIPTORS:
+        _DESCRIPTORS[key] = os.open(path, os.O_RDONLY)
+    while piece := os.pread(_DESCRIPTORS[key], PIECE_BYTES, offset):
+        yield piece
+        offset += len(piece)
+
+
 def is_store(path: str) -> bool:
     """Return whether a file, damaged or not, begins as a store or as GLSI's."""
     head = b""
-    with contextlib.suppress(OSError), open(path, "rb") as file:
-        head = file.read(65_536)
+    with contextlib.suppress(OSError):
+        head = next(pieces_of(path), b"")
     has_id = head[68:72] == APPLICATION_ID.to_bytes(4, "big")
     return head.startswith(b"SQLite format 3\0") and (has_id or b"query_hash" in head)
 
@@ -346,8 +368,6 @@ def copy_aside(path: str) -> str:
 
     An earlier copy stays. Raises OSError.
     """
-    import shutil
-
     number, aside = 1, path + ASIDE
     while os.path.lexists(aside):
         number += 1
@@ -356,7 +376,8 @@ def copy_aside(path: str) -> str:
         for ending in ("", "-wal"):
             if size_on_disk(path + ending):
                 create_file(aside + ending)
-                shutil.copyfile(path + ending, aside + ending)
+                with open(aside + ending, "wb") as copy:
+                    copy.writelines(pieces_of(path + ending))
     except OSError:
         remove_files(aside)
         raise

@@ -272,7 +272,7 @@ REFUSED = {
     ("guide", "--engine", "google", "--safe", "moderate"): "Google cannot.*off or strict",
     ("guide", "--engine", "wikipedia", "--site", "a.com,b.org"): "Wikipedia.*site 'a.com,b.org'",
     ("guide", "--engine", "wikipedia", "--since", "day"): "Wikipedia cannot filter by since",
-    ("guide", "--engine", "wikipedia", "--country", "us"): "Give language",
+    ("guide", "--engine", "wikipedia", "--country", "us"): "Give --language",
     ("guide", "--engine", "wikipedia", "--safe", "off"): "cannot filter by safe 'off'",
     ("guide", "--engine", "searxng", "--country", "ch"): "Give --language, too",
     ("guide", "--country", "germany"): "country must be a two-letter code.*'germany'",

@@ -506,8 +506,26 @@ class Usable(unittest.TestCase):
         )
         self.assertEqual(
             shown({"": text}, "when does the ferry leave", 300),
-            ["# Boats\n\n## Ferry\n\nThe ferry leaves at noon."],
+            ["# Boats\n\n[…]\n\n## Ferry\n\nThe ferry leaves at noon."],
         )
+
+    def test_what_stands_below_a_heading_that_names_what_was_asked_for_is_shown(self) -> None:
+        told = "The kind parameter says which algorithm is used. The rounds are an odd number."
+        text = (
+            f"# 8. Hashing\n\n## 8.1. make_salt()\n\n```\nmake_salt(kind, rounds)\n```\n\n"
+            f"{told}\n\n"
+            f"**Table 8.1. Speeds**\n\n| kind | speed |\n| --- | --- |\n| md5 | 9 |\n\n"
+            f"## 8.2. Others\n\n{self.rain * 5} A hash needs make_salt() at times."
+        )
+        (found,) = shown({"Hashing": text}, "make_salt arguments", 400)
+        self.assertIn(told, found)
+
+    def test_code_in_a_sentence_is_not_cut(self) -> None:
+        text = (
+            f"{self.rain * 5}\n\nThe operator `data ? 'ferry' ? 'noon'` finds keys. It is fast.\n"
+        )
+        (found,) = shown({"": text}, "operator that finds keys ferry", 200)
+        self.assertIn("The operator `data ? 'ferry' ? 'noon'` finds keys.", found)
 
     def test_a_title_is_not_repeated(self) -> None:
         for heading, title, is_repeated in (

@@ -684,6 +684,18 @@ class Unusable(StoreCase):
             store.clear()
             store.close()
 
+    def test_reading_the_file_beside_sqlite_takes_none_of_its_locks_away(self) -> None:
+        self.filled()
+        store = self.open()
+        store.put_pages([page("https://a.example/", "heron")])
+        journal = Path(f"{self.path}-wal")
+        before = journal.stat().st_ino
+        self.assertTrue(store_file.is_store(str(self.path)))
+        query = "import sqlite3, sys; sqlite3.connect(sys.argv[1]).execute('SELECT * FROM pages')"
+        subprocess.run([sys.executable, "-c", query, str(self.path)], check=True)
+        # Another process that took itself for the last one would have removed the journal.
+        self.assertEqual(journal.stat().st_ino, before)
+
     def test_work_that_meets_a_store_begun_anew_meanwhile_is_done_once(self) -> None:
         self.filled()
         self.execute("DELETE FROM page_index_data")

@@ -164,7 +164,7 @@ ENGINES: dict[str, dict[str, Any]] = {
             "since": (*DAYS, "range"), "country": None, "site": None, "exclude_site": None,
             "safe": SAFE,
         },
-        "instead": {"language": "Give country: Kagi filters by region."},
+        "instead": {"language": "Give {country}: Kagi filters by region."},
         "max_query": 2_000, "max_count": 50,
     },
     "searxng": {
@@ -201,7 +201,7 @@ ENGINES: dict[str, dict[str, Any]] = {
         "filters": {"language": None},
         "instead": {
             "since": "Leave it out: articles are always of today.",
-            "country": "Give language: each has a Wikipedia of its own.",
+            "country": "Give {language}: each has a Wikipedia of its own.",
         },
         "max_query": 300, "max_count": 50,
     },
@@ -212,8 +212,8 @@ ENGINES: dict[str, dict[str, Any]] = {
         "stands_in": True, "page_interval": 0.05,
         "filters": {"since": (*HOURS, "range"), "site": None},
         "instead": {
-            "language": "Give site: for example es.stackoverflow.com is in Spanish.",
-            "exclude_site": "Give site: one site of the network is asked at a time.",
+            "language": "Give {site}: for example es.stackoverflow.com is in Spanish.",
+            "exclude_site": "Give {site}: one site of the network is asked at a time.",
         },
         "max_query": 300, "max_count": 50,
     },

@@ -258,7 +258,8 @@ def page_markdown(page: Document) -> list[str]:
     facts += [str(page[name]) for name in ("license", "language") if page.get(name)]
     facts += [f"archived {page['archived']}"] if "archived" in page else []
     passages = [
-        f"{passage['heading']}\n\n{passage['text']}".strip() for passage in page.get("passages", [])
+        f"# {passage['heading']}\n\n{passage['text']}" if passage["heading"] else passage["text"]
+        for passage in page.get("passages", [])
     ]
     text = PARAGRAPH_GAP.join(passages) or page.get("text", "") or parts_markdown(page)
     if not page.get("note", "").startswith(RAW_NOTE):
@@ -278,8 +279,12 @@ def shown_part(page: Document) -> str:
     shown = len(page.get("text", "")) + sum(len(each["text"]) for each in page.get("passages", []))
     if not shown or not page.get("truncated"):
         return ""
-    more = f"; offset {page['next_offset']} goes on" if "next_offset" in page else ""
-    return f"{shown:,} of {page['chars']:,} characters{more}"
+    part = f"{shown:,} of {page['chars']:,} characters"
+    if "next_offset" not in page:
+        return part
+    if page.get("passages"):
+        return f"{part}; more with section 'HEADING' or offset {page['next_offset']}"
+    return f"{part}; offset {page['next_offset']} goes on"
 
 
 def parts_markdown(page: Document) -> str:

@@ -171,7 +171,9 @@ def joint(page: PageText, before: Piece, after: Piece) -> str:
     counted = counted_gap(page, before, after.index)
     if before.block == after.block:
         return f"{counted}\n" if counted else f"\n{GAP}\n" if "\n" in between else f" {GAP} "
-    return counted + ("\n\n" if 0 < after.level < ITEM else PARAGRAPH_GAP)
+    missing = page.pieces[before.index + 1 : after.index]
+    is_whole = counted or all(piece.kind in ("lead", "tail") for piece in missing)
+    return counted + ("\n\n" if is_whole else PARAGRAPH_GAP)
 
 
 def counted_gap(page: PageText, before: Piece, end: int) -> str:

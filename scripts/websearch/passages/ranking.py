@@ -34,7 +34,9 @@ if TYPE_CHECKING:
     Scores = list[list[float]]  # of each unit of each page
 
 NEIGHBOUR_WEIGHT = 0.3  # of the words of the unit before and after, in the same section
-CONTEXT_WEIGHT = 1.0  # of the words of headings, of a table's head and of what stands above it
+# Of the words of the nearest heading, of a table's head and of what stands above it; and of the
+# words of headings further out.
+CONTEXT_WEIGHT, OUTER_WEIGHT = 1.0, 0.7
 TITLE_WEIGHT = 0.3
 SATURATION = 1.0  # BM25's k1
 LENGTH_WEIGHT, PARAGRAPH_LENGTH_WEIGHT = 0.3, 0.75  # BM25's b
@@ -42,9 +44,11 @@ CONTINUATION = 0.9  # of a unit's score is the least that the next one of its bl
 PARAGRAPH_WEIGHT = 0.3  # of the score of a paragraph or list, which is added to its units
 TABLE_WEIGHT = 0.5  # of the best score in a table or code, which is added to all of it
 # Of the score of a heading for the unit right below it, and what is left of it for the next one. It
-# counts by the cube of the share of the question that the headings hold, and by the share of its
-# words that were asked for: a heading that is what was asked for, not one with a common word.
-HEADING_BONUS, HEADING_DECAY = 2.0, 0.7
+# counts by the share of its words that were asked for, and by a power of the share of the question
+# that the headings hold: a heading that is what was asked for, not one with a common word. The lower
+# power is for a heading all of whose words were asked for, such as the name of a function.
+HEADING_BONUS, HEADING_DECAY = 2.0, 0.85
+HEADING_POWER, NAMED_POWER = 3.0, 1.5
 # For a question for the most or least: what a row gets that holds the extreme of a column, for each
 # word of the question (two at most) in the head of the column.
 EXTREME_BONUS = 2.0
@@ -60,6 +64,7 @@ _ASIDE = (
     r"|linki zewnętrzne|примечания|ссылки|литература|脚注|参考文献|外部リンク|関連項目|参考资料"
     r"|外部链接|参见)\W{0,9}"
 )
+_NUMBERING = r"^(?:[A-Z]{1,3}\.|\d{1,3}(?:\.|\b))[\d.]{0,20}\s"  # of a heading: 8.14., F.28.2.
 _NOTICE_WORDS = (
     "etrieved", "rchived from", "is a stub", "is incomplete", "expanding it", "[image: ",
     "xpand description", "[-]", "[−]", "[–]", "[+]",
@@ -189,8 +194,11 @@ def with_context(page: PageText, counts: list[Counts], contexts: dict[str, Count
             add_counts(mixed[place], counts[place - 1], NEIGHBOUR_WEIGHT)
             add_counts(mixed[place - 1], counts[place], NEIGHBOUR_WEIGHT)
     for unit, held in zip(units, mixed, strict=True):
+        outer = {term for lead in unit.leads[:-1] for term in contexts[lead.words]}
         around = {term for text in contexts_of(page, unit) for term in contexts[text]}
-        add_counts(held, dict.fromkeys(around, 1.0), CONTEXT_WEIGHT)
+        near = around - outer
+        add_counts(held, dict.fromkeys(outer, 1.0), OUTER_WEIGHT)
+        add_counts(held, dict.fromkeys(near, 1.0), CONTEXT_WEIGHT)
         add_counts(held, dict.fromkeys(contexts[page.title], 1.0), TITLE_WEIGHT)
     return mixed
 
@@ -226,7 +234,8 @@ def add_headings(
     scores: list[float], page: PageText, contexts: dict[str, Counts], rarity: Counts
 ) -> None:
     """Add the scores of headings to what stands below them, most to the first unit."""
-    whole = sum(rarity.values()) or 1.0
+    titled = contexts[page.title].keys()
+    whole = sum(rare for term, rare in rarity.items() if term not in titled) or 1.0
     fits: dict[int, float] = {}
     bonus, section = 0.0, -1
     for place, unit in enumerate(page.units):
@@ -237,15 +246,17 @@ def add_headings(
         lead = unit.leads[-1]
         if lead.index not in fits:
             fits[lead.index] = asked_share(lead.words, contexts[lead.words])
-        terms = {term for one in unit.leads for term in contexts[one.words]}
+        terms = {term for one in unit.leads for term in contexts[one.words]} - titled
         held = sum(rarity[term] for term in terms)
-        scores[place] += bonus * fits[lead.index] * held * (held / whole) ** 3
+        power = NAMED_POWER if fits[lead.index] == 1 else HEADING_POWER
+        scores[place] += bonus * fits[lead.index] * held * (held / whole) ** power
 
 
 def asked_share(heading: str, held: Counts) -> float:
     """Return the share of a heading's words that a question asks for; held: its terms in both."""
     common = folded_stop_words()
-    terms = {term for term in terms_of(fold_text(heading)) if " " not in term} - common
+    name = re.sub(_NUMBERING, "", heading)
+    terms = {term for term in terms_of(fold_text(name)) if " " not in term} - common
     return len(terms & held.keys()) / len(terms) if terms else 0.0
 
 

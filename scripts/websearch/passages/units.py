@@ -311,7 +311,13 @@ def is_fragment(text: str) -> bool:
 
 def sentence_ends(text: str) -> list[int]:
     """Return the places behind the sentences of a text, and behind the phrases of PHRASED."""
-    ends = [match.end() for match in re.finditer(_SENTENCE_END, text) if ends_sentence(match)]
+    ends = []
+    marks = last = 0  # backquotes up to here: an odd number of them opens code
+    for match in re.finditer(_SENTENCE_END, text):
+        marks += text.count("`", last, match.start())
+        last = match.start()
+        if ends_sentence(match) and marks % 2 == 0:
+            ends.append(match.end())
     if len(re.findall(f"[{PHRASED}]", text[:MAX_SENTENCE])) > len(text[:MAX_SENTENCE]) / 3:
         ends = sorted({*ends, *(match.end() for match in re.finditer(r"\s+", text))})
     return ends

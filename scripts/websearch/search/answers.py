@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from websearch.search.plan import Question
     from websearch.store import PageStore
 
+FOCUS_HINT = "Without {focus}, the usual engine is asked."
 CLAIM_SECONDS = 5.0  # longer than engines take; a caller that was killed holds others up so long
 CLAIM_LOOK_SECONDS = 0.1  # a waiting caller looks this often whether the other one is done
 STORED_FIELDS = ("title", "url", "snippet", "date", "author", "license")  # of a result
@@ -195,6 +196,15 @@ def needs_stand_ins(answer: Answer) -> bool:
 
 
 def failure_of(answers: list[Answer]) -> SearchError:
+    """Return the error of one question that no engine has answered; its hint knows the focus."""
+    error = failure_of_engines(answers)
+    hint = error.details.get("hint", "")
+    if answers[0].question.focus not in ("", "general") and FOCUS_HINT not in hint:
+        error.details["hint"] = f"{hint} {FOCUS_HINT}".strip()
+    return error
+
+
+def failure_of_engines(answers: list[Answer]) -> SearchError:
     """Return the error of one question that no engine has answered.
 
     If auto could not search the web, its error goes before those of the sources beside it.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from dataclasses import dataclass
 
@@ -46,6 +47,7 @@ MAX_LATENESS = 1.0  # seconds after the deadline in which texts are still ranked
 NO_LIMIT = 1_000_000_000  # characters: more than all pages of a document have
 NO_PAGES_NOTE = "No page could be read: results and snippets only."
 LEFT_OUT_HINT = "A larger {max_chars} shows more."
+_NUMBER = r"\d{2,9}"  # of a question
 TEXT_FIELDS = ',"text":"","truncated":true,"chars":999999'  # what stands around a text in JSON
 
 
@@ -114,7 +116,7 @@ def show_search(
         "provider": "web_search",
         "today": utc_day(time.time()),
         **({"engines": engines} if several else {"engine": engines[0]}),
-        "results": [shown_result(source, several) for source in sources],
+        "results": [shown_result(source, [question], several) for source in sources],
         **notes([question], answers, sources, store),
     }
     if "attempts" in document and not several:
@@ -147,7 +149,7 @@ def show_brief(
         "provider": "web_search",
         "today": utc_day(time.time()),
         "queries": queries,
-        "sources": [shown_source(source, names_engines) for source in evidence.sources],
+        "sources": [shown_source(source, questions, names_engines) for source in evidence.sources],
         **drop_empty({"from_cache": stored}),
         **notes(questions, answers, sources, store),
     }
@@ -252,7 +254,7 @@ def query_outcomes(answers: list[Answer]) -> list[dict[str, Any]]:
     return outcomes
 
 
-def shown_result(source: Source, names_engines: bool) -> dict[str, Any]:
+def shown_result(source: Source, questions: list[Question], names_engines: bool) -> dict[str, Any]:
     """Return a source as a result of a search, without its text, which replaces the snippet."""
     result = {name: source.result.get(name) for name in RESULT_FIELDS}
     if source.text:
@@ -261,11 +263,23 @@ def shown_result(source: Source, names_engines: bool) -> dict[str, Any]:
         "engines": sorted(source.engines) if names_engines else None,
         "also": source.also,
         "error": source.error,
+        "missing": missing_numbers(source, questions),
     }
     return drop_empty({**result, **facts})
 
 
-def shown_source(source: Source, names_engines: bool) -> dict[str, Any]:
+def missing_numbers(source: Source, questions: list[Question]) -> list[str]:
+    """Return the numbers of a source's questions, such as years, that its page does not hold.
+
+    A page of another year looks like an answer otherwise.
+    """
+    asked = " ".join(one.text for one in questions if one.number in source.questions)
+    text = f"{source.result.get('title', '')} {source.text}"
+    numbers = dict.fromkeys(re.findall(_NUMBER, asked)) if source.text else {}
+    return [number for number in numbers if not re.search(rf"(?<!\d){number}(?!\d)", text)]
+
+
+def shown_source(source: Source, questions: list[Question], names_engines: bool) -> dict[str, Any]:
     """Return a source of a brief, without its text; its number comes later."""
     result = source.result
     return drop_empty(
@@ -278,6 +292,7 @@ def shown_source(source: Source, names_engines: bool) -> dict[str, Any]:
             "engines": sorted(source.engines) if names_engines else None,
             "also": source.also,
             "error": source.error,
+            "missing": missing_numbers(source, questions),
             "snippet": "" if source.text else shorten(result.get("snippet", ""), SNIPPET_CHARS),
         }
     )
