@@ -45,8 +45,8 @@ PARAGRAPH_WEIGHT = 0.3  # of the score of a paragraph or list, which is added to
 TABLE_WEIGHT = 0.5  # of the best score in a table or code, which is added to all of it
 # Of the score of a heading for the unit right below it, and what is left of it for the next one. It
 # counts by the share of its words that were asked for, and by a power of the share of the question
-# that the headings hold: a heading that is what was asked for, not one with a common word. The lower
-# power is for a heading all of whose words were asked for, such as the name of a function.
+# that the headings hold: a heading that is what was asked for, not one with a common word. The
+# lower power is for a heading all of whose words were asked for, such as the name of a function.
 HEADING_BONUS, HEADING_DECAY = 2.0, 0.85
 HEADING_POWER, NAMED_POWER = 3.0, 1.5
 # For a question for the most or least: what a row gets that holds the extreme of a column, for each
