@@ -13,6 +13,7 @@ Examples:
   web_search.py brief 'how do tokio and async-std differ' 'is async-std maintained'
   web_search.py recall 'tokio scheduler'
   web_search.py read https://example.org/article --query 'how to set a timeout'
+  web_search.py check draft.md
   web_search.py cache stats
   web_search.py doctor
 
@@ -24,6 +25,9 @@ It is the front door: web_search.py doctor and web_search.py key are doctor.py, 
 install is install.py, web_search.py serve the HTTP API and the pages for people, web_search.py mcp
 the MCP server, web_search.py completion the shell's words (bash, zsh or fish). --urls prints the
 addresses of the results, one a line; --open N opens the N-th in the browser.
+
+check says which quotations and numbers of a draft stand in the pages that it cites, and ends with 1
+if one does not.
 
 Exit codes: 0 found, 1 nothing found, 2 bad input, 3 key missing or refused, 4 rate limit or quota,
 5 blocked, timeout, network or server fault, 70 defect of this script, 130 interrupted.

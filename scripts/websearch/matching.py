@@ -15,7 +15,8 @@ from websearch.words import UNSPACED
 # Marks at the beginning of a line: quotations, headings, lists.
 _BLOCKS = r"(?:\A|\s{0,50}\n)[ \t]{0,20}(?:(?:#{1,6}|[-+*>])[ \t]{1,20}|>){1,5}"
 _GAP = rf"(?<=[{UNSPACED}])\s{{1,50}}(?=[{UNSPACED}])"  # in a script without spaces
-_TARGET = r"\]\((?:[^()\s]|\([^()\s]{0,200}\)){0,2000}(?: \"[^\"\n]{0,300}\")?\)"  # of a link
+# The address of a link, which may have a title.
+_TARGET = r"\]\((?:[^()\s]|\([^()\s]{0,200}\)){0,2000}(?: [\"'][^\"'\n]{0,300}[\"'])?\)"
 _REFERENCE = r"\]\[[^\[\]]{0,100}\]"
 _QUOTES = "\"'\u00ab\u00b4\u00bb\u2018-\u201f\u2032\u2033\u2039\u203a\u300c-\u300f\uff02\uff07"
 _INVISIBLE = "\u00ad\u200b-\u200f\u2060\ufeff"

@@ -66,7 +66,7 @@ def for_people(document: Document, to_markdown: Callable[[Document], str]) -> st
     """Return a document as a person reads it at a terminal."""
     # A terminal that does not know its width has 0 columns for Python 3.10.
     width = min(WIDEST_TEXT, shutil.get_terminal_size().columns or USUAL_WIDTH)
-    if not document["ok"]:
+    if not document["ok"] and "counts" not in document:  # of check, which shows what is wrong
         return shown_error(document, width)
     items = document.get("sources") or document.get("results")
     if items and all(isinstance(item, dict) and "url" in item for item in items):

@@ -50,7 +50,7 @@ ALL_SCRIPTS = sorted(path.name for path in SCRIPTS.glob("*.py"))
 FLOORS = [
     "common", "calls", "durations", "words", "matching", "command_line", "terminal", "http_client",
     "site_rules", "defaults", "batch", "escapes", "html_tree", "pdf", "store_file", "engines",
-    "passages", "pages", "full_text", "store",
+    "passages", "pages", "full_text", "store", "quotations",
     "ledger", "history", "search", "front_door", "completion", "skill_files", "key_file",
     "doctor_machine", "doctor_live",
     "doctor", "servers", "packing", "installation",

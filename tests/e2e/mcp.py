@@ -78,6 +78,7 @@ TOOLS: dict[str, tuple[str, tuple[str, ...]]] = {
     "brave_summarizer": ("create_task", ("/res/v1/summarizer/search",)),
     "brave_context": ("asyncio.timeout()", ("/res/v1/llm/context",)),
     "recall": ("asyncio", ()),
+    "check_quotes": ("altered, line 1", ("/site/articles/sourdough",)),
     "clear_cache": ("Removed from the cache", ()),
 }
 BRIEF: dict[str, Any] = {"queries": ["python asyncio", "asyncio event loop"], "count": 3}
@@ -340,6 +341,7 @@ def calls_of(place: Workplace) -> tuple[list[Any], list[Any]]:
     """A call of every tool and a brief, which must work, and calls that must not."""
     page = f"{place.server.url}/site/articles/sourdough"
     arguments = {"read_page": {"urls": [page], "query": "sourdough yeast"}}
+    arguments["check_quotes"] = {"text": f"“Why the sourdough rises” {page}"}
     good = [[name, arguments.get(name, QUERY)] for name in TOOLS] + [["web_search", BRIEF]]
     return good, [["google_search", {**QUERY, "count": 5_000}], ["no_such_tool", {}]]
 

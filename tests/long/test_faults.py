@@ -32,7 +32,7 @@ class Matrix(unittest.TestCase):
         tools = load_script("websearch.servers.mcp_tools")
         routes = load_script("websearch.servers.http_api").ROUTES
         tried = {faults.tool_of(cell.subject, tools)[0] for cell in cells if cell.way == "mcp"}  # type: ignore[index]
-        self.assertEqual(tried, set(tools.TOOLS) - {"clear_cache", "recall"})
+        self.assertEqual(tried, set(tools.TOOLS) - {"clear_cache", "recall", "check_quotes"})
         paths = {faults.route_of(cell.subject, routes)[0] for cell in cells if cell.way == "http"}  # type: ignore[index]
         self.assertEqual(paths, {"/search", "/brief", "/read"})
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 markdown_html: Any = load_script("websearch.servers.desk.markdown_html")
 answers: Any = load_script("websearch.servers.desk.answers")
 QUESTION = "sourdough starter"
-PAGES = ("/", "/read", "/history", "/state", "/docs")
+PAGES = ("/", "/read", "/check", "/history", "/state", "/docs")
 HOSTILE = [
     "<script>alert(1)</script>",
     "[x](javascript:alert(1))",

@@ -308,7 +308,7 @@ class Parameters(ServerCase):
         answer = self.api.fetch_raw("/docs", Accept="text/html,*/*;q=0.8")
         self.assertEqual(answer.headers["content-type"], "text/html; charset=utf-8")
         self.assertIn("default-src 'none'", answer.headers["content-security-policy"])
-        self.assertEqual(answer.document.count("curl "), 4)
+        self.assertEqual(answer.document.count("curl "), 5)
         self.assertIn(f"http://127.0.0.1:{self.api.port}/search?q=", answer.document)
         self.assertIn('href="/openapi.json"', answer.document)
         self.assert_error(self.api.fetch("/docs"), 404)
@@ -801,7 +801,7 @@ class Description(ServerCase):
             found,
             {
                 "/search": {"get"}, "/brief": {"get"}, "/read": {"get"}, "/recall": {"get"},
-                "/cache": {"delete"}, "/mcp": {"post"}, "/health": {"get"},
+                "/check": {"post"}, "/cache": {"delete"}, "/mcp": {"post"}, "/health": {"get"},
                 "/openapi.json": {"get"},
             },
         )  # fmt: skip

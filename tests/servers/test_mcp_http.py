@@ -33,7 +33,7 @@ from tests.support import CANARY, SLACK, load_script
 
 messages: Any = load_script("websearch.servers.http_messages")
 mcp_http: Any = load_script("websearch.servers.mcp_http")
-TOOLS = 6  # four that need no key, two of Brave's
+TOOLS = 7  # five that need no key, two of Brave's
 PARSE_ERROR, INVALID_REQUEST, METHOD_NOT_FOUND, INVALID_PARAMS = -32700, -32600, -32601, -32602
 HEADER_MISMATCH, UNSUPPORTED_VERSION = -32020, -32022
 JSON, EVENTS = "application/json", "text/event-stream"

@@ -22,10 +22,10 @@ from tests.support import CANARY, SLACK, CannedServer, call_main, load_script, r
 tools = load_script("websearch.servers.mcp_tools")
 protocol = load_script("websearch.servers.mcp_protocol")
 server = load_script("mcp_server")
-KEYLESS = ["web_search", "read_page", "recall", "clear_cache"]
+KEYLESS = ["web_search", "read_page", "recall", "check_quotes", "clear_cache"]
 NAMES = [  # with all keys
-    "web_search", "read_page", "recall", "grounded_search", "google_search", "brave_web_search",
-    "brave_context", "clear_cache",
+    "web_search", "read_page", "recall", "check_quotes", "grounded_search", "google_search",
+    "brave_web_search", "brave_context", "clear_cache",
 ]  # fmt: skip
 PARSE_ERROR, INVALID_REQUEST, METHOD_NOT_FOUND, INVALID_PARAMS = -32700, -32600, -32601, -32602
 
@@ -287,14 +287,14 @@ class ListOfTools(SharedClient):
         brave_names = [name for name in NAMES if name in KEYLESS or name.startswith("brave")]
         for variables, names, most in (
             ({}, NAMES, 8_000),
-            (none, KEYLESS, 3_800),
+            (none, KEYLESS, 4_200),
             (
                 {**none, "VERTEX_API_KEY": "x"},
-                [*KEYLESS[:3], "grounded_search", "clear_cache"],
-                5_000,
+                [*KEYLESS[:4], "grounded_search", "clear_cache"],
+                5_400,
             ),
             (brave, brave_names, 6_000),
-            ({**none, "WEB_SEARCH_TOOLS": "all"}, list(tools.TOOLS), 8_000),
+            ({**none, "WEB_SEARCH_TOOLS": "all"}, list(tools.TOOLS), 8_400),
             (
                 {**brave, "WEB_SEARCH_TOOLS": "brave_summarizer, other"},
                 [name for name in tools.TOOLS if name in brave_names or "summarizer" in name],
@@ -407,6 +407,7 @@ class EveryTool(SharedClient):
             ("read_page", {"urls": [*pages, f"{site}/docs/timeouts"]}, "## http"),
             ("web_search", {"query": "python", "count": 20}, "ython"),
             ("recall", {"query": "python", "count": 3}, "Timeouts"),
+            ("check_quotes", {"text": f"“Why the sourdough rises” {pages[0]}"}, "altered, line 1"),
             ("clear_cache", {}, ""),
         ):
             with self.subTest(name):

@@ -97,7 +97,7 @@ class SkillFormat(unittest.TestCase):
 
     def test_every_reference_is_named(self) -> None:
         references = sorted((ROOT / "references").glob("*.md"))
-        self.assertLessEqual(len(references), 15)
+        self.assertLessEqual(len(references), 16)
         for path in references:
             with self.subTest(path.name):
                 self.assertRegex(SKILL, rf"\]\(references/{path.name}\)")
@@ -433,7 +433,7 @@ class Readme(unittest.TestCase):
     text = (ROOT / "README.md").read_text(encoding="utf-8")
 
     def test_it_is_a_screen_of_commands(self) -> None:
-        self.assertLessEqual(len(self.text.splitlines()), 80)
+        self.assertLessEqual(len(self.text.splitlines()), 84)
 
     def test_every_script_stands_in_it(self) -> None:
         names = {path.name for path in (ROOT / "scripts").glob("*.py")}

@@ -60,7 +60,7 @@ class Form(unittest.TestCase):
 
     def test_no_tool_has_the_name_of_one_of_opencodes_own(self) -> None:
         self.assertIn("google_search", tool_names())
-        self.assertEqual(len(tool_names()), 5)
+        self.assertEqual(len(tool_names()), 6)
         self.assertEqual(set(tool_names()) & set(BUILT_IN), set())
 
     def test_each_file_imports_and_says_what_opencode_can_load(self) -> None:
@@ -81,7 +81,7 @@ class Reference(unittest.TestCase):
         text = source("tool/shared/search_tools.ts")
         scripts = re.findall(r'script: "(\w+\.py)"', text)
         for name, script in zip(tool_names(), scripts, strict=True):
-            self.assertRegex(REFERENCE, rf"(?m)^\| `{name}` \| `{script}` \| `(query|urls)`")
+            self.assertRegex(REFERENCE, rf"(?m)^\| `{name}` \| `{script}` \| `(query|urls|text)`")
 
     def test_its_json_examples_are_json(self) -> None:
         blocks = re.findall(r"```json\n(.*?)```", REFERENCE, re.DOTALL)

@@ -283,7 +283,7 @@ SAMPLES: dict[tuple[str, str], dict[str, Any]] = {
 # A brief asks an engine as a search does: one with a key and one without tell of all.
 ENGINES_OF_A_BRIEF = ("brave", "duckduckgo")
 # Commands and scripts that ask no provider, or that are a way in themselves: a batch is searches.
-LOCAL = {("web_search", "recall"), ("web_search", "cache"), ("web_search", "batch")}
+LOCAL = {("web_search", name) for name in ("recall", "cache", "batch", "check")}
 NOT_TRIED = {
     "http_server",
     "doctor",

@@ -28,6 +28,7 @@ type Finished = { code: number | string; stdout: string; stderr: string }
 /** A tool: which script it runs, and what a model may give. */
 type SearchTool = {
   script: string
+  command?: string // of the script, if it is not its default; all its arguments are flags
   seconds: number // for the whole call; the script's --timeout
   positional: string // the argument that is no flag
   description: string
@@ -126,11 +127,12 @@ async function callTool(
   const subjects = [subject].flat().map(String)
   // Allowed unless the user's configuration says "ask" or "deny"; refused, it throws.
   await context.ask?.({ permission: name, patterns: subjects, always: ["*"], metadata: {} })
+  const flagged = spec.command ? args : flags
   const words = [
+    ...(spec.command ? [spec.command] : []),
     `--timeout=${spec.seconds}`,
-    ...Object.entries(flags).map(([flag, value]) => `--${flag}=${value}`),
-    "--", // what follows is no flag, whatever it begins with
-    ...subjects,
+    ...Object.entries(flagged).map(([flag, value]) => `--${flag}=${value}`),
+    ...(spec.command ? [] : ["--", ...subjects]), // what follows -- is no flag
   ]
   return runScript(script, words, spec.seconds + GRACE, context.abort)
 }

@@ -22,6 +22,7 @@ from websearch.common import (
 from websearch.defaults import naming_defaults, with_defaults
 from websearch.engines import ENGINES, FILTER_PARAMS, FOCUSES, SPELLINGS, focus_sources
 from websearch.ledger import budgets, this_month
+from websearch.quotations import check
 from websearch.search.answers import answered
 from websearch.search.ask import ask
 from websearch.search.dates import dates_of, utc_day
@@ -146,6 +147,7 @@ COMMANDS: dict[str, dict[str, Any]] = {
             *READING,
         ],
     },
+    **check.COMMANDS,
     "batch": {
         "help": "many searches, from a file or stdin, as JSON Lines without end (--jsonl)",
         "batch": True,
@@ -461,5 +463,6 @@ RUN: dict[str, Callable[..., Any]] = {
     "recall": run_recall,
     "cache": run_cache,
     "brief": run_brief_file,
+    "check": check.run_check_file,
     "batch": run_batch_file,
 }

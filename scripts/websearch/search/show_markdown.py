@@ -13,6 +13,7 @@ from websearch.common import (
     shorten,
 )
 from websearch.pages.sections import lower_headings
+from websearch.quotations import check
 from websearch.search.answers import spoken_questions
 from websearch.search.show import SNIPPET_CHARS
 
@@ -66,6 +67,8 @@ def to_markdown(document: Document) -> str:
     """Return a document of any command as Markdown for a person or a model."""
     if "action" in document:
         return cache_markdown(document)
+    if "counts" in document:
+        return check.to_markdown(document)
     results = document.get("results", [])
     if results and "ok" in results[0]:  # of a batch
         return frame_markdown(document, *map(to_markdown, results))

@@ -62,8 +62,9 @@ COMMANDS: dict[str, dict[str, Any]] = {
 
 # ===== routes ==================================================================================
 
-# Path -> method -> operation: the command that it runs, parameters that are fixed here, and
-# the names under which the API shows the command's parameters, which are aliases in its table.
+# Path -> method -> operation: the command that it runs, parameters that are fixed here, the
+# parameter that a body is, and the names under which the API shows the command's parameters, which
+# are aliases in its table.
 # An operation without a command is answered by this module.
 ROUTES: dict[str, dict[str, dict[str, Any]]] = {
     "/search": {"GET": {
@@ -81,6 +82,10 @@ ROUTES: dict[str, dict[str, dict[str, Any]]] = {
     "/recall": {"GET": {
         "module": "websearch.search.commands", "command": "recall", "names": {"query": "q"},
         "summary": "Search the text of pages that were fetched before; nothing is sent",
+    }},
+    "/check": {"POST": {
+        "module": "websearch.quotations.check", "command": "check", "body": "text",
+        "summary": "Say which quotations and numbers of a draft stand in the pages that it cites",
     }},
     "/cache": {"DELETE": {
         "module": "websearch.search.commands", "command": "cache", "names": {"query": "q"},
@@ -127,6 +132,8 @@ def find_answer(request: HttpRequest, settings: dict[str, Any]) -> Answer:
     check_token(request, settings)
     operation = find_operation(request)
     params = read_query(operation, request.query)
+    if "body" in operation:
+        params |= read_body(operation, request)
     if "command" in operation:
         return command_answer(operation, params, settings)
     if request.path == "/mcp":
@@ -219,7 +226,8 @@ def parameters_of(operation: dict[str, Any]) -> dict[str, dict[str, Any]]:
         return {}
     names = operation.get("names", {})
     table = load_module(operation).COMMANDS[operation["command"]]["params"]
-    left_out = {"input", *operation.get("fixed", {})}  # a server reads no files for its clients
+    # A server reads no files for its clients.
+    left_out = {"input", operation.get("body"), *operation.get("fixed", {})}
     return {
         item["name"]: {**item, "name": names.get(item["name"], item["name"])}
         for item in [*table, *LIMITS]
@@ -262,6 +270,27 @@ def read_query(operation: dict[str, Any], query: str) -> dict[str, Any]:
             params[label] = common.check_value(item, value) if item in LIMITS else value
     check_max_chars(params)
     return params
+
+
+def read_body(operation: dict[str, Any], request: HttpRequest) -> dict[str, Any]:
+    """Return the parameter that the body of a request is: its text, or an object of JSON with it.
+
+    Raises HttpError (400) and SearchError (invalid_input).
+    """
+    import json
+
+    name = operation["body"]
+    try:
+        text = (request.body or b"").decode("utf-8-sig")
+        if "json" not in request.header("content-type").lower():
+            return {name: text}
+        body = json.loads(text)
+    except (ValueError, RecursionError):
+        raise HttpError(400, "The body is neither UTF-8 text nor JSON.") from None
+    if not isinstance(body, dict) or body.keys() != {name}:
+        example = common.dump_json({name: "..."})
+        raise HttpError(400, "The body is no object with the text alone.", f"Send {example}.")
+    return body
 
 
 def check_max_chars(params: dict[str, Any]) -> None:

@@ -27,8 +27,11 @@ if TYPE_CHECKING:
 
 MAX_TARGET = 8_100  # bytes of a request line (RFC 9110 recommends 8,000 or more)
 MAX_HEAD = 16_384  # bytes of all header lines; a browser sends some 1,000
+MAX_DRAFT = 4_000_000  # bytes: a megabyte of text, as a form or JSON encodes it
 # Path whose POST takes a body -> its longest body in bytes.
-BODY_PATHS = {"/mcp": MAX_MESSAGE, "/history/forget": 4_000, "/sign-in": 4_000}
+BODY_PATHS = {
+    "/mcp": MAX_MESSAGE, "/check": MAX_DRAFT, "/history/forget": 4_000, "/sign-in": 4_000,
+}  # fmt: skip
 # Paths that need no token: a supervisor asks for /health without one; the others are the style of
 # the pages and the form that takes the token, and none of them tells anything.
 OPEN_PATHS = ("/health", "/desk.css", "/sign-in")

@@ -131,6 +131,14 @@ TOOLS: dict[str, dict[str, Any]] = {
         "arguments": ["query", "count", "site", "max_chars"],
         "help": {"query": "words to look for"},
     },
+    "check_quotes": {
+        "title": "Check quotations",
+        "module": "websearch.quotations.check", "command": "check", "run": "run_check",
+        "doing": "reading the sources", "annotations": READS_THE_WEB,
+        "description": "Before an answer with quotations or numbers: do its sources hold them?",
+        "arguments": ["text"],
+        "help": {"text": "the answer in Markdown, a link behind each quotation"},
+    },
     "grounded_search": {
         "title": "Ask Google through Gemini",
         "module": "gemini_search", "command": "search", "run": "run_search",

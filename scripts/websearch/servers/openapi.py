@@ -104,7 +104,12 @@ def operation_object(
             "default": {"description": "What went wrong", "content": content},
         },
     }
-    if method == "POST":
+    if "body" in operation:
+        text = {"type": "string"}
+        properties = {"type": "object", "properties": {operation["body"]: text}}
+        body = {"text/markdown": {"schema": text}, "application/json": {"schema": properties}}
+        described["requestBody"] = {"content": body}
+    elif method == "POST":
         body = {"application/json": {"schema": MESSAGE}}
         described["requestBody"] = {"required": True, "content": body}
         described["responses"]["202"] = {"description": "Taken; there is nothing to answer"}

@@ -47,8 +47,9 @@ PAGE_CHARS = 100_000  # of a page that is read: the rest is a click away
 
 def wants_page(request: HttpRequest) -> bool:
     """Return whether a request is for a page of the desk, not for an answer of the API."""
-    if request.method == "POST":
-        return request.path in FORMS
+    if request.method == "POST":  # /check is a path of the API, too
+        is_for_people = "text/html" in request.header("accept")
+        return request.path in FORMS and (is_for_people or request.path != "/check")
     if request.path == "/desk.css":
         return True
     accepts_pages = "text/html" in request.header("accept") and "format" not in fields_of(request)
@@ -63,6 +64,11 @@ def answer_page(request: HttpRequest, settings: Settings) -> Answer:
         return FORMS[request.path](request, settings)
     if not has_token(request, settings):
         return sign_in_page(f"{request.path}?{request.query}", is_wrong=False)
+    return show_page(request, settings)
+
+
+def show_page(request: HttpRequest, settings: Settings) -> Answer:
+    """Return the page of a path, which comes in pieces, as it is made."""
     fields = {**fields_of(request), "host": request.header("host")}
     body = whole_page(PAGES[request.path](fields, settings), settings["verbose"])
     return 200, body, {**HTML, "Connection": "close"}  # its length is not known
@@ -159,6 +165,26 @@ def read(fields: Fields, settings: Settings, report: ProgressCallback) -> Docume
     offset = fields.get("offset", "")
     params["offset"] = int(offset[:9]) if offset.isdecimal() else 0
     return spell_hints(history.noting_reads(run_read)(params, report), {})
+
+
+def check_page(fields: Fields, settings: Settings) -> Iterator[str]:
+    """Yield a box for a draft, and which of its quotations stand in their sources."""
+    draft = fields.get("text", "")
+    yield views.head("/check", "Check")
+    yield views.check_form(draft)
+    if draft:
+        yield views.progress("Reading the sources …")
+        document = yield from with_progress(functools.partial(check, draft, settings))
+        yield views.check_results(document)
+    yield views.FOOT
+
+
+def check(draft: str, settings: Settings, report: ProgressCallback) -> Document:
+    """Return the check of a draft."""
+    from websearch.quotations.check import run_check
+
+    params = {"text": draft, "max_chars": PAGE_CHARS, "verbose": settings["verbose"]}
+    return spell_hints(run_check(params, report), {})
 
 
 def history_page(fields: Fields, settings: Settings) -> Iterator[str]:
@@ -297,11 +323,13 @@ def sign_in_page(target: str, is_wrong: bool) -> Answer:
 PAGES: dict[str, Callable[[Fields, Settings], Iterator[str]]] = {
     "/": search_page,
     "/read": read_page,
+    "/check": check_page,
     "/history": history_page,
     "/state": state_page,
     "/docs": api_page,
 }
 FORMS: dict[str, Callable[[HttpRequest, Settings], Answer]] = {
+    "/check": show_page,
     "/history/forget": forget,
     "/sign-in": sign_in,
 }

@@ -21,7 +21,10 @@ if TYPE_CHECKING:
 
     from websearch.common import Document
 
-LINKS = {"/": "Search", "/read": "Read", "/history": "History", "/state": "State", "/docs": "API"}
+LINKS = {
+    "/": "Search", "/read": "Read", "/check": "Check", "/history": "History", "/state": "State",
+    "/docs": "API",
+}  # fmt: skip
 CURRENT = ' aria-current="page"'
 SINCE = ("", "hour", "day", "week", "month", "year")
 LONGEST_TITLE = 200  # characters of a stranger's title
@@ -60,6 +63,7 @@ API = Template(
 <pre tabindex="0"><code>curl 'http://$host/search?q=golang+concurrency&amp;count=3'
 curl 'http://$host/read?url=https://example.org/&amp;format=markdown'
 curl 'http://$host/recall?q=golang'
+curl 'http://$host/check' -H 'Content-Type: text/markdown' --data-binary @draft.md
 curl -X DELETE 'http://$host/cache?q=golang+concurrency'
 </code></pre>
 <p>If the server was started with a token, each request needs
@@ -251,6 +255,51 @@ def outline(headings: Sequence[tuple[int, str, str]]) -> str:
         for level, name, text in headings
     )
     return f'<details class="outline"><summary>Outline</summary><ol>{rows}</ol></details>\n'
+
+
+# ===== check ======================================================================================
+
+
+def check_form(draft: str) -> str:
+    """Return the form that takes a draft."""
+    return f"""<form class="search" action="/check" method="post">
+<label for="text">A draft in Markdown, with a link or [1] behind each quotation</label>
+<textarea id="text" name="text" rows="8" required>{html.escape(draft)}</textarea>
+<div class="fields"><button type="submit">Check</button></div>
+</form>
+"""
+
+
+def check_results(document: Document) -> str:
+    """Return what a check has found: what is wrong first, all of it with its line and source."""
+    if "counts" not in document:
+        return error_box(document)
+    sentence = document.get("error") or "All stands in the sources."
+    items = "".join(map(checked, [*document["checks"], *document["numbers"]]))
+    return f'<p role="status">{html.escape(sentence)}</p>\n<ul class="entries">\n{items}</ul>\n'
+
+
+def checked(item: dict[str, Any]) -> str:
+    """Return a quotation or a sentence with numbers, and what its source says."""
+    missing = item.get("missing")
+    verdict = item.get("verdict") or ("unread" if "error" in item else "numbers stand there")
+    verdict = f"not in the source: {', '.join(missing)}" if missing else verdict
+    is_good = verdict in ("verbatim", "numbers stand there")
+    differs = (f"“{pair['quote']}” for “{pair['source']}”" for pair in item.get("differs", ()))
+    facts = [
+        f"The page: “{item['source_text']}”" if "source_text" in item else "",
+        "; ".join(differs),
+        f"It stands in {item['found_in']}" if "found_in" in item else "",
+        item.get("note", ""),
+        item.get("error", ""),
+    ]
+    lines = "".join(f"<br>{html.escape(fact)}" for fact in facts if fact)
+    source = link(item["url"], html.escape(item["url"])) if "url" in item else "no source"
+    return (
+        f"<li><strong{'' if is_good else ' class=failed'}>{html.escape(verdict)}</strong> "
+        f"line {item['line']}: {html.escape(item.get('quote') or item['sentence'])}{lines}<br>"
+        f"{source}</li>\n"
+    )
 
 
 # ===== history and state ==========================================================================

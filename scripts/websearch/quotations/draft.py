@@ -1,0 +1,309 @@
+"""What a draft in Markdown quotes and counts, and the addresses that it cites for that.
+
+Code, links and quotations are covered by signs of the same length, one after the other, so that
+every offset is one of the draft.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left, bisect_right
+from itertools import pairwise
+from typing import NamedTuple
+
+from websearch.words import UNSPACED
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    Span = tuple[int, int]
+
+MOST_SOURCES = 5  # of one quotation
+LONGEST_ATTRIBUTION = 500  # characters
+LEAST_WORDS = 4  # shorter ones are titles, terms and irony
+CHARS_OF_A_WORD = 2  # in a script without spaces
+COVER = "\u2060"  # in place of code and addresses; it is no character of a word and no space
+LINK = "\ufffc"  # in place of links where it matters what stands around them
+
+_CODE = re.compile(
+    r"(?ms)^[ \t>]{0,9}(`{3,}(?=[^`\n]*$)|~{3,}).*?(?:^[ \t>]{0,9}\1[`~]*[ \t]*$|\Z)"
+    r"|(`{1,3})[^`\n]{1,500}\2"
+)
+_URL = r"https?://(?:[^\s<>\"“”‘’«»()（）「」『』、。，；\[\]|`]|\([^\s<>()]{0,200}\)){1,2000}"
+_LINK = re.compile(
+    r"!?\[((?:[^\[\]]|\[[^\[\]]{0,200}\]){0,3000})\]"
+    rf"\([ ]?<?({_URL})>?(?:\s[^()\n]{{0,300}})?\)"
+    rf"|<?({_URL})>?"
+    r"|\[([^\[\]\n]{1,300})\](?:\[([^\[\]\n]{0,300})\])?(?!\()"
+)
+# An entry of the draft's own list: "[1]: https://...", "[^a]: Title, https://...", "1. https://..."
+_ENTRY = re.compile(
+    r"(?m)^[ \t>]{0,9}(?:\[(\^?[^\[\]\n]{1,300})\]:"
+    r"|(?:[-*+][ \t]{1,4})?(?:\\?\[(\d{1,3})\\?\]:?|(\d{1,3})[.)])(?=[ \t]))"
+    r"[^\n]{0,2000}(?:\n[ \t]{1,9}(?![-*+>\d])\S[^\n]{0,2000})?"
+)
+_ITEM = re.compile(r"[ \t]{0,12}(?:[-*+]|\d{1,3}[.)])[ \t]+|#{1,6}[ \t]|\|")
+_LETTER = rf"[^\W{UNSPACED}]"
+# The marks of many languages. An apostrophe closes nothing.
+_QUOTATION = re.compile(
+    "[“„‟]([^“”„‟]*)[“”‟]|”([^”“]*)”|«([^«»]*)»|»([^«»]*)«|‹([^‹›]*)›|›([^‹›]*)‹|「([^「」]*)」"
+    rf'|『([^『』]*)』|(?<!{_LETTER})"(?=\S)([^"]*)"(?!{_LETTER})'
+    rf"|[‘‚]((?:[^‘’‚]|(?<=\w)’(?=\w))*)[’‘](?!{_LETTER})"
+    rf"|(?<!{_LETTER})'(?=\S)((?:[^']|(?<=\w)'(?=\w))*)'(?!{_LETTER})"
+)
+_SENTENCE_END = re.compile(rf"[.!?。！？][{LINK}\s,;()\[\]\"'”’»]*")
+# Behind the text of a quoted block: "> — Author, [source](...)", "> text ([source](...))".
+_ATTRIBUTION = re.compile(
+    rf"(?:\n[ \t>]*(?:[-–—]{{1,2}}|\(|[Ss]ource\b|{LINK})|(?<=[.!?…])[ \t][–—])[^\n]*\Z"
+    rf"|[\s>(\[,;:–—-]{{0,40}}{LINK}[{LINK}\s>()\[\].,;]*\Z"
+)
+_BELOW = re.compile(rf"\W{{0,6}}(?:[Ss]ource\W{{0,6}})?{LINK}|[–—(]|-{{1,2}} ")
+_CALLOUT = re.compile(r"[\s>]*(?:\[!\w|\*\*\w+:)")
+_WORD = re.compile(rf"[{UNSPACED}]|{_LETTER}+")
+
+
+class Cited(NamedTuple):
+    """A quotation or sentence of a draft, its line, and the addresses that may be its source."""
+
+    text: str
+    line: int
+    urls: list[str]
+
+
+class Link(NamedTuple):
+    """A link or mark of a source: where it stands, where its text does, the addresses."""
+
+    start: int
+    end: int
+    text: Span
+    urls: list[str]
+
+
+class Block(NamedTuple):
+    """Where a paragraph, item or row stands; is_quoted: its lines begin with ">"."""
+
+    start: int
+    end: int
+    is_quoted: bool
+
+
+class Draft:
+    """A draft in Markdown. url: the source of what names none; "" if there is no such source.
+
+    plain: the draft without code and addresses; marked: with signs in place of links.
+    """
+
+    def __init__(self, text: str, url: str = "") -> None:
+        self.text = text = text.replace("\r\n", "\n")
+        self.lines = [0, *(match.end() for match in re.finditer("\n", text))]
+        self.others = [url] if url else []
+        text = covered(text, [match.span() for match in _CODE.finditer(text)], COVER)
+        addresses, entries = read_entries(text)
+        self.links = list(links_of(text, addresses))
+        self.starts = [link.start for link in self.links]
+        outside = [((link.start, link.text[0]), (link.text[1], link.end)) for link in self.links]
+        self.plain = covered(text, [span for pair in outside for span in pair], COVER)
+        self.marked = covered(text, [(link.start, link.end) for link in self.links], LINK)
+        labels = {text[link.start : link.end].strip("[]") for link in self.links}
+        listed = {start for start, label in entries.items() if not label or label in labels}
+        self.blocks = [block for block in blocks_of(text) if block.start not in listed]
+
+    def quotations(self) -> list[Cited]:
+        """Return what stands between quotation marks or in a quoted block, in order."""
+        quotations: list[Cited] = []
+        for index, block in enumerate(self.blocks):
+            spans = self.spans_in(block)
+            lead = self.plain[block.start : spans[0][0] if spans else block.end]
+            if block.is_quoted and len(lead.strip("> \t")) > 1:  # more than the opening mark
+                quotations += self.quoted_block(index)
+                continue
+            for number, span in enumerate(spans):
+                urls = self.source_of(number, spans, block) or self.others
+                quotations.append(
+                    Cited(self.text[slice(*span)].strip(), self.line_of(span[0]), urls)
+                )
+        return quotations
+
+    def sentences(self) -> list[Cited]:
+        """Return the sentences with a digit and a source, without code and quotations, in order."""
+        sentences: list[Cited] = []
+        for block in self.blocks:
+            if block.is_quoted:
+                continue
+            start = block.start
+            spans = [(first - start, last - start) for first, last in self.spans_in(block)]
+            plain = self.plain[start : block.end]
+            item = _ITEM.match(plain)
+            plain = covered(plain, [*([item.span()] if item else []), *spans], COVER)
+            for first, last in self.sentence_spans(block):
+                words = plain[first - start : last - start].replace(COVER, "").split()
+                sentence = re.sub(r" (?=[.,;!?])", "", " ".join(words))
+                links = self.links_in(first, last)
+                urls = [url for link in links for url in link.urls] or self.others
+                if urls and re.search(r"\d", sentence):
+                    sentences.append(Cited(sentence, self.line_of(first), urls))
+        return sentences
+
+    def line_of(self, offset: int) -> int:
+        """Return the number of the line at an offset, from 1 on."""
+        return bisect_right(self.lines, offset)
+
+    def links_in(self, start: int, end: int) -> list[Link]:
+        """Return the links that begin between two offsets."""
+        return self.links[bisect_left(self.starts, start) : bisect_left(self.starts, end)]
+
+    # ----- quotations and their sources
+
+    def spans_in(self, block: Block) -> list[Span]:
+        """Return where text between quotation marks stands, if it is long enough."""
+        found = _QUOTATION.finditer(self.plain, block.start, block.end)
+        spans = (match.span(match.lastindex or 0) for match in found)
+        return [span for span in spans if words_in(self.plain[slice(*span)]) >= LEAST_WORDS]
+
+    def source_of(self, number: int, spans: list[Span], block: Block) -> list[str]:
+        """Return the addresses for a quotation of a block: of links in it, right behind it, before.
+
+        Where nothing stands behind the last quotation, each one's link stands before it. Where a
+        sentence ends between a quotation and the link behind it, the one before counts as well.
+        """
+        start, end = spans[number]
+        inside = self.links_in(start, end)
+        before = self.links_in(block.start, start)[-1:]
+        if before and before[0].end > start:  # the quotation is the text of a link
+            inside = before
+        if inside:
+            return [url for link in inside for url in link.urls]
+        behind = self.links_in(end, block.end)[:MOST_SOURCES]
+        if not behind or (before and not self.links_in(spans[-1][1], block.end)):
+            return (before or behind or [Link(0, 0, (0, 0), [])])[0].urls
+        urls = list(behind[0].urls)
+        for link, following in pairwise(behind):  # several side by side
+            if re.search(r"\w|\n", self.marked[link.end : following.start].replace("and", "")):
+                break
+            urls += following.urls
+        is_far = re.search(r"[.!?]\W{1,5}\w", self.marked[end : behind[0].start])
+        return [*before[0].urls, *urls] if is_far and before else urls
+
+    def quoted_block(self, index: int) -> list[Cited]:
+        """Return the quotation that a quoted block is, [] for a note; it may name its own source.
+
+        Else the paragraph below says whose it is, or the one above that ends with a colon.
+        """
+        start, end, _ = self.blocks[index]
+        latest = max(start, end - LONGEST_ATTRIBUTION)
+        found = _ATTRIBUTION.search(self.marked, latest, end)
+        text_end = found.start() if found else end
+        text = re.sub(r"(?m)^[ \t]*(?:>[ \t]?)+", "", self.text[start:text_end]).strip()
+        if _CALLOUT.match(self.plain, start, end) or words_in(text) < LEAST_WORDS:
+            return []
+        links = self.links_in(text_end, end)
+        above, below = (
+            self.blocks[max(0, index - 1)],
+            [*self.blocks, Block(end, end, False)][index + 1],
+        )
+        if not links and _BELOW.match(self.marked, below.start, below.end):
+            links = self.links_in(below.start, below.end)[:1]
+        if not links and self.marked[above.start : above.end].rstrip().endswith(":"):
+            links = self.links_in(above.start, above.end)[-1:]
+        links = links or self.links_in(start, end)
+        urls = [url for link in links for url in link.urls] or self.others
+        return [Cited(text, self.line_of(start), urls)]
+
+    # ----- sentences
+
+    def sentence_spans(self, block: Block) -> Iterator[Span]:
+        """Yield where the sentences of a block stand; the links right behind one belong to it."""
+        start = block.start
+        for found in _SENTENCE_END.finditer(self.marked, block.start, block.end):
+            following = self.marked[found.end() : found.end() + 1]
+            is_end = found[0][0] in "。！？" or found[0] != found[0].rstrip() or not following
+            if is_end and not (following.islower() or following.isdigit()):
+                yield start, found.end()
+                start = found.end()
+        if start < block.end:
+            yield start, block.end
+
+
+# ===== the parts of Markdown that matter here =====================================================
+
+
+def covered(text: str, spans: list[Span], sign: str) -> str:
+    """Return a text of the same length with a sign in place of each character of some spans."""
+    pieces, done = [], 0
+    for start, end in sorted(spans):
+        pieces += [text[done:start], sign * (end - max(start, done))]
+        done = max(done, end)
+    return "".join([*pieces, text[done:]])
+
+
+def words_in(text: str) -> float:
+    """Return how many words a text has; in a script without spaces, two characters are one."""
+    words = _WORD.findall(text)
+    characters = sum(1 for word in words if re.match(f"[{UNSPACED}]", word))
+    return len(words) - characters + characters / CHARS_OF_A_WORD
+
+
+def read_entries(text: str) -> tuple[dict[str, str], dict[int, str]]:
+    """Return the draft's own list: label -> address, and where entries begin -> label of an item.
+
+    An item ("1. ...") is an entry only if a mark refers to it; a definition ("[1]: ...") always is.
+    """
+    numbered: dict[str, str] = {}
+    labelled: dict[str, str] = {}
+    starts: dict[int, str] = {}
+    for found in _ENTRY.finditer(text):
+        address = re.search(_URL, found[0])
+        if not address:
+            continue
+        number = found[2] or found[3] or ""
+        starts[found.start()] = number
+        (numbered if number else labelled)[number or label_of(found[1])] = trimmed(address[0])
+    return {**numbered, **labelled}, starts
+
+
+def label_of(text: str) -> str:
+    """Return a label in the form in which labels are compared."""
+    return " ".join(text.lower().split())
+
+
+def trimmed(address: str) -> str:
+    """Return an address without the punctuation of the sentence around it."""
+    return address.rstrip(".,;:!?*_~'’”")
+
+
+def links_of(text: str, addresses: dict[str, str]) -> Iterator[Link]:
+    """Yield the links of a text, and the marks that its own list resolves ("[1]", "[1, 2]")."""
+    for found in _LINK.finditer(text):
+        start, end = found.span()
+        if found[2]:
+            is_image = found[0].startswith("!")
+            words = (end, end) if is_image else found.span(1)
+            yield Link(start, end, words, [] if is_image else [found[2]])
+        elif found[3]:
+            end = found.start(3) + len(trimmed(found[3]))
+            yield Link(start, end, (end, end), [trimmed(found[3])])
+        else:
+            labels = [found[5] or found[4]]
+            if re.fullmatch(r"\d{1,3}(?:\s?[,;]\s?\d{1,3}){0,20}", found[4]) and not found[5]:
+                labels = re.findall(r"\d+", found[4])
+            urls = [addresses[label_of(label)] for label in labels if label_of(label) in addresses]
+            if urls:
+                words = (end, end) if found[4][0] in "^0123456789" else found.span(4)
+                yield Link(start, end, words, urls)
+
+
+def blocks_of(text: str) -> Iterator[Block]:
+    """Yield the blocks of a draft: lines without a blank one, from an item or row to the next."""
+    start = offset = 0
+    kind: bool | None = None  # of the block so far; None is space between blocks
+    for line in text.split("\n"):
+        is_quoted = line.lstrip().startswith(">")
+        own = is_quoted if line.strip() else None
+        if own != kind or (own is False and _ITEM.match(line)):
+            if kind is not None:
+                yield Block(start, offset, kind)
+            start, kind = offset, own
+        offset += len(line) + 1
+    if kind is not None:
+        yield Block(start, len(text), kind)

@@ -1,0 +1,345 @@
+"""check: which quotations and numbers of a draft stand in the pages that it cites."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import os
+import random
+import tempfile
+import time
+import unittest
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlencode
+
+from tests.servers.http_support import ServerProcess
+from tests.support import SLACK, CannedCase, Run, call_main, load_script, run_script
+
+draft: Any = load_script("websearch.quotations.draft")
+numbers: Any = load_script("websearch.quotations.numbers")
+matching: Any = load_script("websearch.matching")
+web_search: Any = load_script("web_search")
+
+PAGE = """<html><head><title>The report of the committee on tides</title></head><body><article>
+<h1>The report of the committee on tides</h1>
+<p>The committee found that <b>1,200</b> people were <i>not</i> affected by the new
+rule,<sup>[3]</sup> which was published in 2019. It said:
+&ldquo;costs rose by 12&nbsp;% &mdash; and that's too
+much.&rdquo; Nobody asked why the harbour was closed for the whole of the winter, least of all
+the fishermen of the town. The <a href="/minister">minister</a> resigned on 5 May 2020.</p>
+<p>Next year three bridges are built for 1.4 million crowns, and one costs 0.75 of that.
+Nobody asked who pays. 日本の首都は東京であり、人口は約1400万人です。</p>
+</article></body></html>"""
+OTHER = """<html><body><article><p>The lighthouse keeper wrote down the weather every morning for
+forty years, and his books are kept in the museum of the island until today.</p></article></body>
+</html>"""
+QUOTATIONS: tuple[tuple[str, str, list[tuple[str, str]]], ...] = (
+    # quotation, verdict, (its words, the page's words) that differ
+    ("Nobody asked why the harbour was closed", "verbatim", []),
+    ("costs rose by 12% – and that’s too much", "verbatim", []),
+    ("costs  rose\u00a0by 12 % -- and **that's** too much.", "verbatim", []),
+    ("not affected by the new rule, which was published", "verbatim", []),
+    ("[n]obody asked why the harbour was closed", "verbatim", []),
+    ("the harbour was closed [...] least of all the fishermen", "verbatim", []),
+    ("The committee found … The minister resigned", "verbatim", []),
+    ("The [responsible] minister resigned on 5 May 2020.", "verbatim", []),
+    ("日本の首都は東京であり、人口は約1400万人", "verbatim", []),
+    ("The report of the committee on tides", "verbatim", []),
+    ("The committee found that 1,300 people were not affected", "altered", [("1,300", "1,200")]),
+    ("found that 1,200 people were affected by the new rule", "altered", [("", "not")]),
+    ("200 people were not affected by the new rule", "altered", [("200", "1,200")]),
+    ("the harbour was open for the whole of the winter", "altered", [("open", "closed")]),
+    ("日本の首都は大阪であり、人口は約1400万人", "altered", [("大阪", "東京")]),
+    ("The minister resigned … The committee found that 1,200", "altered", []),
+    ("Every sailor knows a song about the moon and rain", "absent", []),
+)
+OWN = ("WEB_SEARCH_ALLOW_PRIVATE", "GLSI_DB_PATH")  # variables of a test
+BULK_SECONDS = 30.0  # the default timeout
+
+
+class CheckCase(CannedCase):
+    """Pages at /tides and /keeper, anything else is the page of the tides, too."""
+
+    def setUp(self) -> None:
+        super().setUp()
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = Path(folder.name)
+        self.url = f"{self.server.url}/tides"
+        self.serve(PAGE)
+        self.server.count, self.server.status = 0, 200
+        self.set_environment(
+            WEB_SEARCH_ALLOW_PRIVATE=self.server.url.removeprefix("http://"),
+            GLSI_DB_PATH=str(self.folder / "store.db"),
+        )
+
+    def serve(self, page: str) -> None:
+        self.server.body = page.encode()
+        self.server.headers = {"Content-Type": "text/html; charset=utf-8"}
+
+    def own(self) -> dict[str, str]:
+        return {name: os.environ[name] for name in OWN}
+
+    def check(self, text: str, *options: str) -> Run:
+        path = self.folder / "draft.md"
+        path.write_text(text, encoding="utf-8")
+        return call_main(web_search, "check", str(path), *options)
+
+    def cite(self, *quotations: str) -> str:
+        return "\n\n".join(f"It says: “{text}” ([source]({self.url}))." for text in quotations)
+
+
+class Verdicts(CheckCase):
+    def test_each_quotation_has_its_verdict_and_what_differs(self) -> None:
+        run = self.check(self.cite(*(text for text, _, _ in QUOTATIONS)), "--max-chars", "0")
+        found = {check["line"]: check for check in run.document["checks"]}
+        for index, (text, verdict, differs) in enumerate(QUOTATIONS):
+            check = found[2 * index + 1]
+            with self.subTest(text):
+                self.assertEqual(check["verdict"], verdict)
+                self.assertEqual(check["url"], self.url)
+                pairs = [(pair["quote"], pair["source"]) for pair in check.get("differs", [])]
+                self.assertEqual(pairs, differs)
+                self.assertEqual("source_text" in check, verdict == "altered")
+        self.assertEqual(run.code, 1)
+        self.assertEqual(self.server.count, 1)  # the page is read once
+        verdicts = [check["verdict"] for check in run.document["checks"]]
+        self.assertEqual(verdicts, ["altered"] * 6 + ["absent"] + ["verbatim"] * 10)  # wrong first
+        self.assertEqual(run.document["counts"]["verbatim"], 10)
+
+    def test_a_good_draft_ends_with_0_and_reads_the_store_first(self) -> None:
+        text = self.cite("Nobody asked why the harbour was closed")
+        for _ in range(2):
+            run = self.check(text)
+            self.assertEqual((run.code, run.document["ok"], self.server.count), (0, True, 1))
+        self.assertEqual(self.check(text, "--force").code, 0)
+        self.assertEqual(self.server.count, 2)
+        self.assertEqual(self.check(text, "--offline").code, 0)
+        run = self.check(text.replace("/tides", "/unknown"), "--offline")
+        self.assertEqual((run.code, self.server.count), (1, 2))
+        self.assertEqual(run.document["checks"][0]["verdict"], "unread")
+        self.assertIn("not in the store", run.document["checks"][0]["error"])
+
+    def test_the_page_that_holds_it_is_named(self) -> None:
+        self.check(self.cite("Nobody asked why the harbour was closed"))
+        self.serve(OTHER)
+        keeper = self.url.replace("tides", "keeper")
+        words = "wrote down the weather every morning"
+        run = self.check(
+            f"“{words}” ({self.url}).\n\nSee {keeper}: “his books are kept in the museum”"
+        )
+        absent, verbatim = run.document["checks"]
+        self.assertEqual((absent["verdict"], absent["found_in"]), ("absent", keeper))
+        self.assertEqual((verbatim["verdict"], verbatim["url"]), ("verbatim", keeper))
+
+    def test_what_cannot_be_read_says_why(self) -> None:
+        self.server.status = 404
+        run = self.check(self.cite("Nobody asked why the harbour was closed"))
+        self.assertEqual(run.document["checks"][0]["verdict"], "unread")
+        self.assertIn("404", run.document["checks"][0]["error"])
+        run = self.check("“Nobody asked why the harbour was closed”")
+        self.assertIn("names no source", run.document["checks"][0]["error"])
+        self.assertEqual(run.code, 1)
+
+    def test_the_owners_rules_and_the_guard_hold_for_stored_pages_too(self) -> None:
+        text = self.cite("Nobody asked why the harbour was closed")
+        self.assertEqual(self.check(text).code, 0)
+        self.set_environment(**self.own(), WEB_SEARCH_BLOCK_SITES="127.0.0.1")
+        self.assertIn("kept out", self.check(text).document["checks"][0]["error"])
+        self.set_environment(GLSI_DB_PATH=self.own()["GLSI_DB_PATH"])
+        run = self.check(text.replace("/tides", "/new"))
+        self.assertIn("no public address", run.document["checks"][0]["error"])
+        self.assertEqual(self.server.count, 1)
+
+    def test_numbers_are_found_in_any_notation(self) -> None:
+        sentences = (
+            ("In 2019 it was 1.200 people", []), ("it was 1 200 and 12 percent", []),
+            ("1,400,000 crowns for 3 bridges, 0,75", []),
+            ("some 1.3 million of 1200", ["1.3 million"]),
+            ("between 5 and 13 %", ["13"]),
+        )  # fmt: skip
+        text = "\n\n".join(f"{words} ([source]({self.url}))." for words, _ in sentences)
+        run = self.check(text)
+        found = {item["line"]: item.get("missing", []) for item in run.document["numbers"]}
+        self.assertEqual(list(found), [7, 9, 1, 3, 5])
+        self.assertEqual([found[2 * i + 1] for i in range(5)], [lost for _, lost in sentences])
+        self.assertEqual((run.code, run.document["counts"]["numbers_missing"]), (1, 2))
+
+    def test_markdown_is_short_and_harmless(self) -> None:
+        self.serve(PAGE.replace("fishermen", "[x](https://evil.example) &lt;img src=x> fishermen"))
+        text = self.cite("least of all the old fishermen of the town", "one two three four")
+        run = self.check(text, "--format", "markdown")
+        text = run.stdout.decode()
+        self.assertTrue(text.startswith("Verbatim: 0 of 2 quotations."), text)
+        self.assertIn("- altered, line 1, ", text)
+        for live in ("](", "<img"):
+            self.assertNotIn(live, text)
+
+
+class WaysIn(CheckCase):
+    def test_one_quotation_without_a_draft(self) -> None:
+        quote = ("--quote", "the harbour was open for the whole of the winter", "--url", self.url)
+        run = run_script("web_search.py", "check", *quote, env=self.own())
+        self.assertEqual((run.code, run.document["checks"][0]["verdict"]), (1, "altered"))
+
+    def test_standard_input_and_lines_of_windows(self) -> None:
+        quoted = "> Nobody asked why the harbour\n> was closed"
+        text = f"Tides.\n\nIt says:\n\n{quoted}\n\n— {self.url}\n".replace("\n", "\r\n")
+        run = run_script("web_search.py", "check", "-", env=self.own(), stdin=text)
+        (check,) = run.document["checks"]
+        self.assertEqual((run.code, check["verdict"], check["line"]), (0, "verbatim", 5))
+
+    def test_bad_input_says_what_to_give(self) -> None:
+        for words, code, message in (
+            (["check", str(self.folder / "none.md")], 2, "could not be read"),
+            (["check"], 2, "check needs input"),
+            (["check", "--quote", "one two three four"], 2, "needs url"),
+            (["check", "--text", "No quotation at all."], 1, "holds no quotation"),
+            (["check", "--params-json", '{"text": "x", "quotes": 1}'], 2, "no parameter"),
+        ):
+            with self.subTest(words):
+                run = call_main(web_search, *words)
+                self.assertEqual(run.code, code)
+                self.assertIn(message, run.document["error"])
+
+    def test_http_takes_the_draft_as_the_body_and_the_desk_in_a_box(self) -> None:
+        text = self.cite("the harbour was open for the whole of the winter")
+        server = ServerProcess(**self.own())
+        self.addCleanup(server.stop)
+        form, browser = "application/x-www-form-urlencoded", "text/html"
+        for kind, accept, body, status, words in (
+            ("text/markdown", "*/*", text, 200, '"verdict":"altered"'),
+            (form, "*/*", text, 200, '"verdict":"altered"'),  # what curl says by itself
+            ("application/json", "*/*", json.dumps({"text": text}), 200, '"verdict":"altered"'),
+            ("application/json", "*/*", '{"draft": "x"}', 400, "the text alone"),
+            ("application/json", "*/*", "{", 400, "neither UTF-8 text nor JSON"),
+            ("text/markdown", "*/*", "", 400, "There is no draft"),
+            (form, browser, urlencode({"text": text}), 200, ">altered</strong> line 1"),
+            (form, browser, urlencode({"text": "no quotation"}), 200, "no_results"),
+        ):
+            with self.subTest(body, kind=kind, accept=accept):
+                headers = {"Content-Type": kind, "Accept": accept}
+                connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=30)
+                self.addCleanup(connection.close)
+                connection.request("POST", "/check", body.encode(), headers)
+                answer = connection.getresponse()
+                self.assertIn(words, answer.read().decode())
+                self.assertEqual(answer.status, status)
+
+
+class Drafts(unittest.TestCase):
+    A, B = "https://a.example/x", "https://b.example/y_(z)"
+
+    def test_the_source_is_in_the_quotation_behind_it_or_in_the_list(self) -> None:
+        a, b = self.A, self.B
+        for text, *expected in (
+            (f"“one two three four” ([s]({a}))", [a]),
+            (f"[“one two three four”]({a}) [s]({b})", [a]),
+            (f"„eins zwei drei vier“, {b}.", [b]),
+            (f"« un deux trois quatre » <{a}>", [a]),
+            (f"「これは引用された文章です」（{a}）", [a]),
+            (f"\"one two three don't\" [1]\n\n[1]: {a}", [a]),
+            (f"'one two three don't' [^n]\n\n[^n]: Title, {a}.", [a]),
+            (f"“one two three four” [1, 2]\n\n1. T. {a}\n2. [U]({b})", [a, b]),
+            (f'“one two three four” [s][ref]\n\n[ref]: <{a}> "Title"', [a]),
+            (f"[A]({a}) says “one two three four”, [B]({b}) “five six seven eight”", [a], [b]),
+            (f"“one two three four” ([s]({a})) and “five six seven eight” ([s]({b}))", [a], [b]),
+            (f"“one two three four” and “five six seven eight” ([s]({a}))", [a], [a]),
+            (f"> one two three\n> four\n>\n> — [s]({a})", [a]),
+            (f"The [page]({a}) says:\n\n> one two three four", [a]),
+            (f"> one two three four\n\n— [s]({a})", [a]),
+            (f"“one two three four”\n\n{a}", []),
+            (f"`“one two three four”` “too short” {a}\n\n```\n“one two three four” {a}\n```",),
+            (f"> [!NOTE] one two three four {a}",),
+            (f"[1]: “one two three four” {a}",),
+        ):  # fmt: skip
+            with self.subTest(text):
+                found = draft.Draft(str(text)).quotations()
+                self.assertEqual([item.urls for item in found], expected)
+
+    def test_a_source_for_what_names_none(self) -> None:
+        (item,) = draft.Draft("“one two three four”", self.A).quotations()
+        self.assertEqual(item.urls, [self.A])
+
+    def test_a_sentence_has_the_links_in_it_and_right_behind_it(self) -> None:
+        text = (
+            f"It rose by 12 %. ([s]({self.A})) It fell to 3,5 in 2020 [s]({self.B}). No 7 source. "
+            f"“Five of 6 were gone” ([s]({self.A})).\n\n1. Item of 8 ({self.A})"
+        )
+        found = [(item.text, item.urls) for item in draft.Draft(text).sentences()]
+        self.assertEqual(
+            found,
+            [
+                ("It rose by 12 %. (s)", [self.A]),
+                ("It fell to 3,5 in 2020 s.", [self.B]),
+                ("Item of 8 ()", [self.A]),
+            ],
+        )
+
+
+class Numbers(unittest.TestCase):
+    def test_of_a_draft_and_a_page(self) -> None:
+        for text, page, is_there in (
+            ("1,200", "1200", True), ("1.200", "1 200", True), ("1200", "1\u202f200", True),
+            ("1'200.50", "1.200,5", True), ("1.2 million", "1,200,000", True),
+            ("1.2 million", "in millions: 1.2", True), ("1.2 million", "1.2 billion", False),
+            ("3", "three", True), ("3.12.1", "3.12.1", True), ("3.12.1", "3.12.2", False),
+            ("2", "H2O", False), ("0.5", "0,50", True), ("1.2万", "12000", True),
+            ("300", "12 300 men", True), ("5", "05", True),
+        ):  # fmt: skip
+            with self.subTest(text, page=page):
+                ((_, values),) = numbers.numbers_in(text)
+                self.assertEqual(bool(values & numbers.values_in(page)), is_there)
+
+
+class Compared(unittest.TestCase):
+    def test_the_form_and_the_way_back(self) -> None:
+        for text, normal in (
+            ("**Bold** _x_ `code` [link](http://x.y/a_(b) 't')", "Bold x code link"),
+            ("it’s “so” — well – known", "it's so-well-known"),
+            ("a\n\n- one\n  > two\n## Head", "a one two Head"),
+            ("ﬁne e\u0301te\u0301 1²", "fine été 1²"),
+            ("東京 は\n首都", "東京は首都"),
+            ("wait . . . no... x", "wait … no… x"),
+        ):
+            found, offsets = matching.normal_text_with_map(text)
+            with self.subTest(text):
+                self.assertEqual(found, normal)
+                self.assertEqual(len(offsets), len(found))
+                self.assertEqual(list(offsets), sorted(offsets))
+                for sign, offset in zip(found, offsets, strict=True):
+                    if sign.isascii() and sign.isalnum():
+                        self.assertIn(text[offset], (sign, "ﬁ"))
+
+
+class Bulk(CheckCase):
+    def test_a_thousand_quotations_of_a_long_page_keep_the_deadline(self) -> None:
+        pick = random.Random(46)
+        words = [f"{pick.randrange(4_000) ** 2:x}" for _ in range(95_000)]
+        lines = [" ".join(words[start : start + 90]) for start in range(0, len(words), 90)]
+        self.serve("<article>" + "".join(f"<p>{line}.</p>" for line in lines) + "</article>")
+        drawn = []
+        for number in range(1_000):
+            quoted = pick.choice(lines).split()[5:35]
+            if number % 2:
+                quoted[15] = "changed"
+            drawn.append(" ".join(quoted))
+        text = self.cite(*drawn)
+        text += "\n\n" + "Further words of the draft. " * ((990_000 - len(text.encode())) // 28)
+        started = time.monotonic()
+        run = self.check(text, "--max-chars", "0", "--page-timeout", "15")
+        self.assertLess(time.monotonic() - started, BULK_SECONDS + SLACK)
+        counts = run.document["counts"]
+        self.assertEqual((counts["verbatim"], counts["altered"]), (500, 500))
+        run = self.check(text, "--timeout", "1", "--force")  # what is late says so
+        self.assertEqual(
+            sum(
+                run.document["counts"][name] for name in ("verbatim", "altered", "absent", "unread")
+            ),
+            1_000,
+        )
+
+
+if __name__ == "__main__":
+    unittest.main()
