@@ -102,6 +102,19 @@ class Generators(unittest.TestCase):
                 for gone in ("GONE", "More...", "Source", "#\n", "...", "Read more", "Prev"):
                     self.assertNotIn(gone, text)
 
+    def test_labels_of_notes_and_tabs_stand_before_what_they_label(self) -> None:
+        note = (
+            '<aside aria-label="Caution" class="aside caution"><p aria-hidden="true">Caution</p>'
+            "<div class=aside__content><p>It is hot.</p></div></aside>"
+        )
+        tab = '<li role=presentation><a role=tab href="#{0}">{0}</a></li>'
+        panel = '<div id="{0}" role=tabpanel><p>{0} install quill</p></div>'
+        tabs = "".join(map(tab.format, ("npm", "pnpm")))
+        panels = "".join(map(panel.format, ("npm", "pnpm")))
+        text = documentation(f"{note}<div><ul role=tablist>{tabs}</ul></div>{panels}", "Starlight")
+        self.assertIn("Caution\n\nIt is hot.", text)
+        self.assertIn("**npm**\n\nnpm install quill\n\n**pnpm**\n\npnpm install", text)
+
     def test_the_names_of_one_program_mean_nothing_elsewhere(self) -> None:
         text = documentation("<p class=definition>A quill is a feather.<p class=legend>Its key.")
         self.assertIn("A quill is a feather.\n\nIts key.", text)

@@ -7,6 +7,7 @@ links, repeated boxes and what stands beside the text; documentation has all of 
 
 find_content applies the rules in this order, because each builds on what those before it left:
 
+0. What the program that made the page writes around the text (generator_rules), as Page is made.
 1. Comments: is the page made of them, or are they those of readers? Names are not judged before.
 2. Repeated teasers and comments of an article (structure_rules), while their lists are whole.
 3. Names, tags and styles (name_rules), from the root down: what is inside a dropped element is not

@@ -199,7 +199,7 @@ def element_rule(node: Node, page: Page) -> str:
         return ELEMENT_RULES[tag]
     if tag == "a" and node.chars <= MAX_CONTROL and is_control(node, page):
         return "control"
-    if attributes and is_hidden(attributes) and not opens_by_click(node):
+    if attributes and is_hidden(attributes) and not (opens_by_click(node) or is_label(node)):
         return "hidden"
     if attributes.get("role") in LANDMARKS or is_site_header(node):
         return "landmark"
@@ -305,6 +305,12 @@ def opens_by_click(node: Node) -> bool:
     return is_panel or not words_of(node).isdisjoint(PANEL_WORDS)
 
 
+def is_label(node: Node) -> bool:
+    """Return whether an element shows the label that the box around it says to screen readers."""
+    label = node.parent.attributes.get("aria-label", "") if node.parent else ""
+    return bool(label) and text_beginning(node, MAX_CONTROL) == label
+
+
 def is_hidden(attributes: dict[str, str]) -> bool:
     """Return whether an element's attributes say that a browser does not show it."""
     if attributes.get("hidden", "until-found") != "until-found":
@@ -400,6 +406,8 @@ def name_rule(node: Node, page: Page) -> str:
             continue
         if rule == "consent" and not is_consent(node):
             continue
+        if rule == "sidebar" and node.parent and is_note(node.parent, page):
+            continue  # a part of the note, named after it
         return rule
     classes = node.attributes.get("class", "").lower().split()
     is_unseen = not HIDDEN_CLASSES.isdisjoint(classes) and not opens_by_click(node)

@@ -166,7 +166,7 @@ def are_replies(boxes: list[Node], begins: dict[Node, str], prose: int) -> bool:
 def label_panels(page: Page) -> None:
     """Give each panel of a set of tabs the label of its tab, and drop the row of labels.
 
-    The tabs name their panels (aria-controls), or as many panels as tabs come right after them.
+    The tabs name their panels, or as many panels as tabs come right after them.
     """
     around = [
         node if node.tag != "label" else node.parent
@@ -179,7 +179,7 @@ def label_panels(page: Page) -> None:
     ids = {node.attributes["id"]: node for node in page.nodes if "id" in node.attributes}
     place = places({row.parent for row, _ in rows if row.parent})
     for row, tabs in rows:
-        panels = [ids.get(tab.attributes.get("aria-controls", "")) for tab in tabs]
+        panels = [ids.get(panel_name(tab)) for tab in tabs]
         if None in panels or len(set(panels)) < len(tabs):
             panels = [*panels_after(row, place.get(row, 0), len(tabs))]
         if not panels or any(panel and is_in_tab(panel) for panel in panels):
@@ -190,6 +190,12 @@ def label_panels(page: Page) -> None:
         row.dropped = "tabs"
     page.spread()
     page.measure()
+
+
+def panel_name(tab: Node) -> str:
+    """Return the id of the panel that a tab says it controls or leads to, or ""."""
+    get = tab.attributes.get
+    return get("aria-controls", "") or get("href", "").partition("#")[2]
 
 
 def is_in_tab(panel: Node) -> bool:
