@@ -25,13 +25,21 @@ Exit codes: 0 stopped by a signal, 2 bad input (also a port that is in use), 70 
 script, 130 or 143 a second signal (SIGINT or SIGTERM) before running requests were answered.
 """
 
+import functools
 import os
 import sys
 
 sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))  # PYTHONSAFEPATH leaves it out
 
 from websearch.command_line import end_process, run_command_line
-from websearch.servers.http_api import COMMANDS, RUN, to_markdown
+from websearch.servers.http_api import COMMANDS, run_serve, to_markdown
+
+
+def check_machine() -> "dict[str, object]":
+    """Return what doctor says of this machine, which the desk shows."""
+    from websearch.doctor import run_check
+
+    return {**run_check({})}
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -40,7 +48,7 @@ def main(argv: list[str] | None = None) -> int:
         "name": "http_server.py",
         "description": __doc__,
         "commands": COMMANDS,
-        "run": RUN,
+        "run": {"serve": functools.partial(run_serve, check_machine=check_machine)},
         "to_markdown": to_markdown,
     }
     return run_command_line(script, argv)

@@ -59,7 +59,7 @@ def check_uv() -> list[Line]:
 
 def check_browser() -> list[Line]:
     """Return the line on the browser that can fill pages which only a script fills."""
-    from websearch.pages import browser, thin_pages
+    from websearch.pages import browser, fetch, thin_pages
 
     is_wanted = thin_pages.wants_browser({})
     try:
@@ -68,7 +68,7 @@ def check_browser() -> list[Line]:
         if is_wanted:
             return [warning("browser", str(error), error.details["hint"])]
         return [ok("browser", "none is installed; pages that only a script fills are not read")]
-    use = "used for" if is_wanted else f"{thin_pages.BROWSER_VARIABLE}=1 or browser lets it fill"
+    use = "used for" if is_wanted else f"{fetch.BROWSER_VARIABLE}=1 or browser lets it fill"
     return [ok("browser", f"{program}; {use} pages that only a script fills")]
 
 

@@ -27,8 +27,13 @@ import time
 from websearch.common import SearchError, clean_text, one_line
 from websearch.http_client import Response, proxy_for
 from websearch.pages.browser_proxy import GuardProxy
-from websearch.pages.fetch import MAX_PAGE_BYTES, Fetched, normal_url, page_headers
-from websearch.pages.thin_pages import BROWSER_VARIABLE
+from websearch.pages.fetch import (
+    BROWSER_VARIABLE,
+    MAX_PAGE_BYTES,
+    Fetched,
+    normal_url,
+    page_headers,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 MAX_PAGE_BYTES = 5_000_000  # of one page after decompression; the rest is cut off
+BROWSER_VARIABLE = "WEB_SEARCH_BROWSER"  # 1: use a browser; or the path of one; 0: do not
 MAX_URL_CHARS = 8_000  # most servers refuse longer addresses
 MAX_REDIRECTS = 5  # for one page; RFC 9309 asks for at least as many for a robots.txt
 ROBOTS_TIMEOUT = 2.0  # seconds for one robots.txt

@@ -38,8 +38,8 @@ from websearch.pages.other_formats import (
     read_csv,
     sniff_kind,
 )
+from websearch.pages.stand_ins import MAX_WALL_TEXT, address_wall, stand_in_error
 from websearch.pages.thin_pages import MIN_PAGE_CHARS, check_content, is_menu, refresh_target
-from websearch.pages.walls import MAX_WALL_TEXT, address_wall, stand_in_error
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

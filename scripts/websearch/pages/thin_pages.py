@@ -7,8 +7,9 @@ import re
 
 from websearch.common import SearchError, shorten
 from websearch.html_tree import text_beginning
-from websearch.pages.fetch import host_and_port, normal_url
-from websearch.pages.walls import find_wall, stand_in, stand_in_error, wall_error
+from websearch.pages.fetch import BROWSER_VARIABLE, host_and_port, normal_url
+from websearch.pages.stand_ins import stand_in, stand_in_error
+from websearch.pages.walls import find_wall, wall_error
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
 MIN_PAGE_CHARS = 200  # a page with less text may be a shell that JavaScript fills
 MAX_WALL_PAGE = 100_000  # characters of HTML; the same, because bot walls are small pages
 MAX_SHELL_TEXT = 20_000  # characters of text in which a page may ask for JavaScript
-BROWSER_VARIABLE = "WEB_SEARCH_BROWSER"  # 1: use a browser; or the path of one; 0: do not
 # What a page without text says to clients without JavaScript, and the elements that it fills.
 _NEEDS_SCRIPT = (
     r"(?i)(?:enable|requires?|need|activate|turn on|without)\W{1,9}"
@@ -44,7 +44,7 @@ def check_content(page: Page, html: str, text: str, onward: str, fetched: Fetche
     """Raise SearchError if a page with little text is something else than a short page.
 
     http if it sends browsers onward to another page; blocked for a bot wall, and for a shell that
-    JavaScript fills; or what it stands in for (see walls.py). Pages that JavaScript may fill are
+    JavaScript fills; or what it stands in for (stand_ins.py). Pages that JavaScript may fill are
     marked as thin in fetched.
     """
     host, status = host_and_port(fetched.url)[0], fetched.response.status

@@ -304,11 +304,16 @@ def check_max_chars(params: dict[str, Any]) -> None:
 # ===== starting and stopping ======================================================================
 
 
-def run_serve(params: dict[str, Any], report: ProgressCallback = None) -> Document:
+def run_serve(
+    params: dict[str, Any],
+    report: ProgressCallback = None,
+    check_machine: Callable[[], Document] = dict,
+) -> Document:
     """Serve until a signal; return {ok, provider, address, requests}.
 
     params: those of COMMANDS["serve"], and timeout, max_chars (defaults of the requests), dry_run,
-    verbose. Raises nothing but Stopped, at a second signal; must run in the main thread.
+    verbose. check_machine: returns doctor's document, for the desk. Raises nothing but Stopped, at
+    a second signal; must run in the main thread.
     """
     import secrets
 
@@ -333,6 +338,7 @@ def run_serve(params: dict[str, Any], report: ProgressCallback = None) -> Docume
             "token": token,
             "session": secrets.token_urlsafe(),
             "verbose": bool(params.get("verbose")),
+            "check_machine": check_machine,
             # Clients are programs: they get whole texts unless someone asks for less.
             "defaults": {"max_chars": 0, **limits},
         }

@@ -229,11 +229,10 @@ def entry_of(entry: dict[str, Any]) -> dict[str, str]:
 
 def state_page(fields: Fields, settings: Settings) -> Iterator[str]:
     """Yield what works on this machine, what rests, what was spent, and what the store holds."""
-    from websearch.doctor import run_check
     from websearch.search.commands import run_cache
 
     yield views.head("/state", "State")
-    yield views.state_tables(run_check({}), run_cache({"action": "stats"}))
+    yield views.state_tables(settings["check_machine"](), run_cache({"action": "stats"}))
     yield views.FOOT
 
 
