@@ -278,7 +278,7 @@ class EveryCommand(EnvironmentCase):
     def test_each_command_of_the_skills_table_works_with_its_words_filled_in(self) -> None:
         table = re.findall(r"(?m)^\| .*\.py .*$", SKILL)
         named = [one for row in table for one in re.findall(r"`([a-z_]+\.py [^`]+)`", row)]
-        self.assertGreater(len(named), 15)
+        self.assertGreater(len(named), 12)
         page = f"{self.server.url}/site/docs/timeouts"
         places = run_script("serper_search.py", "places", "coffee", env=self.environment)
         cid = places.document["results"][0]["cid"]
