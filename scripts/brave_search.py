@@ -1048,7 +1048,7 @@ def main(argv: list[str] | None = None) -> int:
 
 # ===== shared blocks ==============================================================================
 
-# ===== shared block: core (edit websearch/common.py, then run `make sync`) ========================
+# ===== shared block: core (edit websearch/core/common.py, then run `make sync`) ===================
 
 VERSION = "1.2.0"
 
@@ -1268,7 +1268,7 @@ def without_live_links(text: str) -> str:
 # ===== end of shared block: core ==================================================================
 
 
-# ===== shared block: parameters (edit websearch/common.py, then run `make sync`) ==================
+# ===== shared block: parameters (edit websearch/core/common.py, then run `make sync`) =============
 
 DEFAULT_TIMEOUT = 30.0  # seconds for a whole call, retries included
 LEAST_MAX_CHARS = 1_000  # that command line and HTTP take: less holds no answer
@@ -1489,7 +1489,7 @@ def nearest(name: str, known: Any, what: str) -> str:
 # ===== end of shared block: parameters ============================================================
 
 
-# ===== shared block: documents (edit websearch/common.py, then run `make sync`) ===================
+# ===== shared block: documents (edit websearch/core/common.py, then run `make sync`) ==============
 
 # Fields that are useless once cut: a shortened URL or key is a wrong one.
 _NEVER_CUT = frozenset(
@@ -1691,7 +1691,7 @@ def error_advice(document: Document) -> str:
 # ===== end of shared block: documents =============================================================
 
 
-# ===== shared block: command line (edit websearch/command_line.py, then run `make sync`) ==========
+# ===== shared block: command line (edit websearch/core/command_line.py, then run `make sync`) =====
 
 # Set by agents for the commands that they run, and by CI.
 AGENT_VARIABLES = ("CLAUDECODE", "CODEX_SANDBOX", "GEMINI_CLI", "OPENCODE", "CURSOR_AGENT", "CI")
@@ -2235,7 +2235,7 @@ def end_process(code: int) -> None:
 # ===== end of shared block: command line ==========================================================
 
 
-# ===== shared block: http (edit websearch/http_client.py, then run `make sync`) ===================
+# ===== shared block: http (edit websearch/core/http_client.py, then run `make sync`) ==============
 
 USER_AGENT = f"web-search-skill/{VERSION}"
 MAX_BODY = 8_000_000  # bytes of one answer after decompression; real ones stay under 1 MB
@@ -2691,7 +2691,7 @@ def json_answer(response: Response, provider: str, clean: bool = True) -> Fields
 # ===== end of shared block: http ==================================================================
 
 
-# ===== shared block: marked text (edit websearch/common.py, then run `make sync`) =================
+# ===== shared block: marked text (edit websearch/core/common.py, then run `make sync`) ============
 
 _HTML_MARK = r"(?i)</?(?:strong|b|em|i|u|mark|code|span|p|br)(?:\s[^<>]*)?/?>"
 _NO_CHARACTER = r"&#(?:\d{10,}|[xX][0-9a-fA-F]{10,});?"
@@ -2714,7 +2714,7 @@ def unescape(text: str) -> str:
 # ===== end of shared block: marked text ===========================================================
 
 
-# ===== shared block: page text (edit websearch/common.py, then run `make sync`) ===================
+# ===== shared block: page text (edit websearch/core/common.py, then run `make sync`) ==============
 
 
 def fence_untrusted(text: str) -> str:

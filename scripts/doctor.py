@@ -41,7 +41,8 @@ def refuse(message: str, hint: str, kind: str, code: int) -> None:
 sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))  # PYTHONSAFEPATH leaves it out
 
 try:
-    from websearch import command_line, doctor
+    from websearch.core import command_line
+    from websearch.setup import doctor
 except (ImportError, SyntaxError) as missing:
     if __name__ != "__main__":
         raise

@@ -1504,7 +1504,7 @@ def main(argv: list[str] | None = None) -> int:
 
 # ===== shared blocks ==============================================================================
 
-# ===== shared block: core (edit websearch/common.py, then run `make sync`) ========================
+# ===== shared block: core (edit websearch/core/common.py, then run `make sync`) ===================
 
 VERSION = "1.2.0"
 
@@ -1724,7 +1724,7 @@ def without_live_links(text: str) -> str:
 # ===== end of shared block: core ==================================================================
 
 
-# ===== shared block: parameters (edit websearch/common.py, then run `make sync`) ==================
+# ===== shared block: parameters (edit websearch/core/common.py, then run `make sync`) =============
 
 DEFAULT_TIMEOUT = 30.0  # seconds for a whole call, retries included
 LEAST_MAX_CHARS = 1_000  # that command line and HTTP take: less holds no answer
@@ -1945,7 +1945,7 @@ def nearest(name: str, known: Any, what: str) -> str:
 # ===== end of shared block: parameters ============================================================
 
 
-# ===== shared block: documents (edit websearch/common.py, then run `make sync`) ===================
+# ===== shared block: documents (edit websearch/core/common.py, then run `make sync`) ==============
 
 # Fields that are useless once cut: a shortened URL or key is a wrong one.
 _NEVER_CUT = frozenset(
@@ -2147,7 +2147,7 @@ def error_advice(document: Document) -> str:
 # ===== end of shared block: documents =============================================================
 
 
-# ===== shared block: command line (edit websearch/command_line.py, then run `make sync`) ==========
+# ===== shared block: command line (edit websearch/core/command_line.py, then run `make sync`) =====
 
 # Set by agents for the commands that they run, and by CI.
 AGENT_VARIABLES = ("CLAUDECODE", "CODEX_SANDBOX", "GEMINI_CLI", "OPENCODE", "CURSOR_AGENT", "CI")
@@ -2691,7 +2691,7 @@ def end_process(code: int) -> None:
 # ===== end of shared block: command line ==========================================================
 
 
-# ===== shared block: http (edit websearch/http_client.py, then run `make sync`) ===================
+# ===== shared block: http (edit websearch/core/http_client.py, then run `make sync`) ==============
 
 USER_AGENT = f"web-search-skill/{VERSION}"
 MAX_BODY = 8_000_000  # bytes of one answer after decompression; real ones stay under 1 MB
@@ -3147,7 +3147,7 @@ def json_answer(response: Response, provider: str, clean: bool = True) -> Fields
 # ===== end of shared block: http ==================================================================
 
 
-# ===== shared block: answers (edit websearch/common.py, then run `make sync`) =====================
+# ===== shared block: answers (edit websearch/core/common.py, then run `make sync`) ================
 
 
 def list_field(item: Any, name: str, kind: type = dict) -> list[Any]:
@@ -3159,7 +3159,7 @@ def list_field(item: Any, name: str, kind: type = dict) -> list[Any]:
 # ===== end of shared block: answers ===============================================================
 
 
-# ===== shared block: fallback (edit websearch/common.py, then run `make sync`) ====================
+# ===== shared block: fallback (edit websearch/core/common.py, then run `make sync`) ===============
 
 
 def may_fall_back(kind: str) -> bool:
@@ -3170,7 +3170,7 @@ def may_fall_back(kind: str) -> bool:
 # ===== end of shared block: fallback ==============================================================
 
 
-# ===== shared block: batch (edit websearch/batch.py, then run `make sync`) ========================
+# ===== shared block: batch (edit websearch/core/batch.py, then run `make sync`) ===================
 
 
 def read_queries(params: Fields, hint: str) -> Fields:

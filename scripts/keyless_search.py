@@ -25,9 +25,9 @@ import sys
 
 sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))  # PYTHONSAFEPATH leaves it out
 
-from websearch.command_line import end_process, run_command_line
-from websearch.engines.keyless import COMMANDS, RUN, to_markdown
-from websearch.terminal import to_terminal
+from websearch.core.command_line import end_process, run_command_line
+from websearch.core.terminal import to_terminal
+from websearch.search.keyless import COMMANDS, RUN, to_markdown
 
 
 def main(argv: list[str] | None = None) -> int:

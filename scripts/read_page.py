@@ -32,11 +32,11 @@ import sys
 
 sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))  # PYTHONSAFEPATH leaves it out
 
-from websearch import history
-from websearch.command_line import end_process, run_command_line
-from websearch.pages.bulk import COMMANDS, run_command
-from websearch.pages.pages_document import to_markdown
-from websearch.terminal import to_terminal
+from websearch.core.command_line import end_process, run_command_line
+from websearch.core.terminal import to_terminal
+from websearch.reading.pages_document import to_markdown
+from websearch.reading.read_list import COMMANDS, run_command
+from websearch.store import history
 
 
 def main(argv: list[str] | None = None) -> int:

@@ -925,7 +925,7 @@ def main(argv: list[str] | None = None) -> int:
 
 # ===== shared blocks ==============================================================================
 
-# ===== shared block: core (edit websearch/common.py, then run `make sync`) ========================
+# ===== shared block: core (edit websearch/core/common.py, then run `make sync`) ===================
 
 VERSION = "1.2.0"
 
@@ -1145,7 +1145,7 @@ def without_live_links(text: str) -> str:
 # ===== end of shared block: core ==================================================================
 
 
-# ===== shared block: parameters (edit websearch/common.py, then run `make sync`) ==================
+# ===== shared block: parameters (edit websearch/core/common.py, then run `make sync`) =============
 
 DEFAULT_TIMEOUT = 30.0  # seconds for a whole call, retries included
 LEAST_MAX_CHARS = 1_000  # that command line and HTTP take: less holds no answer
@@ -1366,7 +1366,7 @@ def nearest(name: str, known: Any, what: str) -> str:
 # ===== end of shared block: parameters ============================================================
 
 
-# ===== shared block: documents (edit websearch/common.py, then run `make sync`) ===================
+# ===== shared block: documents (edit websearch/core/common.py, then run `make sync`) ==============
 
 # Fields that are useless once cut: a shortened URL or key is a wrong one.
 _NEVER_CUT = frozenset(
@@ -1568,7 +1568,7 @@ def error_advice(document: Document) -> str:
 # ===== end of shared block: documents =============================================================
 
 
-# ===== shared block: command line (edit websearch/command_line.py, then run `make sync`) ==========
+# ===== shared block: command line (edit websearch/core/command_line.py, then run `make sync`) =====
 
 # Set by agents for the commands that they run, and by CI.
 AGENT_VARIABLES = ("CLAUDECODE", "CODEX_SANDBOX", "GEMINI_CLI", "OPENCODE", "CURSOR_AGENT", "CI")
@@ -2112,7 +2112,7 @@ def end_process(code: int) -> None:
 # ===== end of shared block: command line ==========================================================
 
 
-# ===== shared block: http (edit websearch/http_client.py, then run `make sync`) ===================
+# ===== shared block: http (edit websearch/core/http_client.py, then run `make sync`) ==============
 
 USER_AGENT = f"web-search-skill/{VERSION}"
 MAX_BODY = 8_000_000  # bytes of one answer after decompression; real ones stay under 1 MB
@@ -2568,7 +2568,7 @@ def json_answer(response: Response, provider: str, clean: bool = True) -> Fields
 # ===== end of shared block: http ==================================================================
 
 
-# ===== shared block: answers (edit websearch/common.py, then run `make sync`) =====================
+# ===== shared block: answers (edit websearch/core/common.py, then run `make sync`) ================
 
 
 def list_field(item: Any, name: str, kind: type = dict) -> list[Any]:
@@ -2580,7 +2580,7 @@ def list_field(item: Any, name: str, kind: type = dict) -> list[Any]:
 # ===== end of shared block: answers ===============================================================
 
 
-# ===== shared block: page text (edit websearch/common.py, then run `make sync`) ===================
+# ===== shared block: page text (edit websearch/core/common.py, then run `make sync`) ==============
 
 
 def fence_untrusted(text: str) -> str:
@@ -2592,7 +2592,7 @@ def fence_untrusted(text: str) -> str:
 # ===== end of shared block: page text =============================================================
 
 
-# ===== shared block: filters (edit websearch/engines/filters.py, then run `make sync`) ============
+# ===== shared block: filters (edit websearch/apis/filters.py, then run `make sync`) ============
 
 # What people and models write -> the codes of the standards.
 COUNTRY_SPELLINGS = {"uk": "gb"}
@@ -2652,7 +2652,7 @@ def google_period(since: str) -> str:
 # ===== end of shared block: filters ===============================================================
 
 
-# ===== shared block: batch (edit websearch/batch.py, then run `make sync`) ========================
+# ===== shared block: batch (edit websearch/core/batch.py, then run `make sync`) ===================
 
 
 def read_queries(params: Fields, hint: str) -> Fields:

@@ -38,8 +38,9 @@ import sys
 
 sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))  # PYTHONSAFEPATH leaves it out
 
-from websearch import command_line, front_door
+from websearch.core import command_line
 from websearch.search.commands import COMMANDS, RUN, to_markdown
+from websearch.setup import front_door
 
 
 def main(argv: list[str] | None = None) -> int:

@@ -19,8 +19,8 @@ from typing import Any
 
 from tests.support import SLACK, CannedServer, EnvironmentCase, load_script
 
-common = load_script("websearch.common")
-http_client = load_script("websearch.http_client")
+common = load_script("websearch.core.common")
+http_client = load_script("websearch.core.http_client")
 
 SPEC: dict[str, Any] = {
     "params": [

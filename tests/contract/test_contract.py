@@ -38,22 +38,18 @@ WITH_TABLES = (
     "brave_search",
     "gemini_search",
     "serper_search",
-    "websearch.engines.keyless",
-    "websearch.pages.bulk",
+    "websearch.search.keyless",
+    "websearch.reading.read_list",
     "websearch.search.commands",
     "websearch.servers.http_api",
 )
-COMMON: Any = load_script("websearch.common")
+COMMON: Any = load_script("websearch.core.common")
 ALL_SCRIPTS = sorted(path.name for path in SCRIPTS.glob("*.py"))
-# The rooms of the package, from the ground up: a module imports what stands below it, or beside it
-# in its own room. The single files stand on the ground, like common.
-FLOORS = [
-    "common", "calls", "durations", "words", "matching", "command_line", "terminal", "http_client",
-    "site_rules", "defaults", "batch", "escapes", "html_tree", "pdf", "store_file", "engines",
-    "passages", "pages", "full_text", "store", "quotations",
-    "ledger", "history", "search", "front_door", "completion", "skill_files", "key_file",
-    "doctor_machine", "doctor_live",
-    "doctor", "servers", "packing", "installation",
+# The rooms of the package, from the top down: a module imports what stands below its room, or
+# beside it. The single files stand on the ground, like core.
+ROOMS = [
+    "setup", "servers", "search", "quotations", "reading", "sites", "passages", "extraction", "pdf",
+    "fetching", "engines", "apis", "store", "core",
 ]  # fmt: skip
 HEAVY_MODULES = (
     "urllib.request", "http.client", "ssl", "sqlite3", "concurrent.futures", "threading", "typing",
@@ -62,7 +58,7 @@ HEAVY_MODULES = (
 
 
 def imported_names(path: Path) -> set[str]:
-    """Return what a file imports, wherever it does, with the module: websearch.common.quoted."""
+    """Return what a file imports, wherever it does, with the module: websearch.core.common.x."""
     names: set[str] = set()
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
@@ -125,14 +121,15 @@ class EveryScript(unittest.TestCase):
     def test_a_module_imports_only_what_stands_below_it_or_in_its_room(self) -> None:
         single_files = {name.removesuffix(".py") for name in STANDALONE}
         package = SCRIPTS / "websearch"
+        self.assertEqual(ROOMS, [room for room in ROOMS if (package / room).is_dir()])
         for path in sorted(package.rglob("*.py")):
-            room = path.relative_to(package).parts[0].removesuffix(".py")
-            if room == "__init__":
+            room, *rest = path.relative_to(package).parts
+            if not rest:
+                self.assertEqual(room, "__init__.py")
                 continue
-            below = {*FLOORS[: FLOORS.index(room) + 1]} if room != "common" else set()
-            rooms = imported_rooms(path)
             with self.subTest(str(path)):
-                self.assertLessEqual(rooms, below | single_files)
+                below = {*ROOMS[ROOMS.index(room) :]} | (set() if room == "core" else single_files)
+                self.assertLessEqual(imported_rooms(path), below)
 
     def test_a_command_is_thin(self) -> None:
         for name in set(ALL_SCRIPTS) - set(STANDALONE):
@@ -244,7 +241,7 @@ class AddressesOfResults(CannedCase):
 
     def test_of_every_engine(self) -> None:
         results = [{"title": "One", "url": address} for address in (*self.BAD, "https://e.org/")]
-        page = load_script("websearch.engines.messages").ResultPage(results=[*results, {}])
+        page = load_script("websearch.apis.messages").ResultPage(results=[*results, {}])
         self.assertEqual(page.results, results[-1:])
 
 
@@ -765,7 +762,9 @@ class Keys(FakeServerCase):
             "QUOTED": "x y",
             "EMPTY": "",
         }
-        self.assertEqual(load_script("websearch.http_client").secrets_in(self.secrets, 0), expected)
+        self.assertEqual(
+            load_script("websearch.core.http_client").secrets_in(self.secrets, 0), expected
+        )
 
     def test_a_missing_key_names_variable_and_file_before_any_request(self) -> None:
         run = run_script(self.script, "python", env=self.place)
@@ -834,13 +833,13 @@ class Addresses(FakeServerCase):
         proxy = {"https_proxy": f"http://user:{CANARY}@127.0.0.1:9"}
         runs = [
             (name, {variable: address})
-            for name, entry in load_script("websearch.engines").ENGINES.items()
+            for name, entry in load_script("websearch.apis.table").ENGINES.items()
             for variable in entry["address"][:1]
             for address in addresses
         ]
         runs += [
             (name, {**proxy, variable: "https://api.example.com"})
-            for name, entry in load_script("websearch.engines").ENGINES.items()
+            for name, entry in load_script("websearch.apis.table").ENGINES.items()
             for variable in entry["address"][:1]
         ]
         keys = {"BRAVE_SEARCH_API_KEY": "k1", "SERPER_API_KEY": "k2", "GEMINI_API_KEY": "k3"}

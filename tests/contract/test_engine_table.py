@@ -13,7 +13,7 @@ from typing import Any
 
 from tests.support import CANARY, ROOT, SCRIPTS, SmallWebCase, clean_environment, load_script
 
-engines: Any = load_script("websearch.engines")
+engines: Any = load_script("websearch.apis.table")
 KEY = "good-" + CANARY
 
 # A tiny engine: the API that Wikipedia has, at another address and under another name.
@@ -26,8 +26,8 @@ __all__ = ["first_request", "read_answer"]
 
 def first_request(params):
     """Return the GET of a search."""
-    from websearch.engines import engine_address
-    from websearch.engines.result_pages import get_request
+    from websearch.apis.table import engine_address
+    from websearch.apis.result_pages import get_request
 
     fields = {"action": "query", "list": "search", "srsearch": params["query"],
               "srlimit": str(params["count"]), "format": "json", "formatversion": "2",
@@ -52,9 +52,9 @@ ENTRY = """    "tiny": {
 # An engine with a key and a JSON body: the API that Serper has.
 KEYED_MODULE = '''"""An engine with a key, for a test."""
 
-from websearch.engines import engine_address, engine_key
-from websearch.engines.messages import EngineRequest, ResultPage
-from websearch.http_client import json_answer, status_error
+from websearch.apis.table import engine_address, engine_key
+from websearch.apis.messages import EngineRequest, ResultPage
+from websearch.core.http_client import json_answer, status_error
 
 
 def first_request(params):
@@ -94,7 +94,7 @@ class AnEngineMore(SmallWebCase):
         shutil.copy(ROOT / "SKILL.md", cls.scripts.parent)
         (cls.scripts / "websearch/engines/tiny.py").write_text(MODULE, encoding="utf-8")
         (cls.scripts / "websearch/engines/vault.py").write_text(KEYED_MODULE, encoding="utf-8")
-        table = cls.scripts / "websearch/engines/__init__.py"
+        table = cls.scripts / "websearch/apis/table.py"
         text = table.read_text(encoding="utf-8")
         table.write_text(text.replace("}  # fmt: skip\n", ENTRY, 1), encoding="utf-8")
 

@@ -20,7 +20,7 @@ import unittest
 import warnings
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from tests.pages import attack_pages
+from tests.extraction import attack_pages
 from tests.support import SCRIPTS, load_script
 
 if TYPE_CHECKING:
@@ -247,9 +247,10 @@ def grows(times: list[float]) -> bool:
 class Patterns(unittest.TestCase):
     def test_those_of_all_files_are_found(self) -> None:
         files = {use.origin.rpartition(":")[0] for use in all_uses()}
-        for file in ("brave_search.py", "websearch/html_tree.py", "websearch/pages/fetch.py",
-                     "websearch/pages/pdf.py", "websearch/pages/other_formats.py",
-                     "websearch/engines/google.py", "websearch/store.py"):  # fmt: skip
+        for file in ("brave_search.py", "websearch/core/html_tree.py",
+                     "websearch/fetching/fetch.py",
+                     "websearch/pdf/read_pdf.py", "websearch/extraction/other_formats.py",
+                     "websearch/engines/google.py", "websearch/store/page_store.py"):  # fmt: skip
             self.assertIn(file, files)
         self.assertGreater(len(all_uses()), 300)
         self.assertTrue(any(isinstance(use.pattern, bytes) for use in all_uses()))

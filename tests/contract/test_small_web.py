@@ -12,10 +12,10 @@ from tests.support import CANARY, ROOT, SmallWebCase, load_script, small_web_env
 from tests.tools.faults import EXPECTED
 
 brave: Any = load_script("brave_search")
-keyless: Any = load_script("websearch.engines.keyless")
-pacing: Any = load_script("websearch.engines.pacing")
+keyless: Any = load_script("websearch.search.keyless")
+pacing: Any = load_script("websearch.apis.pacing")
 wikipedia: Any = load_script("websearch.engines.wikipedia")
-read: Any = load_script("websearch.pages.read")
+read: Any = load_script("websearch.reading.read")
 serper: Any = load_script("serper_search")
 
 KEYLESS = ("duckduckgo", "google", "searxng", "wikipedia")

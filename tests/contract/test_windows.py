@@ -10,9 +10,9 @@ from unittest import mock
 
 from tests.support import load_script
 
-http_client: Any = load_script("websearch.http_client")
-local_files: Any = load_script("websearch.pages.local_files")
-store_file: Any = load_script("websearch.store_file")
+http_client: Any = load_script("websearch.core.http_client")
+local_files: Any = load_script("websearch.fetching.local_files")
+store_file: Any = load_script("websearch.store.database")
 HOME = r"C:\Users\Jürgen"
 
 

@@ -32,8 +32,8 @@ if __name__ == "__main__":  # run by its path: the packages beside it can be fou
 from tests.e2e.scenarios import show
 from tests.support import CANARY, SCRIPTS, load_script
 
-browser: Any = load_script("websearch.pages.browser")
-common: Any = load_script("websearch.common")
+browser: Any = load_script("websearch.fetching.browser")
+common: Any = load_script("websearch.core.common")
 INSTALL_TIMEOUT = 600.0  # seconds
 CALL_TIMEOUT = 60.0  # seconds; read_page itself ends at its own timeout
 LOST_SECONDS = 5.0  # in which the processes of a browser must have ended

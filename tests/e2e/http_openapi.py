@@ -40,7 +40,7 @@ from tests.support import (
     small_web_environment,
 )
 
-engines = load_script("websearch.engines")
+engines = load_script("websearch.apis.table")
 
 CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "web-search-dev"
 VENV = CACHE / "schemathesis"

@@ -35,14 +35,14 @@ from tests.support import (
     small_web_environment,
 )
 
-engines: Any = load_script("websearch.engines")
-keyless: Any = load_script("websearch.engines.keyless")
-engine_search: Any = load_script("websearch.engines.engine_search")
-messages: Any = load_script("websearch.engines.messages")
-pacing: Any = load_script("websearch.engines.pacing")
-open_sources: Any = load_script("websearch.engines.api_sources")
-common: Any = load_script("websearch.common")
-http_client: Any = load_script("websearch.http_client")
+engines: Any = load_script("websearch.apis.table")
+keyless: Any = load_script("websearch.search.keyless")
+engine_search: Any = load_script("websearch.search.engine_search")
+messages: Any = load_script("websearch.apis.messages")
+pacing: Any = load_script("websearch.apis.pacing")
+open_sources: Any = load_script("websearch.apis.api_sources")
+common: Any = load_script("websearch.core.common")
+http_client: Any = load_script("websearch.core.http_client")
 command = load_script("keyless_search")
 SCRIPT = "keyless_search.py"
 SOURCES = ("stackexchange", "hackernews", "github", "crossref", "arxiv")

@@ -22,8 +22,8 @@ from tests.support import (
     small_web_environment,
 )
 
-engines: Any = load_script("websearch.engines")
-pacing: Any = load_script("websearch.engines.pacing")
+engines: Any = load_script("websearch.apis.table")
+pacing: Any = load_script("websearch.apis.pacing")
 command = load_script("web_search")
 keyless = load_script("keyless_search")
 KEYS = {

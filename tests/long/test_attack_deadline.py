@@ -9,9 +9,9 @@ from __future__ import annotations
 import time
 import unittest
 
-from tests.pages.attack_pages import PAGE_BYTES, SEED, all_attacks, repeated, within_seconds
-from tests.pages.test_attack_guard import LATENESS, CannedPage, wait_for_readers
-from tests.pages.test_read_page_extract import ATTACKS
+from tests.extraction.attack_pages import PAGE_BYTES, SEED, all_attacks, repeated, within_seconds
+from tests.extraction.test_attack_guard import LATENESS, CannedPage, wait_for_readers
+from tests.extraction.test_read_page_extract import ATTACKS
 from tests.support import SLACK
 
 TIMEOUT = 1.0  # seconds for a call

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 import unittest
 
-from tests.pages.attack_pages import (
+from tests.extraction.attack_pages import (
     SEED,
     after_one,
     all_attacks,

@@ -57,19 +57,19 @@ MODULES = [
     for path in sorted(SCRIPTS.glob("*.py"))
     if hasattr(load_script(path.stem), "COMMANDS")
 ]
-common: Any = load_script("websearch.common")
-http_client: Any = load_script("websearch.http_client")
-command_line: Any = load_script("websearch.command_line")
-markdown: Any = load_script("websearch.pages.markdown")
+common: Any = load_script("websearch.core.common")
+http_client: Any = load_script("websearch.core.http_client")
+command_line: Any = load_script("websearch.core.command_line")
+markdown: Any = load_script("websearch.extraction.markdown")
 passages: Any = load_script("websearch.passages.excerpts")
-page_store: Any = load_script("websearch.store")
+page_store: Any = load_script("websearch.store.page_store")
 web_search: Any = load_script("web_search")
 # The thin commands, and the modules of the package that hold their functions.
 HOMES = {
     "web_search": ("websearch.search.commands",),
-    "keyless_search": ("websearch.engines.keyless",),
-    "read_page": ("websearch.pages.read",),
-    "doctor": ("websearch.doctor",),
+    "keyless_search": ("websearch.search.keyless",),
+    "read_page": ("websearch.reading.read",),
+    "doctor": ("websearch.setup.doctor",),
     "http_server": ("websearch.servers.http_api",),
     "mcp_server": ("websearch.servers.mcp_stdio",),
 }
@@ -83,7 +83,7 @@ SITES = (
     "https://news.ycombinator.com/item?id=40100201",
     "https://arxiv.org/abs/2401.00101",
 )
-KEYLESS = load_script("websearch.engines").keyless_engines()
+KEYLESS = load_script("websearch.apis.table").keyless_engines()
 
 TEXTS = [
     "", " ", "x", "京都 紅葉", "e\u0301", "\ud800", "\udcff", "\x00", "\x1b[31m", "\u202e",
@@ -422,7 +422,7 @@ class Answers(FuzzCase):
                 params["engine"] = source.choice(KEYLESS)
             elif module.__name__ == "web_search":
                 params |= {
-                    "engine": source.choice(list(load_script("websearch.engines").ENGINES)),
+                    "engine": source.choice(list(load_script("websearch.apis.table").ENGINES)),
                     "force": True,
                     "count": 2,
                 }

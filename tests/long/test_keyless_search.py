@@ -15,7 +15,7 @@ from typing import Any
 
 from tests.support import SCRIPTS, FakeServerCase, Run, clean_environment, load_script
 
-pacing: Any = load_script("websearch.engines.pacing")
+pacing: Any = load_script("websearch.apis.pacing")
 SCRIPT = "keyless_search.py"
 ENGINES = ["duckduckgo", "google", "searxng", "wikipedia"]
 SEED = 6_004
@@ -98,7 +98,7 @@ class ManyProcesses(FakeServerCase):
     def test_a_writer_killed_within_its_transaction_changes_nothing(self) -> None:
         code = (
             f"import os, sys; sys.path.insert(0, {str(SCRIPTS)!r}); "
-            "from websearch.engines import pacing\n"
+            "from websearch.apis.table import pacing\n"
             "def change(state):\n"
             "    state.note_block('a sign', 0)\n"
             "    os.kill(os.getpid(), 9)\n"

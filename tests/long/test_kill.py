@@ -296,7 +296,7 @@ class BatchesEnded(KillCase):
         # Lines longer than what a pipe takes in one piece (4,096 bytes) are cut by a signal.
         code = (
             "import sys; sys.path.insert(0, sys.argv[1])\n"
-            "from websearch import batch, command_line\n"
+            "from websearch.core import batch; from websearch.core import command_line\n"
             "def run(params, report, options):\n"
             "    writer = batch.LineWriter(options, 'input')\n"
             "    document = {'ok': True, 'text': 'x' * int(sys.argv[2])}\n"

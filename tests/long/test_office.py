@@ -12,11 +12,11 @@ import re
 import unittest
 from typing import Any
 
+from tests.extraction import test_office as files
 from tests.fake_server import office_builder as office
-from tests.pages import test_office as files
 from tests.support import load_script
 
-page_document: Any = load_script("websearch.pages.page_document")
+page_document: Any = load_script("websearch.reading.page_document")
 
 CASES = int(os.environ.get("OFFICE_FUZZ_CASES", "2000"))
 SEED = int(os.environ.get("OFFICE_FUZZ_SEED", "5"))

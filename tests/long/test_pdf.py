@@ -25,12 +25,12 @@ from tests.fake_server.pdf_builder import (
     encrypt_with_rc4,
     to_unicode,
 )
-from tests.pages.font_programs import cff_program, truetype_program
+from tests.pdf.font_programs import cff_program, truetype_program
 from tests.support import SCRIPTS, load_script
 
-pdf: Any = load_script("websearch.pages.pdf")
+pdf: Any = load_script("websearch.pdf.read_pdf")
 crypt: Any = load_script("websearch.pdf.crypt")
-common: Any = load_script("websearch.common")
+common: Any = load_script("websearch.core.common")
 
 CASES = 2_000
 SEED = int(os.environ.get("PDF_FUZZ_SEED", "5"))

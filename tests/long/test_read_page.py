@@ -8,11 +8,11 @@ import time
 import unittest
 from typing import Any
 
-from tests.pages.test_read_page_extract import ATTACKS, fuzz
+from tests.extraction.test_read_page_extract import ATTACKS, fuzz
 from tests.support import load_script
 
-fetch: Any = load_script("websearch.pages.fetch")
-markdown: Any = load_script("websearch.pages.markdown")
+fetch: Any = load_script("websearch.fetching.fetch")
+markdown: Any = load_script("websearch.extraction.markdown")
 BIG = 5_000_000  # characters, the cap of a page
 
 

@@ -18,7 +18,7 @@ from tests.support import SLACK, CannedCase, Run, call_main, load_script, run_sc
 
 draft: Any = load_script("websearch.quotations.draft")
 numbers: Any = load_script("websearch.quotations.numbers")
-matching: Any = load_script("websearch.matching")
+matching: Any = load_script("websearch.core.matching")
 web_search: Any = load_script("web_search")
 
 PAGE = """<html><head><title>The report of the committee on tides</title></head><body><article>

@@ -17,7 +17,7 @@ from tests.search.brief_support import HERON, NEWT, OTTER, QUESTIONS, SITES, Bri
 from tests.search.scripted_web import GOOD_KEY, story
 from tests.support import SmallWebCase, load_script
 
-common = load_script("websearch.common")
+common = load_script("websearch.core.common")
 rank = load_script("websearch.search.rank")
 plan = load_script("websearch.search.plan")
 answers = load_script("websearch.search.answers")

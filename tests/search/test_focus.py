@@ -15,8 +15,8 @@ from tests.support import CannedServer, SmallWebCase, load_script
 
 search: Any = load_script("websearch.search.commands")
 brief: Any = load_script("websearch.search.commands")
-engines: Any = load_script("websearch.engines")
-pacing: Any = load_script("websearch.engines.pacing")
+engines: Any = load_script("websearch.apis.table")
+pacing: Any = load_script("websearch.apis.pacing")
 tools: Any = load_script("websearch.servers.mcp_tools")
 QUESTION = "sourdough bread"
 SOURCES = {

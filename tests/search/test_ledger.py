@@ -15,9 +15,9 @@ from unittest import mock
 from tests.search.scripted_web import HANG_SECONDS, ScriptedWeb, story
 from tests.support import EnvironmentCase, Run, load_script, run_script
 
-ledger: Any = load_script("websearch.ledger")
+ledger: Any = load_script("websearch.apis.ledger")
 search = load_script("websearch.search.commands")
-store_module = load_script("websearch.store")
+store_module = load_script("websearch.store.page_store")
 tools = load_script("websearch.servers.mcp_tools")
 PROCESSES = 16
 QUESTION = "otter log"

@@ -30,10 +30,10 @@ from tests.support import (
 web_search = load_script("websearch.search.commands")
 command = load_script("web_search")
 answers = load_script("websearch.search.answers")
-durations = load_script("websearch.durations")
-engines = load_script("websearch.engines")
-common = load_script("websearch.common")
-pacing: Any = load_script("websearch.engines.pacing")
+durations = load_script("websearch.core.durations")
+engines = load_script("websearch.apis.table")
+common = load_script("websearch.core.common")
+pacing: Any = load_script("websearch.apis.pacing")
 QUESTION = "python asyncio"
 BRAVE = {"BRAVE_SEARCH_API_KEY": "good-" + CANARY}
 SERPER = {"SERPER_API_KEY": "good-" + CANARY}

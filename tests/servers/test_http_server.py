@@ -36,7 +36,7 @@ from tests.servers.http_support import (
 from tests.support import SLACK, EnvironmentCase, call_main, load_script, run_script
 
 command: Any = load_script("http_server")
-common: Any = load_script("websearch.common")
+common: Any = load_script("websearch.core.common")
 messages: Any = load_script("websearch.servers.http_messages")
 
 

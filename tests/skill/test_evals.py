@@ -218,7 +218,7 @@ class ErrorsReference(unittest.TestCase):
         statuses = load_script("websearch.servers.http_messages").STATUSES
         expected = {
             kind: (code, statuses.get(kind, 500))
-            for kind, code in load_script("websearch.common").EXIT_CODES.items()
+            for kind, code in load_script("websearch.core.common").EXIT_CODES.items()
         }
         self.assertEqual(kinds, expected)
 
@@ -229,7 +229,7 @@ class ErrorsReference(unittest.TestCase):
         self.assertTrue(errors)
         for error in errors:
             self.assertLessEqual({"ok", "error", "details"}, set(error))
-            self.assertIn(error["details"]["kind"], load_script("websearch.common").EXIT_CODES)
+            self.assertIn(error["details"]["kind"], load_script("websearch.core.common").EXIT_CODES)
             self.assertLessEqual({"retryable", "hint"}, set(error["details"]))
 
 
@@ -242,7 +242,7 @@ class EnginesReference(EnvironmentCase):
 
     def setUp(self) -> None:
         super().setUp()
-        table = load_script("websearch.engines").ENGINES
+        table = load_script("websearch.apis.table").ENGINES
         keys = [entry["keys"][0] for entry in table.values() if "keys" in entry]
         self.set_environment(
             **dict.fromkeys([*keys, "GEMINI_API_KEY"], "key"), SEARXNG_BASE_URL="http://localhost:1"
@@ -261,13 +261,13 @@ class EnginesReference(EnvironmentCase):
             document = load_script(f"{engine}_search").run_search(params)
         else:
             # As web_search.py asks: some engines need a key, which keyless_search.py does not take.
-            document = load_script("websearch.engines.asking").ask_engine(
+            document = load_script("websearch.search.asking").ask_engine(
                 engine, {"count": 5, **params}
             )
         return "yes" if document["ok"] else str(document["details"]["kind"])
 
     def test_it_has_every_engine(self) -> None:
-        self.assertEqual(list(self.rows), list(load_script("websearch.engines").ENGINES))
+        self.assertEqual(list(self.rows), list(load_script("websearch.apis.table").ENGINES))
 
     def test_filters(self) -> None:
         for engine, row in self.rows.items():
@@ -309,7 +309,7 @@ class EnginesReference(EnvironmentCase):
         places = {
             int(row["auto"]): engine for engine, row in self.rows.items() if row["auto"] != "no"
         }
-        order = load_script("websearch.engines").engine_order("auto")
+        order = load_script("websearch.apis.table").engine_order("auto")
         self.assertEqual([places[place] for place in sorted(places)], order)
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from tests.support import ROOT, load_script
 
-VERSION = load_script("websearch.common").VERSION
+VERSION = load_script("websearch.core.common").VERSION
 
 
 def read(path: str) -> Any:

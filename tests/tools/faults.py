@@ -288,7 +288,7 @@ NOT_TRIED = {
     "http_server",
     "doctor",
 }  # one is a way in; the other reports faults, as its tests show
-ENGINE_TABLE: dict[str, dict[str, Any]] = load_script("websearch.engines").ENGINES
+ENGINE_TABLE: dict[str, dict[str, Any]] = load_script("websearch.apis.table").ENGINES
 # The APIs with a script of their own: a key asks their doubles for a fault, elsewhere the query.
 KEYS = {name: entry["keys"][0] for name, entry in ENGINE_TABLE.items() if "function" in entry}
 KEYS |= {"gemini": "GEMINI_API_KEY"}

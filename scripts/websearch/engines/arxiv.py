@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 import time
 
-from websearch.common import SearchError, unescape
-from websearch.engines.api_sources import (
+from websearch.apis.api_sources import (
     FEWER_WORDS,
     api_request,
     bad_query,
@@ -18,15 +17,16 @@ from websearch.engines.api_sources import (
     source_result,
     utc_time,
 )
-from websearch.engines.messages import ResultPage
-from websearch.engines.result_pages import layout_error, wall_error
+from websearch.apis.messages import ResultPage
+from websearch.apis.result_pages import layout_error, wall_error
+from websearch.core.common import SearchError, unescape
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from websearch.engines.messages import EngineRequest
-    from websearch.http_client import Response
+    from websearch.apis.messages import EngineRequest
+    from websearch.core.http_client import Response
 
 NAME = "arxiv"
 _FIELD = r"-?(?:ti|au|abs|co|jr|cat|rn|all):\S+"  # a word that names a field of the API

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import time
 
-from websearch.common import list_field, object_field
-from websearch.engines.api_sources import (
+from websearch.apis.api_sources import (
     api_request,
     bad_query,
     good_answer,
@@ -18,16 +17,17 @@ from websearch.engines.api_sources import (
     too_fast,
     utc_time,
 )
-from websearch.engines.messages import ResultPage
-from websearch.engines.result_pages import within_limit
+from websearch.apis.messages import ResultPage
+from websearch.apis.result_pages import within_limit
+from websearch.core.common import list_field, object_field
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from websearch.common import SearchError
-    from websearch.engines.messages import EngineRequest
-    from websearch.http_client import Response
+    from websearch.apis.messages import EngineRequest
+    from websearch.core.common import SearchError
+    from websearch.core.http_client import Response
 
 NAME = "crossref"
 FIELDS = "DOI,URL,title,container-title,author,issued,abstract,type"

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import re
 
-from websearch.common import SearchError, drop_empty, quoted
-from websearch.engines import engine_address
-from websearch.engines.browser_headers import browser_headers, judge_result_page
-from websearch.engines.filters import country_code, language_code, query_with_sites
-from websearch.engines.messages import EngineRequest, ResultPage
-from websearch.engines.result_pages import (
+from websearch.apis.browser_headers import browser_headers, judge_result_page
+from websearch.apis.filters import country_code, language_code, query_with_sites
+from websearch.apis.messages import EngineRequest, ResultPage
+from websearch.apis.result_pages import (
     MAX_BYTES,
     absolute_url,
     has_class,
@@ -25,13 +23,15 @@ from websearch.engines.result_pages import (
     with_class,
     within_limit,
 )
+from websearch.apis.table import engine_address
+from websearch.core.common import SearchError, drop_empty, quoted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from websearch.html_tree import Node
-    from websearch.http_client import Response
+    from websearch.core.html_tree import Node
+    from websearch.core.http_client import Response
 
 NAME = "duckduckgo"
 PERIODS = {"day": "d", "week": "w", "month": "m", "year": "y"}

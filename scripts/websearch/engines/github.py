@@ -6,8 +6,7 @@ import os
 import re
 import time
 
-from websearch.common import TRUE_WORDS, SearchError, list_field, object_field, quoted
-from websearch.engines.api_sources import (
+from websearch.apis.api_sources import (
     FEWER_WORDS,
     api_request,
     bad_query,
@@ -22,17 +21,18 @@ from websearch.engines.api_sources import (
     too_fast,
     utc_time,
 )
-from websearch.engines.filters import site_filter
-from websearch.engines.messages import Quota, ResultPage
-from websearch.engines.result_pages import header_signal, within_limit
-from websearch.http_client import configured_key, json_object
+from websearch.apis.filters import site_filter
+from websearch.apis.messages import Quota, ResultPage
+from websearch.apis.result_pages import header_signal, within_limit
+from websearch.core.common import TRUE_WORDS, SearchError, list_field, object_field, quoted
+from websearch.core.http_client import configured_key, json_object
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from websearch.engines.messages import EngineRequest
-    from websearch.http_client import Response
+    from websearch.apis.messages import EngineRequest
+    from websearch.core.http_client import Response
 
 NAME = "github"
 TOKEN = "GITHUB_TOKEN"  # noqa: S105  the variable's name

@@ -7,12 +7,10 @@ from __future__ import annotations
 
 import re
 
-from websearch.common import drop_empty
-from websearch.engines import engine_address
-from websearch.engines.browser_headers import browser_headers, judge_result_page, locale_code
-from websearch.engines.filters import country_code, google_period, language_code, query_with_sites
-from websearch.engines.messages import ResultPage
-from websearch.engines.result_pages import (
+from websearch.apis.browser_headers import browser_headers, judge_result_page, locale_code
+from websearch.apis.filters import country_code, google_period, language_code, query_with_sites
+from websearch.apis.messages import ResultPage
+from websearch.apis.result_pages import (
     absolute_url,
     get_request,
     has_class,
@@ -26,14 +24,16 @@ from websearch.engines.result_pages import (
     with_class,
     within_limit,
 )
+from websearch.apis.table import engine_address
+from websearch.core.common import drop_empty
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from websearch.engines.messages import EngineRequest
-    from websearch.html_tree import Node
-    from websearch.http_client import Response
+    from websearch.apis.messages import EngineRequest
+    from websearch.core.html_tree import Node
+    from websearch.core.http_client import Response
 
 NAME = "google"
 PAGE_SIZE = 10  # results; Google has dropped larger pages (September 2025)

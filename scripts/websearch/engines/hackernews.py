@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import time
 
-from websearch.engines.api_sources import (
+from websearch.apis.api_sources import (
     FEWER_WORDS,
     api_request,
     counted,
@@ -17,14 +17,14 @@ from websearch.engines.api_sources import (
     source_result,
     text_of_html,
 )
-from websearch.engines.messages import ResultPage
+from websearch.apis.messages import ResultPage
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from websearch.engines.messages import EngineRequest
-    from websearch.http_client import Response
+    from websearch.apis.messages import EngineRequest
+    from websearch.core.http_client import Response
 
 NAME = "hackernews"
 ITEM = "https://news.ycombinator.com/item?id="

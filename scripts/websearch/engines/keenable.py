@@ -2,26 +2,20 @@
 
 from __future__ import annotations
 
-from websearch.common import drop_empty
-from websearch.engines import engine_address, engine_key
-from websearch.engines.api_sources import listed_items
-from websearch.engines.filters import query_with_sites
-from websearch.engines.messages import ResultPage
-from websearch.engines.result_pages import within_limit
-from websearch.engines.search_apis import (
-    PROGRAM,
-    api_answer,
-    api_page,
-    days_of,
-    json_post,
-)
+from websearch.apis.api_sources import listed_items
+from websearch.apis.filters import query_with_sites
+from websearch.apis.messages import ResultPage
+from websearch.apis.result_pages import within_limit
+from websearch.apis.search_apis import PROGRAM, api_answer, api_page, days_of, json_post
+from websearch.apis.table import engine_address, engine_key
+from websearch.core.common import drop_empty
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from websearch.engines.messages import EngineRequest
-    from websearch.http_client import Response
+    from websearch.apis.messages import EngineRequest
+    from websearch.core.http_client import Response
 
 NAME = "keenable"
 

@@ -5,27 +5,21 @@ Source of the parameters: https://docs.parallel.ai/api-reference/search
 
 from __future__ import annotations
 
-from websearch.common import drop_empty, list_field
-from websearch.engines import engine_address, engine_key, mcp_address
-from websearch.engines.api_sources import listed_items
-from websearch.engines.filters import country_code
-from websearch.engines.mcp_door import tool_request, tool_result
-from websearch.engines.messages import ResultPage
-from websearch.engines.result_pages import within_limit
-from websearch.engines.search_apis import (
-    api_answer,
-    api_page,
-    days_of,
-    hosts_of,
-    json_post,
-)
+from websearch.apis.api_sources import listed_items
+from websearch.apis.filters import country_code
+from websearch.apis.mcp_door import tool_request, tool_result
+from websearch.apis.messages import ResultPage
+from websearch.apis.result_pages import within_limit
+from websearch.apis.search_apis import api_answer, api_page, days_of, hosts_of, json_post
+from websearch.apis.table import engine_address, engine_key, mcp_address
+from websearch.core.common import drop_empty, list_field
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from websearch.engines.messages import EngineRequest
-    from websearch.http_client import Response
+    from websearch.apis.messages import EngineRequest
+    from websearch.core.http_client import Response
 
 NAME = "parallel"
 

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import re
 
-from websearch.common import SearchError, clean_text, drop_empty, dump_json, list_field, shorten
-from websearch.engines import engine_address
-from websearch.engines.browser_headers import accept_language, locale_code
-from websearch.engines.filters import query_with_sites
-from websearch.engines.messages import ResultPage
-from websearch.engines.result_pages import (
+from websearch.apis.browser_headers import accept_language, locale_code
+from websearch.apis.filters import query_with_sites
+from websearch.apis.messages import ResultPage
+from websearch.apis.result_pages import (
     api_result,
     api_text,
     api_texts,
@@ -26,15 +24,24 @@ from websearch.engines.result_pages import (
     with_class,
     within_limit,
 )
-from websearch.http_client import json_answer, status_error
+from websearch.apis.table import engine_address
+from websearch.core.common import (
+    SearchError,
+    clean_text,
+    drop_empty,
+    dump_json,
+    list_field,
+    shorten,
+)
+from websearch.core.http_client import json_answer, status_error
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from websearch.engines.messages import EngineRequest
-    from websearch.html_tree import Node
-    from websearch.http_client import Response
+    from websearch.apis.messages import EngineRequest
+    from websearch.core.html_tree import Node
+    from websearch.core.http_client import Response
 
 NAME = "searxng"
 FEWEST_RESULTS = 5  # a page with fewer is the last one

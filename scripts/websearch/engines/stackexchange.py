@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 import time
 
-from websearch.common import SearchError, list_field, object_field, quoted
-from websearch.engines.api_sources import (
+from websearch.apis.api_sources import (
     FEWER_WORDS,
     api_request,
     bad_query,
@@ -21,15 +20,16 @@ from websearch.engines.api_sources import (
     text_of_html,
     too_fast,
 )
-from websearch.engines.filters import site_filter
-from websearch.engines.messages import ApiValue, Quota, ResultPage
-from websearch.http_client import MAX_BODY, Response, json_object
+from websearch.apis.filters import site_filter
+from websearch.apis.messages import ApiValue, Quota, ResultPage
+from websearch.core.common import SearchError, list_field, object_field, quoted
+from websearch.core.http_client import MAX_BODY, Response, json_object
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from websearch.engines.messages import EngineRequest
+    from websearch.apis.messages import EngineRequest
 
 NAME = "stackexchange"
 DEFAULT_SITE = "stackoverflow"

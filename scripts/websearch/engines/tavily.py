@@ -5,13 +5,11 @@ Source of the parameters: https://docs.tavily.com/documentation/api-reference/en
 
 from __future__ import annotations
 
-from websearch.common import drop_empty, list_field, object_field
-from websearch.engines import engine_address, engine_key
-from websearch.engines.api_sources import listed_items
-from websearch.engines.filters import language_code
-from websearch.engines.messages import ResultPage
-from websearch.engines.result_pages import within_limit
-from websearch.engines.search_apis import (
+from websearch.apis.api_sources import listed_items
+from websearch.apis.filters import language_code
+from websearch.apis.messages import ResultPage
+from websearch.apis.result_pages import within_limit
+from websearch.apis.search_apis import (
     PROGRAM,
     api_answer,
     api_page,
@@ -20,15 +18,17 @@ from websearch.engines.search_apis import (
     json_post,
     used_up,
 )
-from websearch.http_client import json_object
+from websearch.apis.table import engine_address, engine_key
+from websearch.core.common import drop_empty, list_field, object_field
+from websearch.core.http_client import json_object
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from websearch.common import SearchError
-    from websearch.engines.messages import EngineRequest
-    from websearch.http_client import Response
+    from websearch.apis.messages import EngineRequest
+    from websearch.core.common import SearchError
+    from websearch.core.http_client import Response
 
 NAME = "tavily"
 SPENT = (402, 432, 433)  # 432: the plan or key, 433: what is paid as it goes

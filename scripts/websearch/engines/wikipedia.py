@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import re
 
-from websearch.common import SearchError, dump_json, list_field, object_field, shorten
-from websearch.engines import engine_address, has_other_address
-from websearch.engines.filters import language_code
-from websearch.engines.messages import ResultPage
-from websearch.engines.result_pages import (
+from websearch.apis.filters import language_code
+from websearch.apis.messages import ResultPage
+from websearch.apis.result_pages import (
     api_result,
     api_text,
     get_request,
@@ -16,14 +14,16 @@ from websearch.engines.result_pages import (
     wall_error,
     within_limit,
 )
-from websearch.http_client import identified_agent, json_answer, retry_after, status_error
+from websearch.apis.table import engine_address, has_other_address
+from websearch.core.common import SearchError, dump_json, list_field, object_field, shorten
+from websearch.core.http_client import identified_agent, json_answer, retry_after, status_error
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from websearch.engines.messages import EngineRequest
-    from websearch.http_client import Response
+    from websearch.apis.messages import EngineRequest
+    from websearch.core.http_client import Response
 
 NAME = "wikipedia"
 LICENSE = "CC BY-SA 4.0"  # of the articles; it asks to be named beside them

@@ -5,20 +5,20 @@ Source of the parameters: https://docs.you.com/api-reference/search
 
 from __future__ import annotations
 
-from websearch.common import SearchError, drop_empty, list_field, object_field, quoted
-from websearch.engines import engine_address, engine_key
-from websearch.engines.filters import country_code, language_code, query_with_sites
-from websearch.engines.messages import ResultPage
-from websearch.engines.result_pages import get_request, within_limit
-from websearch.engines.search_apis import api_answer, api_page, days_of, no_list, used_up
-from websearch.http_client import identified_agent, retry_after
+from websearch.apis.filters import country_code, language_code, query_with_sites
+from websearch.apis.messages import ResultPage
+from websearch.apis.result_pages import get_request, within_limit
+from websearch.apis.search_apis import api_answer, api_page, days_of, no_list, used_up
+from websearch.apis.table import engine_address, engine_key
+from websearch.core.common import SearchError, drop_empty, list_field, object_field, quoted
+from websearch.core.http_client import identified_agent, retry_after
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from websearch.engines.messages import EngineRequest
-    from websearch.http_client import Response
+    from websearch.apis.messages import EngineRequest
+    from websearch.core.http_client import Response
 
 NAME = "you"
 COUNTRIES = (

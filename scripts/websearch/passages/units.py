@@ -10,8 +10,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
-from websearch.html_tree import name_set
-from websearch.words import PHRASED, UNSPACED
+from websearch.core.html_tree import name_set
+from websearch.core.words import PHRASED, UNSPACED
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

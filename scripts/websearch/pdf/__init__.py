@@ -1,1 +1,4 @@
-"""The PDF format: objects, encryption, fonts, the text of a page."""
+"""A PDF file: objects, encryption, fonts, layout, tables; read_pdf.py is the way in.
+
+Knows no web. Reading and the benchmarks come in.
+"""

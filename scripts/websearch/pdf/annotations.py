@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from websearch.pdf.limits import MAX_DEPTH
+from websearch.core.limits import MAX_DEPTH
 from websearch.pdf.shown_text import Piece
 from websearch.pdf.syntax import Stream, decode_text
 

@@ -7,7 +7,7 @@ import functools
 import operator
 import re
 
-from websearch.pdf.limits import MAX_CMAP_BYTES, MAX_CMAP_ENTRIES, MAX_CODE_TEXT, Budget
+from websearch.core.limits import MAX_CMAP_BYTES, MAX_CMAP_ENTRIES, MAX_CODE_TEXT, Budget
 from websearch.pdf.syntax import parse_hex
 
 TYPE_CHECKING = False

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import re
 
+from websearch.core.limits import MAX_FORM_DEPTH, MAX_ITEMS, MAX_SHOWN, MAX_STATES
 from websearch.pdf.bidi import RIGHT_TO_LEFT
 from websearch.pdf.fonts import Font, make_font
 from websearch.pdf.layout import PageText
-from websearch.pdf.limits import MAX_FORM_DEPTH, MAX_ITEMS, MAX_SHOWN, MAX_STATES
 from websearch.pdf.operations import Operation, operations
 from websearch.pdf.shown_text import Frame, ShownText, State, multiply
 from websearch.pdf.syntax import Reference, Stream, decode_text

@@ -9,7 +9,7 @@ import functools
 import hashlib
 import struct
 
-from websearch.common import SearchError
+from websearch.core.common import SearchError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

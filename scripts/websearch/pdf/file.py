@@ -9,14 +9,14 @@ from __future__ import annotations
 import itertools
 import re
 
-from websearch.pdf.crypt import Decryptor
-from websearch.pdf.limits import (
+from websearch.core.limits import (
     MAX_CACHED_ITEMS,
     MAX_REFERENCES,
     MAX_SLOW_INPUT,
     MAX_TREE_NODES,
     Budget,
 )
+from websearch.pdf.crypt import Decryptor
 from websearch.pdf.stream_filters import apply_filters
 from websearch.pdf.syntax import SPACE, Reference, Stream, parse_value
 

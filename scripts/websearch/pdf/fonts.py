@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from websearch.core.limits import MAX_CMAP_ENTRIES
 from websearch.pdf.cids import collection_texts
 from websearch.pdf.cmaps import (
     CMap,
@@ -15,7 +16,6 @@ from websearch.pdf.cmaps import (
 )
 from websearch.pdf.encodings import encoding_table, glyph_text, standard_widths
 from websearch.pdf.fontfiles import FontProgram, read_font_program
-from websearch.pdf.limits import MAX_CMAP_ENTRIES
 from websearch.pdf.syntax import Stream, decode_text
 
 TYPE_CHECKING = False

@@ -10,14 +10,14 @@ from __future__ import annotations
 import itertools
 import re
 
-from websearch.pdf.bidi import WORD_GAP, plain_letters, reading_order
-from websearch.pdf.limits import (
+from websearch.core.limits import (
     MAX_LINE_GLYPHS,
     MAX_LINE_PIECES,
     MAX_PAGE_LINES,
     MAX_TEXT,
     OutOfBudgetError,
 )
+from websearch.pdf.bidi import WORD_GAP, plain_letters, reading_order
 from websearch.pdf.rulings import Path
 from websearch.pdf.tables import MAX_PIECES, find_tables
 

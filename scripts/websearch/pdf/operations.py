@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from websearch.pdf.limits import MAX_ITEMS
+from websearch.core.limits import MAX_ITEMS
 from websearch.pdf.syntax import (
     REGULAR,
     SPACE,
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterator
     from typing import Any
 
-    from websearch.pdf.limits import Budget
+    from websearch.core.limits import Budget
 
 CHECK_EVERY = 20_000  # bytes between two looks at the clock
 MAX_NUMBERS = 500  # bytes of the numbers before an operator

@@ -6,7 +6,7 @@ import itertools
 import re
 import zlib
 
-from websearch.pdf.limits import MAX_FILTERS, MAX_SLOW_INPUT, Budget
+from websearch.core.limits import MAX_FILTERS, MAX_SLOW_INPUT, Budget
 from websearch.pdf.syntax import parse_hex
 
 TYPE_CHECKING = False

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from websearch.pdf.limits import MAX_DEPTH, MAX_ITEMS, MAX_STRING
+from websearch.core.limits import MAX_DEPTH, MAX_ITEMS, MAX_STRING
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

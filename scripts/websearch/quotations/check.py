@@ -5,8 +5,8 @@ from __future__ import annotations
 import functools
 import time
 
-from websearch.command_line import read_argument
-from websearch.common import (
+from websearch.core.command_line import read_argument
+from websearch.core.common import (
     DryRun,
     SearchError,
     deadline_of,
@@ -26,7 +26,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from websearch.common import Document, ProgressCallback
+    from websearch.core.common import Document, ProgressCallback
 
 PAGE_TIMEOUT = 5.0  # seconds for one page, redirects included: nothing can stand for a source
 STORED_SECONDS = 86_400.0  # a page that was read within a day is not read again
@@ -169,9 +169,9 @@ def read_sources(
     """Return the pages of some addresses: from the store, else from the web, each once."""
     from contextlib import closing
 
-    from websearch.pages.page_document import result_or_error
-    from websearch.pages.read import MAX_URLS, run_read, target_of
-    from websearch.store import PageStore
+    from websearch.reading.page_document import result_or_error
+    from websearch.reading.read import MAX_URLS, run_read, target_of
+    from websearch.store.page_store import PageStore
 
     pages: dict[str, Document] = {}
     for url in urls:

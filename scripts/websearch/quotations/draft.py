@@ -11,7 +11,7 @@ from bisect import bisect_left, bisect_right
 from itertools import pairwise
 from typing import NamedTuple
 
-from websearch.words import UNSPACED
+from websearch.core.words import UNSPACED
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

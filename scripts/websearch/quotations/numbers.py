@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from decimal import Decimal, InvalidOperation
 
-from websearch.words import UNSPACED
+from websearch.core.words import UNSPACED
 
 _GROUPING = " \u00a0\u2009\u202f'’"
 _LETTER = rf"[^\W{UNSPACED}]"

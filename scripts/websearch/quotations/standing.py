@@ -1,6 +1,6 @@
 """Whether a quotation stands in a text, literally, and which words are nearest to it if not.
 
-Both are compared in the form of websearch.matching, in lower case and without marks of notes.
+Both are compared in the form of websearch.core.matching, in lower case and without marks of notes.
 """
 
 from __future__ import annotations
@@ -12,15 +12,15 @@ from difflib import SequenceMatcher
 from itertools import pairwise
 from typing import NamedTuple
 
-from websearch.common import shorten
-from websearch.matching import normal_text_with_map
-from websearch.words import UNSPACED
+from websearch.core.common import shorten
+from websearch.core.matching import normal_text_with_map
+from websearch.core.words import UNSPACED
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from websearch.common import Document
+    from websearch.core.common import Document
 
 NEAR = 0.6  # share of a quotation's words that stand in the text, in order, if it is altered
 SHORT_PART = 3  # words; a shorter part beside a gap stands near the other one

@@ -1,6 +1,4 @@
-"""Searching: plan -> ask -> rank -> read -> show, one pipeline for a search and for a brief.
+"""From questions to a document of sources: plan, ask, rank, read, show.
 
-commands.py holds the tables of the commands and their run_* functions; plan.py makes Questions of
-parameters, ask.py Answers of Questions, rank.py Sources of Answers; read.py reads their pages, and
-show.py makes the document.
+commands.py has the tables and run_* of web_search. Commands, servers and setup come in.
 """

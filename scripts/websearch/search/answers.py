@@ -6,8 +6,8 @@ import contextlib
 import time
 from dataclasses import dataclass, field
 
-from websearch.common import SearchError, clean_text, drop_empty, dump_json, may_fall_back
-from websearch.engines import ENGINES, is_storable, other_address
+from websearch.apis.table import ENGINES, is_storable, other_address
+from websearch.core.common import SearchError, clean_text, drop_empty, dump_json, may_fall_back
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from websearch.search.plan import Question
-    from websearch.store import PageStore
+    from websearch.store.page_store import PageStore
 
 FOCUS_HINT = "Without {focus}, the usual engine is asked."
 CLAIM_SECONDS = 5.0  # longer than engines take; a caller that was killed holds others up so long

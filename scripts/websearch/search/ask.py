@@ -4,22 +4,10 @@ from __future__ import annotations
 
 import time
 
-from websearch.calls import check_cancelled, in_context, waits
-from websearch.common import SearchError, internal_error, may_fall_back
-from websearch.engines import (
-    ENGINES,
-    costs_money,
-    engine_order,
-    is_storable,
-    stand_ins,
-)
-from websearch.engines.asking import (
-    ask_engine,
-    error_from_document,
-    results_of,
-    wait_for_turn,
-)
-from websearch.ledger import begin_request, budgets, end_request
+from websearch.apis.ledger import begin_request, budgets, end_request
+from websearch.apis.table import ENGINES, costs_money, engine_order, is_storable, stand_ins
+from websearch.core.calls import check_cancelled, in_context, waits
+from websearch.core.common import SearchError, internal_error, may_fall_back
 from websearch.search.answers import (
     Answer,
     answered,
@@ -30,13 +18,14 @@ from websearch.search.answers import (
     store_answer,
     take_stored,
 )
-from websearch.search.dates import is_in_period, utc_day
+from websearch.search.asking import ask_engine, error_from_document, results_of, wait_for_turn
+from websearch.search.result_dates import is_in_period, utc_day
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from websearch.common import ProgressCallback
+    from websearch.core.common import ProgressCallback
     from websearch.search.plan import Question
-    from websearch.store import PageStore
+    from websearch.store.page_store import PageStore
 
 FIRST_SHARE = 0.6  # of the time that is left: one engine's, if another one may follow
 MIN_TIMEOUT = 0.1  # seconds: the shortest timeout that the commands accept
@@ -120,7 +109,7 @@ def late_answer(question: Question, asked: str) -> Answer:
 
 def answer_question(question: Question, asked: str, store_path: str, deadline: float) -> Answer:
     """Return the answer of the first engine that gives one; never raises."""
-    from websearch.store import PageStore
+    from websearch.store.page_store import PageStore
 
     answer = Answer(question, asked)
     store = PageStore(store_path)
@@ -215,7 +204,7 @@ def fill_from_engine(answer: Answer, engine: str, store: PageStore, end: float) 
     After waiting for its turn a caller looks into the store once more, because another process may
     have asked the same meanwhile. end: on time.monotonic()'s clock.
     """
-    from websearch.store import utc_time
+    from websearch.store.page_store import utc_time
 
     question = answer.question
     check_cancelled()
@@ -245,7 +234,7 @@ def keep_to_filters(answer: Answer) -> None:
 
     Engines take filters for wishes. Raises SearchError (no_results) if nothing is left.
     """
-    from websearch.engines.result_pages import on_asked_sites, other_sites_warning
+    from websearch.apis.result_pages import on_asked_sites, other_sites_warning
 
     engine, filters = answer.engine, answer.question.filters_for(answer.engine)
     on_sites = on_asked_sites(engine, answer.results, filters)

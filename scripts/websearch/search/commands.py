@@ -6,9 +6,11 @@ import os
 import re
 import time
 
-from websearch import history
-from websearch.batch import batch_outcome, read_queries, refuse_input, run_with_input
-from websearch.common import (
+from websearch.apis.ledger import budgets, this_month
+from websearch.apis.site_rules import OWNER_HINT, left_out_warning, refusing_rule
+from websearch.apis.table import ENGINES, FILTER_PARAMS, FOCUSES, SPELLINGS, focus_sources
+from websearch.core.batch import batch_outcome, read_queries, refuse_input, run_with_input
+from websearch.core.common import (
     COMMON_PARAMS,
     DEFAULT_MAX_CHARS,
     DryRun,
@@ -19,16 +21,14 @@ from websearch.common import (
     quoted,
     run_operation,
 )
-from websearch.defaults import naming_defaults, with_defaults
-from websearch.engines import ENGINES, FILTER_PARAMS, FOCUSES, SPELLINGS, focus_sources
-from websearch.ledger import budgets, this_month
+from websearch.core.defaults import naming_defaults, with_defaults
 from websearch.quotations import check
 from websearch.search.answers import answered
 from websearch.search.ask import ask
-from websearch.search.dates import dates_of, utc_day
 from websearch.search.plan import MAX_QUESTIONS, MIN_QUESTIONS, plan, planned_document
 from websearch.search.rank import Source, rank
-from websearch.search.read import PageReader, best_sources, read
+from websearch.search.read_sources import PageReader, best_sources, read
+from websearch.search.result_dates import dates_of, utc_day
 from websearch.search.show import (
     Limits,
     failure,
@@ -38,16 +38,16 @@ from websearch.search.show import (
     show_search,
 )
 from websearch.search.show_markdown import as_results, consolidated_text, to_markdown
-from websearch.site_rules import OWNER_HINT, left_out_warning, refusing_rule
+from websearch.store import history
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-    from websearch.common import Document, ProgressCallback
+    from websearch.core.common import Document, ProgressCallback
     from websearch.search.answers import Answer
-    from websearch.store import PageStore
+    from websearch.store.page_store import PageStore
 
 __all__ = [
     "COMMANDS", "RUN", "as_results", "consolidated_text", "run_brief", "run_cache", "run_recall",
@@ -276,7 +276,7 @@ def answer_document(params: dict[str, Any], report: ProgressCallback) -> Documen
     """
     from contextlib import closing
 
-    from websearch.store import PageStore
+    from websearch.store.page_store import PageStore
 
     is_brief, reads_pages = "queries" in params, not params.get("no_pages")
     questions = plan(params)
@@ -343,7 +343,7 @@ def run_recall(params: dict[str, Any], report: ProgressCallback = None) -> Docum
     """
 
     def operation(params: dict[str, Any]) -> Document:
-        from websearch.store import PageStore, utc_time
+        from websearch.store.page_store import PageStore, utc_time
 
         deadline = deadline_of(params)
         store = PageStore()
@@ -411,7 +411,7 @@ def run_cache(params: dict[str, Any], report: ProgressCallback = None) -> Docume
     """
 
     def operation(params: dict[str, Any]) -> Document:
-        from websearch.store import PageStore
+        from websearch.store.page_store import PageStore
 
         query, clears = params.get("query", ""), params["action"] == "clear"
         if query and not clears:

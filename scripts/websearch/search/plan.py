@@ -4,10 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from websearch.common import DryRun, SearchError, drop_empty, quoted
-from websearch.defaults import WISHES, user_defaults
-from websearch.durations import seconds_of_duration
-from websearch.engines import (
+from websearch.apis.table import (
     FILTERS,
     chosen_engines,
     costs_money,
@@ -15,14 +12,17 @@ from websearch.engines import (
     filters_of,
     focused_filters,
 )
-from websearch.engines.asking import ask_engine, error_from_document
-from websearch.words import script_language
+from websearch.core.common import DryRun, SearchError, drop_empty, quoted
+from websearch.core.defaults import WISHES, user_defaults
+from websearch.core.durations import seconds_of_duration
+from websearch.core.words import script_language
+from websearch.search.asking import ask_engine, error_from_document
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from websearch.common import Document
+    from websearch.core.common import Document
 
 MIN_QUESTIONS, MAX_QUESTIONS = 2, 8  # of a brief
 RESULTS_OF_A_QUESTION = 10  # in a brief: one result page of every engine, which costs one request

@@ -46,7 +46,7 @@ def rank(answers: list[Answer]) -> list[Source]:
     counts once in each. Equal scores keep the order of the answers, so that one list stays as it
     is. The result is that of the best rank, with the fields that only others have (such as a date).
     """
-    from websearch.engines.result_pages import canonical_url  # 10 ms, for what has been found
+    from websearch.apis.result_pages import canonical_url  # 10 ms, for what has been found
 
     sources: dict[str, Source] = {}
     for answer in answered(answers):

@@ -6,8 +6,8 @@ import re
 import time
 from dataclasses import dataclass
 
-from websearch.common import SearchError, drop_empty, dump_json, one_line, shorten
-from websearch.ledger import budget_warnings
+from websearch.apis.ledger import budget_warnings
+from websearch.core.common import SearchError, drop_empty, dump_json, one_line, shorten
 from websearch.passages.excerpts import excerpt_text, excerpts_of, rank_pages
 from websearch.passages.selection import json_size
 from websearch.passages.units import PageText, without_title
@@ -18,20 +18,20 @@ from websearch.search.answers import (
     failure_of,
     total_billed,
 )
-from websearch.search.dates import utc_day, year_warning
-from websearch.search.read import best_sources
+from websearch.search.read_sources import best_sources
+from websearch.search.result_dates import utc_day, year_warning
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from websearch.common import Document
+    from websearch.core.common import Document
     from websearch.passages.ranking import Scores
     from websearch.passages.selection import Excerpt
     from websearch.search.answers import Answer
     from websearch.search.plan import Question
     from websearch.search.rank import Source
-    from websearch.store import PageStore
+    from websearch.store.page_store import PageStore
 
 # Of a result, in a brief. final_url: only if a redirect has led to another host.
 SOURCE_FIELDS = ("final_url", "date", "changed", "author", "license", "archived", "archived_url")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from websearch.common import (
+from websearch.core.common import (
     dump_json,
     fence_untrusted,
     frame_markdown,
@@ -12,8 +12,8 @@ from websearch.common import (
     plain_address,
     shorten,
 )
-from websearch.pages.sections import lower_headings
 from websearch.quotations import check
+from websearch.reading.sections import lower_headings
 from websearch.search.answers import spoken_questions
 from websearch.search.show import SNIPPET_CHARS
 
@@ -21,7 +21,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from websearch.common import Document
+    from websearch.core.common import Document
 
 
 def as_results(document: Document) -> list[dict[str, Any]]:

@@ -1,1 +1,4 @@
-"""The same as tools for MCP clients and as an HTTP API."""
+"""MCP, HTTP and the desk (the page for people): ways in beside the commands.
+
+Only the commands and setup come in.
+"""

@@ -12,23 +12,19 @@ import os
 import re
 import sys
 
-from websearch import common, history, http_client
-from websearch.common import SearchError, quoted, spell_hints
+from websearch.core import common, http_client
+from websearch.core.common import SearchError, quoted, spell_hints
 from websearch.servers.desk import answers as desk
-from websearch.servers.http_messages import (
-    HttpError,
-    check_token,
-    document_answer,
-    error_answer,
-)
+from websearch.servers.http_messages import HttpError, check_token, document_answer, error_answer
 from websearch.servers.openapi import openapi_document
+from websearch.store import history
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-    from websearch.common import Document, ProgressCallback
+    from websearch.core.common import Document, ProgressCallback
     from websearch.servers.http_connection import ApiServer
     from websearch.servers.http_messages import Answer, HttpRequest
 
@@ -76,7 +72,7 @@ ROUTES: dict[str, dict[str, dict[str, Any]]] = {
         "summary": "Answer several questions with one list of numbered sources",
     }},
     "/read": {"GET": {
-        "module": "websearch.pages.read", "command": "read", "names": {"urls": "url"},
+        "module": "websearch.reading.read", "command": "read", "names": {"urls": "url"},
         "summary": "Fetch web pages and return their content as Markdown",
     }},
     "/recall": {"GET": {

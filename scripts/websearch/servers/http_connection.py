@@ -19,8 +19,8 @@ import threading
 import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
-from websearch import command_line, common, http_client
-from websearch.calls import cancelled_if
+from websearch.core import command_line, common, http_client
+from websearch.core.calls import cancelled_if
 from websearch.servers.http_messages import (
     MAX_HEAD,
     MAX_TARGET,

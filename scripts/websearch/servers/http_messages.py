@@ -9,8 +9,8 @@ from __future__ import annotations
 import math
 import re
 
-from websearch import common
-from websearch.common import SearchError, object_field, quoted
+from websearch.core import common
+from websearch.core.common import SearchError, object_field, quoted
 from websearch.servers.mcp_protocol import MAX_MESSAGE
 
 TYPE_CHECKING = False
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from email.message import Message
     from typing import Any
 
-    from websearch.common import Document
+    from websearch.core.common import Document
 
     # JSON data, text (its type is in the headers), None, or the pieces of a body as they come.
     Content = Document | str | Iterator[bytes] | None

@@ -9,9 +9,9 @@ from __future__ import annotations
 import json
 import re
 
-from websearch import history
-from websearch.common import VERSION, dump_json, object_field, one_line
+from websearch.core.common import VERSION, dump_json, object_field, one_line
 from websearch.servers import mcp_tools
+from websearch.store import history
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

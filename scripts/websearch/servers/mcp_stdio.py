@@ -15,7 +15,7 @@ import signal
 import sys
 import time
 
-from websearch import calls, command_line, common, history
+from websearch.core import calls, command_line, common
 from websearch.servers import mcp_tools
 from websearch.servers.mcp_protocol import (
     INVALID_REQUEST,
@@ -29,6 +29,7 @@ from websearch.servers.mcp_protocol import (
     progress_message,
     read_request,
 )
+from websearch.store import history
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -12,8 +12,9 @@ import os
 import re
 import time
 
-from websearch import history
-from websearch.common import (
+from websearch.apis.site_rules import OWNER_HINT, left_out_warning, without_refused
+from websearch.apis.table import ENGINES
+from websearch.core.common import (
     DEFAULT_MAX_CHARS,
     TRUE_WORDS,
     SearchError,
@@ -32,10 +33,9 @@ from websearch.common import (
     spell_hints,
     spelled_name,
 )
-from websearch.engines import ENGINES
-from websearch.http_client import configured_key, warn_once
-from websearch.search.dates import utc_day
-from websearch.site_rules import OWNER_HINT, left_out_warning, without_refused
+from websearch.core.http_client import configured_key, warn_once
+from websearch.search.result_dates import utc_day
+from websearch.store import history
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from types import ModuleType
     from typing import Any
 
-    from websearch.common import Document, ProgressCallback
+    from websearch.core.common import Document, ProgressCallback
 
 # What a hint about a missing key adds for the user of an MCP client.
 CONFIGURATION_HINT = (
@@ -103,7 +103,7 @@ TOOLS: dict[str, dict[str, Any]] = {
     },
     "read_page": {
         "title": "Read web pages",
-        "module": "websearch.pages.read", "command": "read", "run": "run_read",
+        "module": "websearch.reading.read", "command": "read", "run": "run_read",
         "doing": "reading", "annotations": READS_THE_WEB,
         "description": "Read web pages whose URLs are known, as Markdown. Give query for the "
         "passages that answer it.",
@@ -457,8 +457,8 @@ def run_metered(
 
     The commands of web_search count their requests themselves. Raises SearchError.
     """
-    from websearch.ledger import begin_request, budget_warnings, end_request
-    from websearch.store import PageStore
+    from websearch.apis.ledger import begin_request, budget_warnings, end_request
+    from websearch.store.page_store import PageStore
 
     paid = [
         name

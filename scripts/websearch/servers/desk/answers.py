@@ -13,19 +13,19 @@ import re
 import time
 from urllib.parse import parse_qs, urlencode
 
-from websearch import history
-from websearch.calls import in_context
-from websearch.common import internal_error, spell_hints
-from websearch.engines import ENGINES, FOCUSES
+from websearch.apis.table import ENGINES, FOCUSES
+from websearch.core.calls import in_context
+from websearch.core.common import internal_error, spell_hints
 from websearch.servers.desk import views
 from websearch.servers.http_messages import COOKIE, HttpError, has_token, is_same
+from websearch.store import history
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator
     from typing import Any
 
-    from websearch.common import Document, ProgressCallback
+    from websearch.core.common import Document, ProgressCallback
     from websearch.servers.http_messages import Answer, HttpRequest
 
     Fields = dict[str, str]
@@ -159,7 +159,7 @@ def title_of(page: dict[str, Any], url: str) -> str:
 
 def read(fields: Fields, settings: Settings, report: ProgressCallback) -> Document:
     """Return the document of one page."""
-    from websearch.pages.read import run_read
+    from websearch.reading.read import run_read
 
     params = {"urls": [fields["url"]], "max_chars": PAGE_CHARS, "verbose": settings["verbose"]}
     offset = fields.get("offset", "")
@@ -190,7 +190,7 @@ def check(draft: str, settings: Settings, report: ProgressCallback) -> Document:
 def history_page(fields: Fields, settings: Settings) -> Iterator[str]:
     """Yield what was searched and read, and what pages hold the words of a query."""
     from websearch.search.commands import run_recall
-    from websearch.store import PageStore
+    from websearch.store.page_store import PageStore
 
     query = fields.get("q", "")
     yield views.head("/history", "History")
@@ -279,7 +279,7 @@ def form_token() -> str:
 
 def forget(request: HttpRequest, settings: Settings) -> Answer:
     """Forget an entry, a day, or everything; raises HttpError (400, 403)."""
-    from websearch.store import PageStore
+    from websearch.store.page_store import PageStore
 
     fields = fields_of(request)
     if not is_same(fields.get("token", ""), form_token()):

@@ -11,15 +11,15 @@ import html
 from string import Template
 from urllib.parse import urlencode
 
+from websearch.core.words import STOP_WORDS
 from websearch.servers.desk.markdown_html import Page, link, render
-from websearch.words import STOP_WORDS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from typing import Any
 
-    from websearch.common import Document
+    from websearch.core.common import Document
 
 LINKS = {
     "/": "Search", "/read": "Read", "/check": "Check", "/history": "History", "/state": "State",

@@ -1,0 +1,95 @@
+"""Calls that may be cancelled: work for a client that has gone stops.
+
+A server gives each call a function that tells whether it is cancelled. The threads of a call are
+started here, so that they know it, too; code that waits for long asks it now and then.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import contextvars
+import time
+
+from websearch.core.common import SearchError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import queue
+    import threading
+    from collections.abc import Callable, Iterator
+    from typing import Any
+
+LOOK_SECONDS = 0.2  # whoever waits looks this often whether the call was cancelled
+_IS_CANCELLED: contextvars.ContextVar[Callable[[], bool]] = contextvars.ContextVar(
+    "is_cancelled", default=lambda: False
+)
+
+
+@contextlib.contextmanager
+def cancelled_if(is_cancelled: Callable[[], bool]) -> Iterator[None]:
+    """Let the calls that the block makes be cancelled as soon as is_cancelled() is true."""
+    token = _IS_CANCELLED.set(is_cancelled)
+    try:
+        yield
+    finally:
+        _IS_CANCELLED.reset(token)
+
+
+def check_cancelled() -> None:
+    """Raise SearchError (interrupted) if the call that the running code works for is cancelled."""
+    if _IS_CANCELLED.get()():
+        message = "The call was cancelled: its client has gone, or the server stops."
+        raise SearchError("interrupted", message, "Ask again.")
+
+
+def waits(deadline: float) -> Iterator[float]:
+    """Yield how many seconds to wait next, until the deadline; raises as check_cancelled does.
+
+    deadline: on time.monotonic()'s clock. At least one wait comes, of 0 seconds if it has passed.
+    """
+    left = deadline - time.monotonic()
+    while True:
+        check_cancelled()
+        yield max(0.0, min(left, LOOK_SECONDS))
+        left = deadline - time.monotonic()
+        if left <= 0:
+            return
+
+
+def wait_for(event: threading.Event, seconds: float) -> bool:
+    """Wait as threading.Event.wait does; raises as check_cancelled does."""
+    return any(event.wait(pause) for pause in waits(time.monotonic() + seconds))
+
+
+def take(items: queue.Queue[Any], deadline: float) -> Any:
+    """Return a queue's next item; raises queue.Empty at the deadline, and as check_cancelled."""
+    import queue
+
+    for pause in waits(deadline):
+        with contextlib.suppress(queue.Empty):
+            return items.get(timeout=pause)
+    raise queue.Empty
+
+
+def put(item: Any, items: queue.Queue[Any], deadline: float) -> None:
+    """Put an item into a queue; raises queue.Full at the deadline, and as check_cancelled."""
+    import queue
+
+    for pause in waits(deadline):
+        with contextlib.suppress(queue.Full):
+            return items.put(item, timeout=pause)
+    raise queue.Full
+
+
+def in_context(work: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function that does the work in another thread, as a part of the running call."""
+    context = contextvars.copy_context()
+    return lambda *arguments: context.run(work, *arguments)
+
+
+def start_thread(work: Callable[..., None], *arguments: Any) -> None:
+    """Start a thread for the running call that does not keep the process alive."""
+    import threading
+
+    target, name = in_context(work), work.__name__
+    threading.Thread(target=target, args=arguments, name=name, daemon=True).start()

@@ -1,0 +1,52 @@
+"""Bot walls: answers that are no page, by the signs of those who make them."""
+
+from __future__ import annotations
+
+import re
+
+from websearch.core.common import SearchError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from websearch.core.http_client import Response
+
+MAX_WALL_HTML = 200_000  # characters of a page that are searched for the signs of a wall
+MAX_WALL_HEADERS = 20_000  # characters of its headers that are searched for them
+SAID = "a robot check"  # the name of walls that are known by their words alone
+# The signs of bot walls: (name, pattern in the body or headers).
+WALLS = (
+    ("Cloudflare", r"cf-mitigated: challenge|/cdn-cgi/challenge-platform/|cf-browser-verification"),
+    ("Cloudflare", r"(?i)<title>(?:just a moment|attention required! \| cloudflare)"),
+    ("DataDome", r"captcha-delivery\.com"),
+    ("PerimeterX", r"(?i)px-captcha|_pxCaptcha|perimeterx"),
+    ("Imperva", r"_Incapsula_Resource|Incapsula incident"),
+    ("Akamai", r"errors\.edgesuite\.net|akam-logo|_sec/cp_challenge"),
+    ("AWS WAF", r"x-amzn-waf-action: |awsWafCookieDomainList|\.awswaf\.com"),
+    ("Anubis", r"/\.within\.website/"),
+    ("DDoS-Guard", r"(?i)ddos-guard"),
+    ("Sucuri", r"sucuri\.net/privacy|sucuri_cloudproxy_js"),
+    ("a captcha", r"(?i)class=[\"'](?:g-recaptcha|h-captcha|cf-turnstile)|<altcha-widget|geetest"),
+    ("a captcha", r"(?i)smartcaptcha|/showcaptcha|/checkcaptcha|id=[\"']captcha|kpsdk"),
+    (
+        SAID,
+        r"(?i)unusual traffic|verify(?:ing)? (?:that )?you are (?:a )?human|are you a robot",
+    ),
+    (
+        SAID,
+        r"(?i)verifying your (?:request|browser)|checking your browser|anomaly-modal",
+    ),
+)
+
+
+def find_wall(response: Response, html: str) -> str:
+    """Return the name of the bot wall that an answer without content is, or ""."""
+    headers = "\n".join(f"{name}: {value}" for name, value in response.headers.items())
+    searched = f"{headers[:MAX_WALL_HEADERS]}\n{html[:MAX_WALL_HTML]}"
+    return next((name for name, sign in WALLS if re.search(sign, searched)), "")
+
+
+def wall_error(host: str, wall: str, status: int) -> SearchError:
+    """Return the error for a page behind a bot wall."""
+    message = f"{host} shows {wall} instead of the page: it does not serve programs."
+    hint = "Use another source, or open the page in a browser."
+    return SearchError("blocked", message, hint, status=status)

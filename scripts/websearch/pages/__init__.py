@@ -1,1 +1,0 @@
-"""From the address of a page to its text."""

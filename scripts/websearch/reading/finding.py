@@ -1,0 +1,147 @@
+"""Find texts in a page: how they are set makes no difference. The nearest passage if one is absent.
+
+Offsets count characters of the whole text, as the parameter offset does.
+"""
+
+from __future__ import annotations
+
+import bisect
+import functools
+import re
+
+from websearch.core.common import drop_empty, one_line, shorten
+from websearch.core.matching import normal_text_with_map
+from websearch.core.words import STOP_WORDS, UNSPACED
+from websearch.passages.units import ITEM, PageText
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from websearch.core.common import Document
+    from websearch.passages.units import Piece
+
+MAX_TEXTS = 20  # of one call
+MAX_PLACES = 20  # of a text that is looked for alone; the number of all is told
+AROUND = 200  # characters on each side of a match in a sentence or row that is too long
+MAX_SHOWN = 700  # characters of a sentence or row
+PATH_CHARS = 170  # of the headings above a match
+COMMON_WORD = 0.1  # what a common word counts where a nearest passage is looked for
+MAX_WANTED = 500  # characters of a text that is compared with the nearest passage
+_WORD = rf"[{UNSPACED}]|[^\W_{UNSPACED}]+(?:[.,:/'-][^\W_{UNSPACED}]+)*|[%‰°$€£¥]"
+
+
+class PageFinder:
+    """Finds texts in the Markdown of one page."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    @functools.cached_property
+    def page(self) -> PageText:
+        """The sentences, rows and headings of the page."""
+        return PageText(self.text)
+
+    @functools.cached_property
+    def starts(self) -> list[int]:
+        """Where the pieces of the page begin."""
+        return [piece.start for piece in self.page.pieces]
+
+    @functools.cached_property
+    def normal(self) -> Any:
+        """The text as it is compared, with the way back: see matching.py."""
+        return normal_text_with_map(self.text)
+
+    def find(self, wanted: str, most: int) -> Document:
+        """Return {find, places_in_all, places: [{offset, heading?, text}]}, up to most places.
+
+        A sentence that holds several matches comes once. Without a match there is the nearest
+        passage: {find, places_in_all: 0, nearest: {offset, heading?, text, differs?}}.
+        """
+        matches = self.matches(wanted)
+        places: list[Document] = []
+        shown_until = 0
+        for start, end in matches:
+            if len(places) >= most:
+                break
+            if start >= shown_until:
+                place, shown_until = self.place(start, end)
+                places.append(place)
+        result: Document = {"find": wanted, "places_in_all": len(matches)}
+        return {**result, **({"places": places} if places else self.nearest(wanted))}
+
+    def matches(self, wanted: str) -> list[tuple[int, int]]:
+        """Return where a text stands: as it is written, else as it is compared.
+
+        Signs of code are lost where texts are compared. Upper and lower case are the same.
+        """
+        pattern = re.escape(wanted)
+        literal = [found.span() for found in re.finditer(pattern, self.text, re.IGNORECASE)]
+        compared = normal_text_with_map(wanted)[0].strip()
+        if literal or not compared:
+            return literal
+        normal, offsets = self.normal
+        found = re.finditer(re.escape(compared), normal, re.IGNORECASE)
+        return [(offsets[one.start()], offsets[one.end() - 1] + 1) for one in found]
+
+    def place(self, start: int, end: int) -> tuple[Document, int]:
+        """Return a match with its headings and its sentence, or its row with the table's head.
+
+        Beside it: up to where the text is shown.
+        """
+        first = self.page.pieces[max(0, bisect.bisect_right(self.starts, start) - 1)]
+        last = self.page.pieces[max(0, bisect.bisect_left(self.starts, end) - 1)]
+        from_, to, head = first.start, max(end, last.end), ""
+        if to - from_ > MAX_SHOWN or end > len(self.page.text):
+            from_, to = max(0, start - AROUND), min(len(self.text), end + AROUND)
+        elif first.kind == "row" and first.frames:
+            head = self.page.of(first.frames[0])
+        before = "…" if from_ > first.start else ""
+        after = "…" if to < last.end else ""
+        text = f"{before}{self.text[from_:to].strip()}{after}"
+        if head and len(head) <= MAX_SHOWN:
+            text = f"{head}\n{text}"
+        path = " > ".join(lead.words for lead in first.leads if lead.level < ITEM)
+        heading = one_line(path, PATH_CHARS)
+        return {"offset": start, **drop_empty({"heading": heading}), "text": text}, to
+
+    def nearest(self, wanted: str) -> Document:
+        """Return {nearest: the passage with most of a text's words}, {} if it has none of them."""
+        words = {word.lower() for word in words_of(wanted[:MAX_WANTED])}
+        weights = {word: COMMON_WORD if word in STOP_WORDS else 1.0 for word in words}
+
+        def score(unit: Piece) -> float:
+            own = set(re.findall(_WORD, self.page.of(unit).lower()))
+            return sum(weights[word] for word in own & words)
+
+        unit = max(self.page.units, key=score, default=None)
+        if not unit or score(unit) < 1:
+            return {}
+        passage, _ = self.place(unit.start, unit.end)
+        differs = differences(wanted[:MAX_WANTED], self.page.of(unit)[:MAX_SHOWN])
+        return {"nearest": {**passage, **drop_empty({"differs": differs})}}
+
+
+def differences(wanted: str, passage: str) -> str:
+    """Return what a passage says in another way than a text, in words: 'no "x"; "y", not "z"'."""
+    from difflib import SequenceMatcher
+
+    ours, theirs = (words_of(text) for text in (wanted, passage))
+    lower_ours, lower_theirs = ([word.lower() for word in words] for words in (ours, theirs))
+    steps = SequenceMatcher(None, lower_ours, lower_theirs, autojunk=False).get_opcodes()
+    parts = []
+    for number, (kind, start, end, first, last) in enumerate(steps):
+        text, other = " ".join(ours[start:end]), " ".join(theirs[first:last])
+        is_outside = number in (0, len(steps) - 1)  # what the passage says before and after
+        if kind == "delete" or (kind == "replace" and is_outside):
+            parts.append(f'no "{text}"')
+        elif kind == "replace":
+            parts.append(f'"{other}", not "{text}"')
+        elif kind == "insert" and not is_outside:
+            parts.append(f'also "{other}"')
+    return shorten("; ".join(parts), MAX_WANTED)
+
+
+def words_of(text: str) -> list[str]:
+    """Return the words and signs of a text that are compared."""
+    return re.findall(_WORD, normal_text_with_map(text)[0])

@@ -1,0 +1,284 @@
+"""Markdown that sites serve for programs: the source of a page (its twin), and llms.txt.
+
+llms.txt: https://llmstxt.org (version 2 of 2026-08): a list of a documentation's pages, and with
+llms-full.txt their whole text. Many sites answer with HTML or an error page where they have none.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+
+from websearch.core.common import SearchError
+from websearch.extraction.foreign_text import outside_code
+from websearch.fetching.fetch import fetch_page, host_and_port, normal_url
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from websearch.core.common import Document
+    from websearch.extraction.page_tree import Page
+    from websearch.fetching.fetch import Fetched, RobotsCache, SharedAnswers
+
+MARKDOWN_TYPES = ("text/markdown", "text/x-markdown", "application/markdown")
+# Generators that serve the source of a page at the same address with .md, by their meta element.
+GENERATORS = ("mintlify", "gitbook", "fern", "rspress", "fumadocs")
+LEAST_SHARE = 0.8  # of the words of the page, that its twin must hold
+MAX_COMPARED = 200_000  # characters of a page that are compared with its twin
+MAX_LEVELS = 6  # of folders in which an llms.txt is looked for, from the page's own upwards
+LLMS_FILES = {"index": "llms.txt", "full": "llms-full.txt"}
+_DOCUMENTATION = (
+    r"(?:docs?|developers?|api|learn|help|support|manual|guides?)\.|[^/]*\.readthedocs\.io/|"
+    r"[^/]*/(?:[^?#]{0,200}/)?(?:docs?|documentation|reference|manual|guides?|api)(?:/|$)"
+)
+_FRONT_MATTER = r"\A---[ \t]*\n((?:[^\n]{0,2000}\n){0,60}?)---[ \t]*(?:\n|\Z)"
+_FIELD = r"(?m)^(title|updated|last_?updated|last_modified)[ \t]{0,9}:[ \t]{0,9}([^\n]{1,300})$"
+# A component of MDX; in a span of code it is none.
+_COMPONENT = r"`[^`\n]{1,500}`|</?[A-Z][A-Za-z0-9.]{0,60}(?:\s[^<>]{0,2000})?/?>"
+_FENCE_OPTIONS = r"(?m)^( {0,3}(?:`{3,50}|~{3,50})[\w+#.-]{0,40})[ \t]([^`\n]{0,600})$"
+_LINK_TARGET = r"\]\(([^()\s<>]{1,2000})"
+MAX_GROWTH = 5_000_000  # characters; a million short links below a long address would grow to 8 GB
+MAX_LISTED = 1_000  # links of an llms.txt that are compared with an address
+
+
+# ===== what Markdown of a site says ===============================================================
+
+
+def is_markdown(content_type: str, url: str) -> bool:
+    """Return whether an answer that is no HTML is Markdown, by its type or its address."""
+    media = content_type.partition(";")[0].strip().lower()
+    path = url.partition("?")[0].lower()
+    is_named = path.endswith((".md", ".mdx", *LLMS_FILES.values()))
+    return media in MARKDOWN_TYPES or (media == "text/plain" and is_named)
+
+
+def read_markdown(source: str, url: str, keep_links: bool) -> Document:
+    """Return what the Markdown source of a page says: text, title, updated, source.
+
+    Front matter, MDX components and instructions to programs are left out; what stands inside and
+    in the titles of components stays. url: what links are relative to.
+    """
+    text = source.replace("\r\n", "\n").replace("\r", "\n").strip("\ufeff \n")
+    front = re.match(_FRONT_MATTER, text)
+    fields = {}
+    if front:
+        fields = {name.lower(): value.strip(" '\"") for name, value in re.findall(_FIELD, front[1])}
+        text = text[front.end() :]
+    text = without_instructions(text)
+    text = re.sub(_FENCE_OPTIONS, lambda fence: fence[1] if "={" in fence[2] else fence[0], text)
+    text = outside_code(text, without_components)
+    if keep_links:
+        text = absolute_links(text, url)
+    heading = re.search(r"(?m)^#[ \t]{1,9}([^\n]{1,1000})", text)
+    updated = next((value for name, value in fields.items() if name != "title"), "")
+    return {
+        "text": text.strip(),
+        "title": fields.get("title") or (heading[1].strip() if heading else ""),
+        "updated": updated if re.match(r"\d{4}-\d\d-\d\d", updated) else "",
+        "source": "markdown",
+        "is_foreign": True,
+    }
+
+
+def without_instructions(text: str) -> str:
+    """Return Markdown without what it says to programs about the site: index and instructions."""
+    lines = text.split("\n")
+    start = next(
+        (index for index, line in enumerate(lines) if not line.startswith(">")), len(lines)
+    )
+    if "llms.txt" in "\n".join(lines[:start]):
+        lines = lines[start:]
+    shown: list[str] = []
+    is_for_agents = False
+    for line in lines:
+        if line.startswith(("# ", "## ")):
+            is_for_agents = line.strip() == "## Agent Instructions"
+        if not is_for_agents and not line.lstrip("> ").startswith("Are you an LLM?"):
+            shown.append(line)
+    return "\n".join(shown)
+
+
+def without_components(text: str) -> str:
+    """Return Markdown without the components of MDX; the title of one becomes bold text."""
+
+    def title_of(match: re.Match[str]) -> str:
+        if match[0].startswith("`"):
+            return match[0]
+        title = re.search(r"\stitle=[\"']([^\"'<>]{1,300})[\"']", match[0])
+        return f"**{title[1]}**\n" if title else ""
+
+    text = re.sub(r"(?m)^import [^\n]{1,300} from [\"'][^\"'\n]{1,300}[\"'];?$", "", text)
+    return re.sub(_COMPONENT, title_of, text) if "<" in text else text
+
+
+def absolute_links(text: str, url: str) -> str:
+    """Return Markdown whose links and images lead where they lead from a page's address.
+
+    After MAX_GROWTH further characters, links stay as they are.
+    """
+    from urllib.parse import urljoin
+
+    room = MAX_GROWTH
+
+    def absolute(match: re.Match[str]) -> str:
+        nonlocal room
+        try:
+            link = f"]({urljoin(url, match[1])}" if room > 0 else match[0]
+        except ValueError:
+            link = match[0]
+        room -= len(link) - len(match[0])
+        return link
+
+    return outside_code(text, lambda part: re.sub(_LINK_TARGET, absolute, part))
+
+
+# ===== the twin of a page =========================================================================
+
+
+def twin_address(page: Page, fetched: Fetched) -> str:
+    """Return the address of a page's Markdown source, if the page or its server names one; or "".
+
+    The header Link and the element link name it; generators are known to have one. An address
+    that ends in llms.txt is an index: some servers name it on each page.
+    """
+    named = link_header(fetched.response.headers.get("link", ""))
+    generator = ""
+    for node in page.nodes:
+        get = node.attributes.get
+        if node.tag == "link" and "alternate" in get("rel", "").lower().split():
+            if get("type", "").lower() == "text/markdown":
+                named = named or get("href", "")
+        elif node.tag == "meta" and get("name", "").lower() == "generator":
+            generator = get("content", "").lower()
+        elif node.tag == "body":
+            break
+    if not named and generator.startswith(GENERATORS):
+        named = markdown_address(fetched.url)
+    address = joined_address(fetched.url, named)
+    is_index = address.endswith(("llms.txt", "llms-full.txt"))
+    same_host = host_and_port(address) == host_and_port(fetched.url) if address else False
+    return address if same_host and not is_index and address != fetched.url else ""
+
+
+def link_header(value: str) -> str:
+    """Return the address that a header Link (RFC 8288) names as the page's Markdown; or ""."""
+    for match in re.finditer(r"<([^<>\s]{1,2000})>([^<>]{0,2000})", value[:8_000]):
+        relation = re.search(r"(?i);\s{0,9}rel=\"?([^\";,]{1,200})", match[2])
+        if relation and "alternate" in relation[1].lower().split() and "text/markdown" in match[2]:
+            return match[1]
+    return ""
+
+
+def markdown_address(url: str) -> str:
+    """Return the address of a page with .md; "" if its path ends in another extension."""
+    address, question, query = url.partition("?")
+    path = address.rstrip("/")
+    if path.count("/") < 3:
+        path += "/index"
+    extension = re.search(r"\.\w{1,5}$", path.rpartition("/")[2])
+    if extension and extension[0] not in (".html", ".htm"):
+        return ""
+    return f"{path}.md{question}{query}"
+
+
+def joined_address(base: str, target: str) -> str:
+    """Return the address that a link leads to, in its normal form; "" if it leads nowhere."""
+    from urllib.parse import urljoin
+
+    try:
+        return normal_url(urljoin(base, target)) if target else ""
+    except (ValueError, SearchError):
+        return ""
+
+
+def is_twin(page: Document, twin: Document, fetched: Fetched) -> bool:
+    """Return whether Markdown is the source of a page: its title, and most of its words.
+
+    fetched: the answer that twin was made of. Sites send HTML, a login page, the start page or a
+    page that says "not found" where they have no source of a page.
+    """
+    if not twin["ok"] or twin.get("source") != "markdown" or twin.get("cut"):
+        return False
+    if "x-sentry-docs-not-found" in fetched.response.headers:
+        return False
+    if host_and_port(fetched.url) != host_and_port(page["final_url"]):  # after a redirect
+        return False
+    if "gent Instructions" in page["text"]:  # which read_markdown leaves out of the source
+        return False
+    words = set(re.findall(r"\w{3,40}", page["text"][:MAX_COMPARED].lower()))
+    shared = words & set(re.findall(r"\w{3,40}", twin["text"].lower()))
+    return bool(names_of(page) & names_of(twin)) and len(shared) >= LEAST_SHARE * len(words)
+
+
+def names_of(page: Document) -> set[str]:
+    """Return the title of a page, its parts, and its first heading, in plain letters."""
+    heading = re.search(r"(?m)^#{1,6} {1,9}([^\n]{1,300})$", page["text"])
+    title = page.get("title", "")
+    names = [title, *re.split(r" [|\-\u2013\u2014\u00b7:] ", title), heading[1] if heading else ""]
+    plain = {" ".join(re.findall(r"\w+", name.lower())) for name in names}
+    return plain - {""}
+
+
+# ===== llms.txt ===================================================================================
+
+
+def fetch_llms(which: str, url: str, deadline: float, robots: RobotsCache | None) -> Fetched:
+    """Return the nearest llms.txt (which: index) or llms-full.txt (full) above an address.
+
+    Raises SearchError: http if the site has none.
+    """
+    name = LLMS_FILES[which]
+    for address in llms_addresses(url, name):
+        fetched = fetch_page(address, deadline, robots)
+        if is_text(fetched):
+            return fetched
+    message = f"{host_and_port(url)[0]} has no {name} above this address, or one that is HTML."
+    raise SearchError("http", message, "Read the page without {llms}.", status=404)
+
+
+def llms_addresses(url: str, name: str) -> list[str]:
+    """Return where a file of this name may be: in the folders of an address, the nearest first."""
+    parts = url.partition("?")[0].split("/")
+    origin, folders = "/".join(parts[:3]), [part for part in parts[3:] if part]
+    depths = range(len(folders), -1, -1)
+    chosen = [*depths[: MAX_LEVELS - 1], 0]
+    return ["/".join([origin, *folders[:depth], name]) for depth in dict.fromkeys(chosen)]
+
+
+def is_text(fetched: Fetched) -> bool:
+    """Return whether an answer is a good one and no HTML, whatever its type says."""
+    response = fetched.response
+    start = response.body[:1_024].lstrip(b"\xef\xbb\xbf \t\r\n").lower()
+    is_html = start.startswith((b"<!doctype", b"<html", b"<head"))
+    media = response.headers.get("content-type", "").lower()
+    return response.status == 200 and bool(start) and not is_html and "html" not in media
+
+
+def is_documentation(url: str) -> bool:
+    """Return whether an address looks like one of a documentation."""
+    return bool(re.match(_DOCUMENTATION, url.partition("://")[2].lower()))
+
+
+def listed_twin(
+    url: str, deadline: float, robots: RobotsCache | None, shared: SharedAnswers
+) -> str:
+    """Return the address that the nearest llms.txt lists for a page; "" without one.
+
+    shared: each llms.txt is asked for once in a call. Raises SearchError as fetch_llms does.
+    """
+    folder = url.partition("?")[0].rpartition("/")[0]
+    fetched = shared.get(f"llms {folder}", lambda: fetch_llms("index", url, deadline, robots))
+    wanted = bare_address(url)
+    name = wanted.rpartition("/")[2]  # most of 10^6 links are left out by it
+    links = re.finditer(r"\]\(([^()\s<>]{1,2000})\)", fetched.response.text())
+    with_name = (link[1] for link in links if name in link[1])
+    for target in itertools.islice(with_name, MAX_LISTED):
+        address = joined_address(fetched.url, target)
+        if address and bare_address(address) == wanted and address != url:
+            return address
+    return ""
+
+
+def bare_address(url: str) -> str:
+    """Return an address without what tells a page from its twin."""
+    path = re.sub(r"(?:/index)?(?:\.html?)?(?:\.mdx?)?$", "", url.partition("?")[0].rstrip("/"))
+    return path.removesuffix("/index")

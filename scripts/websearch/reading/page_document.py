@@ -1,0 +1,295 @@
+"""From a fetched page to its document: title, author, date, language, and its text as Markdown."""
+
+from __future__ import annotations
+
+import re
+import time
+
+from websearch.core.common import (
+    SearchError,
+    clean_text,
+    drop_empty,
+    error_document,
+    one_line,
+    shorten,
+    unescape,
+)
+from websearch.core.html_tree import texts_below
+from websearch.extraction.content import find_content
+from websearch.extraction.foreign_text import harmless_markdown
+from websearch.extraction.markdown import content_markdown
+from websearch.extraction.metadata import find_metadata
+from websearch.extraction.other_formats import (
+    check_binary,
+    feed_markdown,
+    fenced,
+    json_markdown,
+    read_csv,
+    sniff_kind,
+)
+from websearch.extraction.stand_ins import MAX_WALL_TEXT, address_wall, stand_in_error
+from websearch.extraction.thin_pages import MIN_PAGE_CHARS, check_content, is_menu, refresh_target
+from websearch.fetching.charsets import decode_page
+from websearch.fetching.fetch import (
+    Fetched,
+    check_status,
+    fetched_bytes,
+    host_and_port,
+    is_gone,
+    is_office,
+    is_pdf,
+)
+from websearch.reading.markdown_sources import is_markdown, read_markdown, twin_address
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from websearch.core.common import Document
+    from websearch.extraction.page_tree import Page
+
+PDF_TIME_SHARE = 0.8  # of the time that is left, so that what was read of a long file is not late
+# Characters of a page's fields; what a page says about itself can be as long as it likes.
+MAX_FINAL_URL = 1_000  # characters of the address that redirects lead to
+FIELD_CHARS = {
+    "title": 300, "author": 200, "published": 40, "updated": 40, "license": 60, "language": 40,
+}  # fmt: skip
+MAX_DROPPED = 100  # dropped elements that explain lists
+DROPPED_CHARS = 60  # characters of the text of a dropped element
+RAW_NOTE = "The answer as it came, not a page that was read."
+PAYWALL_NOTE = "The page says that its whole text is for subscribers only; this may be a part."
+_PAYWALL = r"(?i)\"isAccessibleForFree\"\s{0,9}:\s{0,9}\"?(?:https?://schema\.org/)?false"
+DATA_NOTE = "The text is from the data that the page holds for its scripts."
+
+
+def read_bytes(
+    url: str, body: bytes, content_type: str, params: dict[str, Any], deadline: float
+) -> Document:
+    """Return the document of a page or file whose bytes are at hand, asking nobody.
+
+    url: what links are relative to. content_type: as a server would send it; "" if it is unknown.
+    params: those of read_page, of which links, pages and explain count. deadline: on
+    time.monotonic()'s clock. The document is that of page_document: text holds the whole page.
+    """
+    return page_document(fetched_bytes(url, body, content_type), params, deadline)
+
+
+def page_document(
+    answer: Fetched | Document | SearchError, params: dict[str, Any], deadline: float
+) -> Document:
+    """Return the document of a page that was fetched or failed: ok and fields, or the error.
+
+    answer: a Document if it was read through the API of its site.
+    """
+    content: Any = answer
+    if not isinstance(answer, SearchError):
+        content = result_or_error(read_answer, answer, params, deadline)
+    if isinstance(content, SearchError):
+        if isinstance(answer, Fetched) and answer.api_error:
+            add_hint(content, f"Its API: {answer.api_error}")
+        is_gone_or_refused = not isinstance(answer, dict) and (
+            is_gone(answer) or is_refused(content)
+        )
+        if is_gone_or_refused and not params.get("archived"):
+            add_hint(content, "With {archived}, the Internet Archive is asked for a copy.")
+        return error_document(content)
+    if isinstance(answer, Fetched) and answer.copy:
+        from websearch.fetching.archive import archived_fields
+
+        content |= {"final_url": answer.copy, **archived_fields(answer.copy)}
+    return {"ok": True, **content}
+
+
+def error_of(page: Document) -> SearchError:
+    """Return the error of a page that could not be read."""
+    details = dict(page["details"])
+    kind, hint = details.pop("kind"), details.pop("hint", "")
+    return SearchError(kind, page["error"], hint, **details)
+
+
+def is_refused(error: SearchError) -> bool:
+    """Return whether an error is a site's block or fault, so that a copy elsewhere may help."""
+    status = error.details.get("status") or 0
+    return error.kind == "blocked" or status in (403, 451) or status >= 500
+
+
+def add_hint(error: SearchError, hint: str) -> None:
+    """Add a sentence to the hint of an error."""
+    error.details["hint"] = f"{error.details['hint']} {hint}".strip()
+
+
+def result_or_error(work: Callable[..., Any], *arguments: Any) -> Any:
+    """Return what work returns for the arguments, or the SearchError that it raises.
+
+    A defect of this program becomes a SearchError, too: it must not cost the other pages.
+    """
+    try:
+        return work(*arguments)
+    except SearchError as error:
+        return error
+    except Exception as error:  # noqa: BLE001  see above
+        message = f"This page could not be read ({type(error).__name__})."
+        return SearchError("internal", message, "Report the address; other pages are unaffected.")
+
+
+def in_time(work: Callable[[], Any], deadline: float) -> Any:
+    """Return what work returns, None if it takes longer than until the deadline.
+
+    Then its thread is left behind: nothing can stop it, but it does not keep the process alive.
+    """
+    import threading
+
+    results: list[Any] = []
+    thread = threading.Thread(target=lambda: results.append(result_or_error(work)), daemon=True)
+    thread.start()
+    thread.join(max(0.0, min(deadline - time.monotonic(), threading.TIMEOUT_MAX)))
+    if results and isinstance(results[0], SearchError):
+        raise results[0]
+    return results[0] if results else None
+
+
+def read_answer(answer: Fetched | Document, params: dict[str, Any], deadline: float) -> Document:
+    """Return what a page says: final_url, title, author, published, license, language, text.
+
+    text is the whole page as Markdown; cut says that the page went on, and note what is unusual. Of
+    a PDF file there is page_count, and with explain dropped. Every text of a page passes through
+    here: the text is cleaned, and its fields are put on one line and shortened. Raises SearchError.
+    """
+    if isinstance(answer, Fetched):
+        check_status(answer)
+        content = {"final_url": answer.url, **read_body(answer, params, deadline)}
+        cut = answer.response.cut
+    else:
+        content, cut = {**answer, "is_foreign": True}, False
+    text = clean_text(content.get("text", ""))
+    if content.pop("is_foreign", False) and not params.get("links"):
+        text = harmless_markdown(text)
+    if not text.strip():
+        message = f"{host_of(content['final_url'])} sent a page without any text."
+        hint = "Open the page in a browser, or use another source."
+        raise SearchError("unsupported", message, hint)
+    fields = {name: one_line(content.get(name, ""), limit) for name, limit in FIELD_CHARS.items()}
+    fields["final_url"] = shorten(content["final_url"], MAX_FINAL_URL)
+    order = dict.fromkeys(("final_url", *FIELD_CHARS))
+    more = {"text": text, "cut": cut or content.get("cut") or None}
+    return drop_empty({**order, **content, **fields, **more})
+
+
+def read_body(fetched: Fetched, params: dict[str, Any], deadline: float) -> Document:
+    """Return what a page says, by the kind of its body: text, title and so on. Raises SearchError.
+
+    The texts are a stranger's, as they stand in the page. is_foreign: the text may hold Markdown of
+    theirs, too.
+    """
+    response = fetched.response
+    if is_pdf(response.body):
+        from websearch.pdf.read_pdf import read_pdf  # 20 modules that other pages do not need
+
+        begin = time.monotonic()
+        limit = begin + PDF_TIME_SHARE * (deadline - begin)
+        return {**read_pdf(response.body, params.get("pages", ""), limit), "is_foreign": True}
+    if is_office(response.body):
+        from websearch.extraction.office.read import read_office
+
+        if office := read_office(response.body, fetched.url, params, deadline):
+            return office
+    content_type = response.headers.get("content-type", "").lower()
+    check_binary(response.body, content_type, host_of(fetched.url))
+    source, note = decode_page(response.body, content_type)
+    if params.get("raw"):
+        return {"text": source, "note": f"{RAW_NOTE} {note}".strip()}
+    return drop_empty({"note": note}) | read_text(source, content_type, fetched, params)
+
+
+def read_text(source: str, content_type: str, fetched: Fetched, params: dict[str, Any]) -> Document:
+    """Return what a page of text says, as read_body does. Raises SearchError."""
+    kind = sniff_kind(source, content_type, fetched.url)
+    readers: dict[str, Callable[[], Document]] = {
+        "html": lambda: read_html(source, fetched, params),
+        "feed": lambda: feed_markdown(source, fetched.url, bool(params.get("links"))),
+        "json": lambda: {"text": json_markdown(source)},
+        "csv": lambda: read_csv(source),
+        "xml": lambda: {"text": fenced(source, "xml")},
+    }
+    if kind in readers:
+        return readers[kind]()
+    if is_markdown(content_type, fetched.url):
+        return read_markdown(source, fetched.url, bool(params.get("links")))
+    text = source.replace("\r\n", "\n").replace("\r", "\n").strip()
+    heading = re.match(r"#[ \t]{1,9}(.{1,1000})", text)
+    return {"text": text, "title": heading[1] if heading else "", "is_foreign": True}
+
+
+def host_of(url: str) -> str:
+    """Return the host of a page's address for a message."""
+    return host_and_port(url)[0] or "The file"
+
+
+def read_html(html: str, fetched: Fetched, params: dict[str, Any]) -> Document:
+    """Return text and metadata of an HTML page, and cut and dropped as read_answer does.
+
+    Raises SearchError as check_content does.
+    """
+    if what := address_wall(fetched.url):
+        raise stand_in_error(host_of(fetched.url), what, fetched.response.status)
+    keep_links = bool(params.get("links"))
+    content = find_content(html)
+    page = content.page
+    fetched.twin = twin_address(page, fetched)
+    base = base_address(page, fetched.url)
+    text, cut = ("", False) if is_menu(page) else content_markdown(content, base, keep_links)
+    metadata: Document = find_metadata(page, fetched.url)
+    article = unescape(re.sub(r"<[^<>]*>", " ", metadata.pop("article", ""))).strip()
+    if len(article) > len(text) and (len(text) < MIN_PAGE_CHARS or len(text) * 4 < len(article)):
+        text, metadata["is_foreign"] = article, True
+    if len(text) < MIN_PAGE_CHARS:
+        from websearch.extraction.page_data import data_markdown
+
+        data = data_markdown(html, page, base, keep_links)
+        if len(data) >= MIN_PAGE_CHARS:
+            text, metadata["note"], metadata["is_foreign"] = data, DATA_NOTE, True
+    onward = refresh_target(metadata.pop("refresh", ""), base)
+    if len(text) < MAX_WALL_TEXT:
+        check_content(page, html, text, onward, fetched)
+    if re.search(_PAYWALL, html):
+        metadata.setdefault("note", PAYWALL_NOTE)
+    dropped = dropped_elements(page) if params.get("explain") else []
+    return {**metadata, "text": text, "cut": cut or page.cut, "dropped": dropped}
+
+
+def base_address(page: Page, url: str) -> str:
+    """Return the address that relative links of a page are relative to."""
+    from urllib.parse import urljoin
+
+    for node in page.nodes:
+        if node.tag == "base" and node.attributes.get("href"):
+            try:
+                return urljoin(url, node.attributes["href"])
+            except ValueError:
+                return url
+    return url
+
+
+def dropped_elements(page: Page) -> list[Document]:
+    """Return the dropped elements that hold text, the largest first, up to MAX_DROPPED.
+
+    Each is {rule, element, chars, text}. What is inside a dropped element is not listed again.
+    """
+    elements: list[Document] = []
+    for node in page.nodes:
+        if not node.dropped or (node.parent and node.parent.dropped):
+            continue
+        text = " ".join("".join(texts_below(node)).split())
+        names = "".join(f".{name}" for name in node.attributes.get("class", "").split())
+        names += f"#{node.attributes['id']}" if node.attributes.get("id") else ""
+        elements.append(
+            {
+                "rule": node.dropped,
+                "element": one_line(node.tag + names, DROPPED_CHARS),
+                "chars": len(text),
+                "text": one_line(text, DROPPED_CHARS),
+            }
+        )
+    elements.sort(key=lambda element: -int(element["chars"]))
+    return [element for element in elements[:MAX_DROPPED] if element["chars"]]

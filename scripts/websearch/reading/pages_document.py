@@ -1,0 +1,328 @@
+"""The document of pages that were read: what fits of them, and its Markdown."""
+
+from __future__ import annotations
+
+import bisect
+import itertools
+import time
+
+from websearch.core.common import (
+    DEFAULT_MAX_CHARS,
+    SearchError,
+    drop_empty,
+    dump_json,
+    error_document,
+    error_markdown,
+    fence_untrusted,
+    frame_markdown,
+    make_harmless,
+    object_field,
+    one_line,
+    plain_address,
+    quoted,
+)
+from websearch.core.http_client import proxy_for
+from websearch.fetching.fetch import normal_url
+from websearch.passages.excerpts import limit_query, passages_within
+from websearch.passages.selection import PARAGRAPH_GAP
+from websearch.passages.units import PageText
+from websearch.reading.finding import MAX_PLACES, PageFinder
+from websearch.reading.page_document import RAW_NOTE, in_time, result_or_error
+from websearch.reading.sections import (
+    bookmark_headings,
+    find_headings,
+    find_section,
+    lower_headings,
+    outline_of,
+)
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from websearch.core.common import Document
+    from websearch.reading.sections import Heading
+
+# Characters of JSON that are kept free when max_chars is shared out: in each page for truncated,
+# next_offset and a note, and in the document for everything outside of its pages.
+PAGE_FIELDS_CHARS, DOCUMENT_FIELDS_CHARS = 70, 120
+SEARCH_SPEED = 500_000  # characters a second that are searched for passages on a slow machine
+ALWAYS_SEARCHED = 500_000  # characters of a page that are searched even at the deadline
+MAX_LATENESS = 1.0  # seconds after the deadline in which passages may be searched for
+PROXY_NOTE = (
+    "Fetched through a proxy, which resolves names itself: names that lead to private addresses "
+    "could not be refused."
+)
+NO_HEADINGS_NOTE = "The page has no headings."
+
+# ===== what fits =================================================================================
+
+
+def pages_document(pages: list[Document], params: dict[str, Any], deadline: float) -> Document:
+    """Return the document of pages, their texts cut to share out max_chars.
+
+    Longer pages get what shorter ones do not use. With a query, a page gets passages.
+    """
+    good = [page for page in pages if page["ok"]]
+    texts = [page.pop("text") for page in good]
+    for page, text in zip(good, texts, strict=True):
+        page["chars"] = len(text)
+    document: Document = {"ok": True, "provider": "read_page", "pages": pages}
+    if not good:
+        document = {name: pages[0][name] for name in ("ok", "error", "details")}
+        return {**document, "pages": pages} if len(pages) > 1 else document
+    if "query" in params:
+        document["query"] = "\n".join(limit_query(params["query"])[0])
+    if any(proxy_for(page["final_url"]) for page in good):
+        document["warnings"] = [PROXY_NOTE]
+    limit = params.get("max_chars", DEFAULT_MAX_CHARS)
+    for page in good if limit else []:  # at most half of the room is for what was dropped
+        while page.get("dropped") and json_size(page["dropped"]) > limit // (2 * len(good)):
+            page["dropped"].pop()
+    reserved = PAGE_FIELDS_CHARS * len(good) + DOCUMENT_FIELDS_CHARS
+    room = max(0, limit - json_size(document) - reserved) if limit else 0
+    wanted = [json_size(text[params["offset"] :]) for text in texts]
+    if params.get("outline") or "find" in params:  # which may be longer than a short text
+        wanted = [room] * len(texts)
+    shares = share_room(wanted, room)
+    for page, text, share in zip(good, texts, shares, strict=True):
+        page_room = max(1, share) if limit else 0
+        error = result_or_error(fill_page, page, text, params, page_room, deadline)
+        if error:  # the section that was asked for is not there
+            page.update(error_document(error))
+        if page["final_url"] == result_or_error(normal_url, page["url"]):
+            del page["final_url"]
+    if not any(page["ok"] for page in pages):
+        failed = {name: good[0][name] for name in ("ok", "error", "details")}
+        return {**document, **failed} if len(pages) > 1 else failed
+    return document
+
+
+def fill_page(
+    page: Document, text: str, params: dict[str, Any], room: int, deadline: float
+) -> None:
+    """Put into a page's document what fits of its text: passages, or a slice of it.
+
+    room: characters of JSON; 0 means no limit. truncated and next_offset say that there is more.
+    """
+    cut = page.pop("cut", None)
+    bookmarks = page.pop("bookmarks", [])
+    notes = [page.pop("note", "")]
+    headings: list[Heading] = []
+    if "section" in params or params.get("outline"):
+        headings = bookmark_headings(bookmarks, text) or find_headings(text)
+    if "section" in params:
+        section = find_section(headings, params["section"])
+        text = text[section.start : section.end]
+        page |= {"section": section.text, "section_offset": section.start}
+    if params.get("outline") or "find" in params:
+        notes += [NO_HEADINGS_NOTE] if params.get("outline") and not headings else []
+        page |= drop_empty({"note": " ".join(filter(None, notes)), "truncated": cut or None})
+        page |= (
+            outlined(headings, room) if params.get("outline") else found(text, params["find"], room)
+        )
+        return
+    if "query" in params:
+        query = params["query"]
+        notes.append(limit_query(query)[1])
+        limit = deadline + MAX_LATENESS
+        answer = in_time(lambda: fitting_passages(text, query, room, deadline), limit)
+        passages, end = answer or ([], 0)
+        if passages:
+            page["passages"] = passages
+            # Headings and the space between passages are not text that was left out.
+            if cut or sum(len(passage["text"]) for passage in passages) < len(text) * 9 // 10:
+                page["truncated"] = True
+                page |= {"next_offset": end} if end < len(text) else {}
+            page |= drop_empty({"note": " ".join(filter(None, notes))})
+            return
+        why = "No time was left for the query"
+        if answer is not None:
+            why = "No passage holds a word of the query"
+        notes.append(f"{why}; this is the beginning of the page.")
+    start = params["offset"]
+    if start and start >= len(text):
+        notes.append(f"The text ends at {len(text)}, before this offset.")
+    end = slice_end(text, start, room)
+    page["text"] = text[start:end]
+    if end < len(text):
+        page |= {"truncated": True, "next_offset": end}
+    elif cut:
+        page["truncated"] = True
+        notes[0] = notes[0] or "The page is longer than what was read of it; its end is missing."
+    page |= drop_empty({"note": " ".join(filter(None, notes))})
+
+
+def outlined(headings: list[Heading], room: int) -> Document:
+    """Return the outline that headings make, cut to room characters of JSON (0: no limit)."""
+    outline = outline_of(headings)
+    shown = fitting_items(outline, room)
+    return {"outline": shown, **({"truncated": True} if len(shown) < len(outline) else {})}
+
+
+def found(text: str, wanted: list[str], room: int) -> Document:
+    """Return where texts stand in a page, within room characters of JSON (0: no limit).
+
+    {find, places_in_all, places or nearest} of one text; of several {found: [the same of each]}.
+    Raises SearchError (no_results) if there is none of them; its field found has what is nearest.
+    """
+    finder = PageFinder(text)
+    results = [finder.find(one, MAX_PLACES if len(wanted) == 1 else 1) for one in wanted]
+    shown = fitting_items(results, room) if len(wanted) > 1 else results
+    for result in results[len(shown) :]:  # their numbers alone
+        result.pop("places", None)
+        result.pop("nearest", None)
+    if not any(result["places_in_all"] for result in results):
+        message = f"The page does not hold {quoted(wanted[0])}."
+        if len(wanted) > 1:
+            message = f"The page holds none of the {len(wanted)} texts."
+        hint = "Quotes, dashes, spaces and Markdown make no difference. {query} looks for words."
+        raise SearchError("no_results", message, hint, found=results)
+    if len(results) > 1:
+        return {"found": results}
+    return {**results[0], "places": fitting_items(results[0]["places"], room)}
+
+
+def fitting_items(items: list[Document], room: int) -> list[Document]:
+    """Return the first items whose JSON takes at most room characters (0: no limit)."""
+    sizes = itertools.accumulate(json_size(item) + 1 for item in items)
+    return [item for item, size in zip(items, sizes, strict=True) if not room or size <= room]
+
+
+def fitting_passages(
+    text: str, query: str, room: int, deadline: float
+) -> tuple[list[dict[str, str]], int]:
+    """Return the passages of a text that answer a query, and where the last one ends.
+
+    They take at most room characters of JSON. If the time that is left is too short for the whole
+    text, its beginning is searched.
+    """
+    left = deadline - time.monotonic()
+    searched = text[: max(ALWAYS_SEARCHED, int(left * SEARCH_SPEED))]
+    limit = deadline + MAX_LATENESS
+    return passages_within(PageText(searched), query, room, json_size, limit)
+
+
+def json_size(value: Any) -> int:
+    """Return how many characters a value takes in JSON."""
+    return len(dump_json(value))
+
+
+def share_room(wanted: list[int], room: int) -> list[int]:
+    """Return a share of room for each wish, the same for all.
+
+    What one does not need, the others get: a share is never larger than the wish.
+    """
+    shares = [0] * len(wanted)
+    smallest_first = sorted(range(len(wanted)), key=lambda index: wanted[index])
+    for place, index in enumerate(smallest_first):
+        shares[index] = min(wanted[index], room // (len(wanted) - place))
+        room -= shares[index]
+    return shares
+
+
+def slice_end(text: str, start: int, room: int) -> int:
+    """Return where a slice of text ends that takes at most room characters of JSON (0: no limit).
+
+    It ends after the last paragraph, line or sentence that ends in its last third, else a word.
+    """
+    piece = text[start:]
+    if not room or json_size(piece) <= room:
+        return len(text)
+    end = bisect.bisect_right(
+        range(min(room, len(piece))), room, key=lambda at: json_size(piece[:at])
+    )
+    end = max(0, end - 1)
+    ends = [piece.rfind(mark, end * 2 // 3, end) + len(mark) for mark in ("\n", ". ", "。")]
+    place = max(ends) if max(ends) > end * 2 // 3 else piece.rfind(" ", end * 2 // 3, end) + 1
+    return start + (place or max(end, 1))
+
+
+# ===== the document for people ====================================================================
+
+
+def to_markdown(document: Document) -> str:
+    """Return a document as Markdown. What the pages say stands between fences, as untrusted."""
+    blocks = [block for page in document.get("pages", []) for block in page_markdown(page)]
+    return frame_markdown(document, *blocks, "" if blocks else nearest_markdown(document))
+
+
+def page_markdown(page: Document) -> list[str]:
+    """Return the Markdown of one page: address, title, author and date, text, how to go on."""
+    if not page["ok"]:
+        address = plain_address(one_line(page["url"], 200))
+        return [f"## {address}", error_markdown(page), nearest_markdown(page)]
+    facts = [f"**{page['title']}**"] if page.get("title") else []
+    facts += [str(page[name]) for name in ("author", "published") if page.get(name)]
+    facts += [f"updated {page['updated']}"] if "updated" in page else []
+    facts += [str(page[name]) for name in ("license", "language") if page.get(name)]
+    facts += [f"archived {page['archived']}"] if "archived" in page else []
+    passages = [
+        f"# {passage['heading']}\n\n{passage['text']}" if passage["heading"] else passage["text"]
+        for passage in page.get("passages", [])
+    ]
+    text = PARAGRAPH_GAP.join(passages) or page.get("text", "") or parts_markdown(page)
+    if not page.get("note", "").startswith(RAW_NOTE):
+        text = lower_headings(text, 3)  # below "## address"
+    head = " · ".join(map(make_harmless, facts))
+    return [
+        f"## {plain_address(str(page.get('final_url') or page['url']))}",
+        page.get("note", ""),
+        fence_untrusted("\n\n".join(part for part in (head, text) if part)),
+        shown_part(page),
+        dropped_markdown(page.get("dropped", [])),
+    ]
+
+
+def shown_part(page: Document) -> str:
+    """Return how much of a page's text is shown and where it goes on; "" if that is all of it."""
+    shown = len(page.get("text", "")) + sum(len(each["text"]) for each in page.get("passages", []))
+    if not shown or not page.get("truncated"):
+        return ""
+    part = f"{shown:,} of {page['chars']:,} characters"
+    if "next_offset" not in page:
+        return part
+    if page.get("passages"):
+        return f"{part}; more with section 'HEADING' or offset {page['next_offset']}"
+    return f"{part}; offset {page['next_offset']} goes on"
+
+
+def parts_markdown(page: Document) -> str:
+    """Return the outline of a page, or the places that were found, as lists; else ""."""
+    lines = [
+        f"{'  ' * (entry['level'] - 1)}- {entry['heading']} (offset {entry['offset']}, "
+        f"{entry['chars']} characters)"
+        for entry in page.get("outline", [])
+    ]
+    results = page.get("found") or ([page] if "find" in page else [])
+    return "\n".join(lines) or "\n\n".join(map(found_markdown, results))
+
+
+def found_markdown(result: Document) -> str:
+    """Return a text that was looked for, how often it was found, and where, or what is nearest."""
+    wanted = make_harmless(quoted(result["find"]))
+    lines = [f"Places of {wanted}: {result['places_in_all']}"]
+    places = [("At", place) for place in result.get("places", [])]
+    if nearest := result.get("nearest"):
+        places = [("Nearest, at", nearest)]
+    for word, place in places:
+        heading = f", under {make_harmless(place['heading'])}" if "heading" in place else ""
+        differs = f" ({make_harmless(place['differs'])})" if "differs" in place else ""
+        lines.append(f"{word} {place['offset']}{heading}{differs}:")
+        lines.append(make_harmless(place["text"]))  # may begin inside of code
+    return "\n\n".join(lines)
+
+
+def nearest_markdown(document: Document) -> str:
+    """Return what is nearest to the texts that a page does not hold, fenced; "" if nothing is."""
+    results = object_field(document, "details").get("found", [])
+    shown = [found_markdown(result) for result in results if "nearest" in result]
+    return fence_untrusted("\n\n".join(shown)) if shown else ""
+
+
+def dropped_markdown(dropped: list[Document]) -> str:
+    """Return the list of dropped elements, fenced as untrusted; "" if there are none."""
+    form = "{rule}: {element} ({chars}): {text}"
+    lines = [form.format(**element) for element in dropped]
+    listed = fence_untrusted("\n".join(lines))
+    return f"Dropped (rule: element (characters): text):\n\n{listed}" if lines else ""

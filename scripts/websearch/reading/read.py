@@ -1,0 +1,571 @@
+"""Read web pages: fetch them at once, extract their text, fit it into one document."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import math
+import time
+
+from websearch.apis.site_rules import check_site, refusing_rule
+from websearch.core.calls import put, start_thread, take, waits
+from websearch.core.common import (
+    DryRun,
+    SearchError,
+    deadline_of,
+    drop_empty,
+    error_document,
+    run_operation,
+)
+from websearch.extraction.thin_pages import wants_browser
+from websearch.fetching.fetch import (
+    Fetched,
+    RobotsCache,
+    SharedAnswers,
+    fetch_page,
+    is_gone,
+    normal_url,
+    page_headers,
+)
+from websearch.reading.finding import MAX_TEXTS
+from websearch.reading.markdown_sources import (
+    fetch_llms,
+    is_documentation,
+    is_text,
+    is_twin,
+    listed_twin,
+)
+from websearch.reading.page_document import (
+    MAX_DROPPED,
+    error_of,
+    in_time,
+    is_refused,
+    page_document,
+    result_or_error,
+)
+from websearch.reading.pages_document import pages_document, to_markdown
+from websearch.reading.schedule import MAX_HOST_CONNECTIONS, HostSchedule, Item
+from websearch.sites.dispatch import read_through_api
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import threading
+    from collections.abc import Callable, Iterator
+    from typing import Any
+
+    from websearch.core.common import Document, ProgressCallback
+    from websearch.fetching.browser import Browser
+
+__all__ = ["COMMANDS", "run_read", "to_markdown"]
+MAX_URLS = 50  # of one call
+MAX_CONNECTIONS = 8  # at once
+READERS = 4  # pages that are made texts at once in a process, which has one processor to give
+MAX_UNREAD = 8  # pages that are fetched and not read yet; one can have 5 MB, a PDF file more
+PAGE_TIMEOUT = 3.0  # seconds for one page, redirects included
+BROWSER_NOTE = "The text is what a browser showed after it had run the scripts of the page."
+# A part of a page that was read before is taken from the store for so long, in seconds.
+REUSE_SECONDS = 3_600.0
+PARTS = ("outline", "section", "find", "query")
+# Parameters with which the text of a page is another than the one that the store has.
+OTHER_TEXTS = ("links", "pages", "raw", "raw_html", "llms", "browser", "archived", "explain")
+# For an archived copy in a search: further results come sooner than a second copy's turn.
+COPY_SECONDS = 4.0
+TWIN_SECONDS = 2.0  # for the Markdown source of a page, which was read already
+LISTED_NOTE = (
+    "The page itself could not be read; this is the source that the site's llms.txt lists."
+)
+ALTERNATE_NOTE = "The page itself has next to no text; this is the version that it names."
+
+
+# ===== commands and their parameters ==============================================================
+
+# fmt: off
+COMMANDS: dict[str, dict[str, Any]] = {
+    "read": {
+        "help": "fetch pages and return their content as Markdown",
+        "params": [
+            {"name": "urls", "type": "list", "positional": True, "required": True,
+             "aliases": ["url"],
+             "help": f"addresses of web pages, up to {MAX_URLS}; http:// or https://"},
+            {"name": "query", "type": "str", "aliases": ["q"], "flags": ["-q"],
+             "help": "return the passages that answer this instead of the head of the page"},
+            {"name": "offset", "type": "int", "min": 0, "max": 10_000_000, "default": 0,
+             "help": "characters of the text to skip; next_offset of an earlier call goes on"},
+            {"name": "pages", "type": "str",
+             "help": "pages of PDF files to read, such as 3-7 or 1,4-6; all by default"},
+            {"name": "outline", "type": "bool",
+             "help": "the headings with their places instead of the text: heading, level, offset, "
+                     "chars"},
+            {"name": "section", "type": "str",
+             "help": "the section below the heading that is nearest to this, such as Timeouts"},
+            {"name": "find", "type": "list", "max_items": MAX_TEXTS,
+             "help": "where a text stands, with its sentence or row; repeat it for several"},
+            {"name": "llms", "type": "str", "choices": ("index", "full"),
+             "help": "read the nearest llms.txt (index) or llms-full.txt (full) above the address "
+                     "in place of the page"},
+            {"name": "raw", "type": "bool",
+             "help": "the text of the answer as it came: HTML, JSON, CSV, source code"},
+            {"name": "force", "type": "bool", "flags": ["-f"],
+             "help": "fetch the page for a part of it again, whatever the store holds"},
+            {"name": "links", "type": "bool", "help": "keep the targets of links and images"},
+            {"name": "raw_html", "type": "bool",
+             "help": "read the HTML page of sites that are read through their API otherwise: "
+                     "GitHub, Stack Exchange, Hacker News, arXiv"},
+            {"name": "robots", "type": "bool",
+             "help": "obey robots.txt: refuse pages that it disallows"},
+            {"name": "page_timeout", "type": "float", "min": 0.1, "max": 120,
+             "default": PAGE_TIMEOUT,
+             "help": f"seconds for each page, redirects included (default: {PAGE_TIMEOUT:g})"},
+            {"name": "browser", "type": "bool",
+             "help": "let an installed Chromium or Chrome fill pages that only a script fills; it "
+                     "reaches what read_page may reach, and nothing else"},
+            {"name": "archived", "type": "bool",
+             "help": "read the newest copy of the Internet Archive if a page is gone (404, 410, or "
+                     "a name that no longer exists), behind a wall, or its server fails"},
+            {"name": "explain", "type": "bool",
+             "help": f"also list the elements that a rule dropped, the {MAX_DROPPED} largest"},
+        ],
+        "expendable": ("warnings",),
+        "cannot": dict.fromkeys(
+            ("urls_from", "connections", "host_pause"),
+            "It is for a list of addresses (urls_from), on the command line only.",
+        ),
+    },
+}
+# fmt: on
+
+
+# ===== many pages at once =========================================================================
+
+
+def run_read(
+    params: dict[str, Any],
+    report: ProgressCallback = None,
+    *,
+    local_files: bool = False,
+    for_search: bool = False,
+    store: Any = None,
+) -> Document:
+    """Fetch pages; return {ok, pages: [{url, final_url, title, ..., text} or {url, error}]}.
+
+    params: those of COMMANDS["read"], and timeout, max_chars, dry_run, verbose. Never raises. ok
+    is true if one page was read; else the first page's error is the document's. local_files lets
+    urls name files of this machine, too; only the command line sets it. for_search: copies are
+    read of pages that are gone alone, and Markdown sources only of pages that cannot be read.
+    store: a PageStore; it takes the pages that were read, and gives those of which a part is
+    wanted.
+    """
+
+    def operation(params: dict[str, Any]) -> Document:
+        if len(params["urls"]) > MAX_URLS:
+            message = f"urls holds {len(params['urls'])} addresses; up to {MAX_URLS} are allowed."
+            hint = "Split them into several calls. Or give a file with them as {urls_from}."
+            raise SearchError("invalid_input", message, hint)
+        urls = list(dict.fromkeys(params["urls"]))
+        if "pages" in params:
+            from websearch.pdf.read_pdf import parse_page_ranges
+
+            parse_page_ranges(params["pages"])
+        if params.get("dry_run"):
+            headers = page_headers()
+            requests = [
+                {"method": "GET", "url": target_of(url, local_files), "headers": headers}
+                for url in urls
+            ]
+            raise DryRun(requests[0] if len(requests) == 1 else {"requests": requests})
+        deadline = deadline_of(params)
+        targets = {url: result_or_error(target_of, url, local_files) for url in urls}
+        keeps_links = params.get("links") or "llms" in params
+        reading = {**params, "for_search": for_search, "links": keeps_links}
+        if store and not any(params.get(name) for name in OTHER_TEXTS):
+            pages = read_with_store(targets, reading, deadline, report, store)
+        else:
+            pages = read_pages(targets, reading, deadline, report)
+        return pages_document(pages, params, deadline)
+
+    return run_operation("read_page.read", COMMANDS["read"], params, operation)
+
+
+def target_of(url: str, local_files: bool) -> str:
+    """Return the address to read for what a caller gave; raises SearchError."""
+    if local_files:
+        from websearch.fetching.local_files import is_local, local_url
+
+        if is_local(url):
+            return local_url(url)
+    target = normal_url(url)
+    check_site(target)
+    return target
+
+
+def fetch_target(
+    url: str,
+    limit: float,
+    robots: RobotsCache | None,
+    params: dict[str, Any],
+    shared: SharedAnswers,
+) -> Fetched | Document:
+    """Fetch a page, or read the local file that target_of has allowed; raises SearchError.
+
+    A page of a site whose API is known comes as what that says of it (a Document); the HTML page
+    takes its place if the API fails.
+    """
+    if url.startswith("file:"):
+        from websearch.fetching.local_files import read_local_file
+
+        return read_local_file(url)
+    if "llms" in params:
+        return fetch_llms(params["llms"], url, limit, robots)
+    if params.get("raw_html") or params.get("raw"):
+        return fetch_page(url, limit, robots)
+    answer = result_or_error(read_through_api, url, limit, robots, params, shared)
+    if answer is not None and not isinstance(answer, SearchError):
+        page: Fetched | Document = answer
+        return page
+    fetched = fetch_page(url, limit, robots)
+    fetched.api_error = answer.message if answer else ""
+    return fetched
+
+
+def read_with_store(
+    targets: dict[str, str | SearchError],
+    params: dict[str, Any],
+    deadline: float,
+    report: ProgressCallback,
+    store: Any,
+) -> list[Document]:
+    """Return the documents of read_pages; parts of a page that was read before need no request.
+
+    A page that stands in the store whole, and was fetched within REUSE_SECONDS, is taken from there
+    if a part of it is wanted and not with force. What was read is stored.
+    """
+    wants_part = params["offset"] or any(params.get(name) for name in PARTS)
+    wants_part = wants_part and not params.get("force")
+    known = store.get_pages(list(targets), REUSE_SECONDS) if wants_part else {}
+    known = {url: page for url, page in known.items() if is_reusable(page, targets[url])}
+    missing = {url: target for url, target in targets.items() if url not in known}
+    fetched = {page["url"]: page for page in read_pages(missing, params, deadline, report)}
+    good = [page for page in fetched.values() if page["ok"] and is_storable(page)]
+    store.put_pages([{**page, "fetched_at": time.time()} for page in good], deadline)
+    return [fetched.get(url) or stored_page(known[url]) for url in targets]
+
+
+def is_reusable(page: Document, target: str | SearchError) -> bool:
+    """Return whether a stored page can stand for one that would be fetched: whole and allowed.
+
+    The text of a PDF file lacks the file's own outline.
+    """
+    is_whole = bool(page["text"]) and not page["truncated"]
+    is_whole = is_whole and not refusing_rule(page["final_url"] or page["url"])
+    return is_whole and isinstance(target, str) and not page["text"].startswith("## [page ")
+
+
+def is_storable(page: Document) -> bool:
+    """Return whether a page that was read is one of the web, and whole."""
+    return str(page["url"]).startswith("http") and not page.get("cut")
+
+
+def stored_page(page: Document) -> Document:
+    """Return the document of a page from the store."""
+    names = ("final_url", "title", "published", "updated", "text")
+    fields = {name: page.get(name) for name in names}
+    fetched_at = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(page["fetched_at"]))
+    moment = {"from_cache": True, "fetched_at": fetched_at}
+    return {"url": page["url"], "ok": True, **drop_empty(fields), **moment}
+
+
+def read_pages(
+    checked: dict[str, str | SearchError],
+    params: dict[str, Any],
+    deadline: float,
+    report: ProgressCallback,
+) -> list[Document]:
+    """Return one page document for each URL: with the whole text, or with error and details.
+
+    checked: for each URL the address to read, or what is wrong with it.
+    """
+    pages: dict[str, Document] = {}
+    normal: dict[str, str] = {}
+    for url, target in checked.items():
+        if isinstance(target, SearchError):
+            pages[url] = error_document(target)
+        else:
+            normal[url] = target
+    targets = list(dict.fromkeys(normal.values()))
+    schedule = HostSchedule(0.0)
+    for number, target in enumerate(targets):
+        schedule.put(Item(number, target, target))
+    schedule.close()
+    read: dict[str, Document] = {}
+    connections = min(MAX_CONNECTIONS, len(targets))
+    for item, page in PageReading(schedule, params, connections, deadline).pages():
+        read[item.address] = page
+        if report:
+            report(item.address, len(read), len(targets))
+    for url, target in normal.items():
+        pages[url] = dict(read.get(target) or error_document(late_error()))
+    return [{"url": url, **pages[url]} for url in checked]
+
+
+def late_error() -> SearchError:
+    """Return the error of a page that the call had no time for."""
+    message = "The page was not read before the time of the call was over."
+    return SearchError("timeout", message, "Raise {timeout}.", retryable=True)
+
+
+@functools.cache
+def reading_seats() -> threading.Semaphore:
+    """Return the seats of the calls of this process that make texts of pages.
+
+    That is work for the processor: more at once only keep each other up, and a server's answers.
+    """
+    import threading
+
+    return threading.Semaphore(READERS)
+
+
+class PageReading:
+    """Threads that fetch the pages of a schedule, and one that reads them.
+
+    One thread reads all pages, because reading is work for the processor and not waiting. If there
+    is a deadline, the smallest of the fetched pages is next, so that a huge one delays no other. A
+    page that is still being read at its deadline is left behind.
+
+    deadline: of all pages; each page has the params' page_timeout for fetching and timeout for
+    reading, too. done: items and page documents, None at the end. unfinished: what is known of
+    pages that are being read in another way, too.
+    """
+
+    def __init__(
+        self,
+        schedule: HostSchedule,
+        params: dict[str, Any],
+        connections: int,
+        deadline: float = math.inf,
+    ) -> None:
+        import queue
+        import threading
+
+        self.schedule = schedule
+        self.params = params
+        self.connections = connections
+        self.deadline = deadline
+        self.robots = RobotsCache() if params.get("robots") else None
+        self.shared = SharedAnswers()
+        # Sorted by a size and a number that no other has; None says that a thread has ended.
+        self.fetched: queue.PriorityQueue[tuple[float, int, Any]] = queue.PriorityQueue(MAX_UNREAD)
+        self.done: queue.Queue[tuple[Item, Document] | None] = queue.Queue(MAX_UNREAD)
+        self.waiting = threading.Semaphore(MAX_UNREAD)  # for pages that are read otherwise
+        self.seats = threading.Semaphore(MAX_HOST_CONNECTIONS)  # of which so many have their turn
+        self.browsers: set[Browser] = set()  # that run
+        self.unfinished: dict[int, tuple[Item, Document]] = {}
+
+    def pages(self) -> Iterator[tuple[Item, Document]]:
+        """Yield items and page documents as they come, until the deadline."""
+        import queue
+
+        for work in [self.fetch_pages] * self.connections + [self.read_what_comes]:
+            start_thread(work)
+        try:
+            with contextlib.suppress(queue.Empty):
+                while page := take(self.done, self.deadline):
+                    yield page
+            yield from [*self.unfinished.values()]
+        finally:
+            self.deadline = 0.0  # threads begin nothing more
+            for browser in list(self.browsers):
+                browser.close()
+
+    def is_over(self) -> bool:
+        """Return whether the deadline has passed."""
+        return time.monotonic() >= self.deadline
+
+    def fetch_pages(self) -> None:
+        """Fetch pages until there are no more, or the time is over."""
+        import queue
+        import threading
+
+        with contextlib.suppress(queue.Full, SearchError):  # the time is over, or cancelled
+            while (item := self.schedule.take()) is not None:
+                answer = result_or_error(self.ask, item)
+                size = len(answer.response.body) if isinstance(answer, Fetched) else 0
+                if answer is not None:
+                    order = size if self.deadline < math.inf else 0
+                    put((order, item.number, (item, answer)), self.fetched, self.deadline)
+            put((math.inf, threading.get_ident(), None), self.fetched, self.deadline)
+
+    def ask(self, item: Item) -> Fetched | Document | SearchError | None:
+        """Fetch the page of an item; None if it is put back."""
+        answer = self.fetch(item.address)
+        self.schedule.give_back(item)
+        return answer
+
+    def fetch(self, url: str) -> Fetched | Document | SearchError:
+        """Fetch one page within its time, or return what failed."""
+        limit = min(self.deadline, time.monotonic() + self.params["page_timeout"])
+        answer: Fetched | Document | SearchError = result_or_error(
+            fetch_target, url, limit, self.robots, self.params, self.shared
+        )
+        if isinstance(answer, SearchError) and answer.kind == "timeout":
+            name = "{timeout}" if limit == self.deadline else "{page_timeout}"
+            answer.details["hint"] = f"Raise {name}. Or skip this page."
+        return answer
+
+    def read(self, answer: Fetched | Document | SearchError) -> Document:
+        """Return the document of what was fetched, as soon as there is a seat.
+
+        It is an error if that takes too long. Raises SearchError (interrupted).
+        """
+        deadline = min(self.deadline, deadline_of(self.params))
+        seats = reading_seats()
+        if not any(seats.acquire(timeout=pause) for pause in waits(deadline)):
+            return error_document(late_error())
+        try:
+            work = functools.partial(page_document, answer, self.params, deadline)
+            page: Document | SearchError | None = result_or_error(in_time, work, deadline)
+        finally:
+            seats.release()
+        if page is None:
+            message = "The page was fetched, but not read before its time was over."
+            page = SearchError("timeout", message, "Raise {timeout}.", retryable=True)
+        return error_document(page) if isinstance(page, SearchError) else page
+
+    def read_what_comes(self) -> None:
+        """Read the pages that are fetched, until the end or the deadline, and say so."""
+        import queue
+
+        with contextlib.suppress(queue.Empty, queue.Full, SearchError):  # too late, or cancelled
+            try:
+                self.read_all()
+            finally:
+                put(None, self.done, self.deadline)
+
+    def read_all(self) -> None:
+        """Read each page that is fetched; what may be read otherwise is left to another thread.
+
+        Raises queue.Empty, queue.Full and SearchError (interrupted).
+        """
+        fetching = self.connections
+        while fetching:
+            fetched = take(self.fetched, self.deadline)[2]
+            if self.is_over():
+                return
+            if fetched is None:
+                fetching -= 1
+                continue
+            item, answer = fetched
+            page = self.read(answer)
+            if self.other_ways(item.address, answer, page):
+                self.unfinished[item.number] = item, page
+                self.wait_for_room()
+                start_thread(self.read_otherwise, item, answer, page)
+            else:
+                put((item, page), self.done, self.deadline)
+        for _ in range(MAX_UNREAD):  # until those threads have ended
+            self.wait_for_room()
+
+    def wait_for_room(self) -> bool:
+        """Wait until one more page may be read otherwise; raises SearchError (interrupted)."""
+        return any(self.waiting.acquire(timeout=pause) for pause in waits(self.deadline))
+
+    def other_ways(
+        self, url: str, answer: Fetched | Document | SearchError, page: Document
+    ) -> list[Callable[[], Document]]:
+        """Return the ways to read a page better than it was read, the best first.
+
+        page: its document so far. Each way returns a document, or page if it gives nothing more.
+        """
+        ways: list[Callable[[], Document]] = []
+        if isinstance(answer, dict) or url.startswith("file:") or self.params.get("raw"):
+            return ways
+        asks_others = not self.params.get("raw_html")
+        asks_twin = asks_others and page["ok"] and not self.params.get("for_search")
+        if isinstance(answer, Fetched) and answer.twin and not answer.is_thin and asks_twin:
+            ways.append(lambda: self.read_twin(answer, page))
+        is_listed = "llms" not in self.params and is_documentation(url)
+        if asks_others and not page["ok"] and is_listed:
+            ways.append(lambda: self.read_listed(url, page))
+        if isinstance(answer, Fetched) and answer.is_thin:
+            if asks_others and answer.alternate:
+                ways.append(lambda: self.read_alternate(answer, page))
+            if wants_browser(self.params):
+                ways.append(lambda: self.filled_by_browser(answer, page))
+        if self.params.get("archived") and (is_gone(answer) or self.wants_copy(page)):
+            ways.append(lambda: self.read_copy(url, page))
+        return ways
+
+    def read_otherwise(
+        self, item: Item, answer: Fetched | Document | SearchError, page: Document
+    ) -> None:
+        """Read a page in the first other way that gives more."""
+        import queue
+
+        with self.seats:
+            for read in self.other_ways(item.address, answer, page):
+                other = page if self.is_over() else result_or_error(read)
+                if not isinstance(other, SearchError) and other is not page:
+                    page = other
+                    break
+        with contextlib.suppress(queue.Full, SearchError):
+            put((item, page), self.done, self.deadline)
+        del self.unfinished[item.number]
+        self.waiting.release()
+
+    def read_twin(self, answer: Fetched, page: Document) -> Document:
+        """Return a page with the text of its Markdown source, if it has one."""
+        twin = self.fetch_soon(answer.twin)
+        if not isinstance(twin, Fetched) or not is_text(twin):
+            return page
+        other = self.read(twin)
+        if not is_twin(page, other, twin):
+            return page
+        return {**page, "text": other["text"], "source": other["source"]}
+
+    def read_listed(self, url: str, page: Document) -> Document:
+        """Return the Markdown source that the llms.txt of a documentation lists for a page."""
+        limit = min(self.deadline, time.monotonic() + TWIN_SECONDS)
+        address = listed_twin(url, limit, self.robots, self.shared)
+        other = self.read(self.fetch_soon(address)) if address else page
+        return {"note": LISTED_NOTE, **other} if other.get("source") == "markdown" else page
+
+    def fetch_soon(self, address: str) -> Fetched | SearchError:
+        """Fetch a page that may stand for another one; nobody waits long for it."""
+        limit = min(self.deadline, time.monotonic() + TWIN_SECONDS)
+        answer: Fetched | SearchError = result_or_error(fetch_page, address, limit, self.robots)
+        return answer
+
+    def read_alternate(self, thin: Fetched, page: Document) -> Document:
+        """Return the version that a thin page names, if it has more text."""
+        other = self.read(self.fetch(thin.alternate))
+        is_longer = len(other.get("text", "")) > len(page.get("text", ""))
+        return {"note": ALTERNATE_NOTE, **other} if is_longer else page
+
+    def wants_copy(self, page: Document) -> bool:
+        """Return whether a copy may stand for a page that its site does not give out."""
+        is_asked = not self.params.get("for_search")
+        return is_asked and not page["ok"] and is_refused(error_of(page))
+
+    def read_copy(self, url: str, page: Document) -> Document:
+        """Return the copy of the Internet Archive of a page, or its error with what is known."""
+        from websearch.fetching.archive import newest_copy_of
+
+        limit = self.deadline
+        if self.params.get("for_search"):
+            limit = min(limit, time.monotonic() + COPY_SECONDS)
+        return self.read(newest_copy_of(error_of(page), url, limit))
+
+    def filled_by_browser(self, thin: Fetched, page: Document) -> Document:
+        """Return the document of a thin page as a browser shows it, or why there is none."""
+        from websearch.fetching.browser import read_in_browser
+
+        try:
+            shown = read_in_browser(thin.url, self.deadline, self.browsers)
+        except SearchError as error:
+            failed = f"In a browser it was not read: {error}"
+            return {**page, "note": failed} if page["ok"] else error_document(error)
+        other = result_or_error(check_site, shown.url) or self.read(shown)
+        if isinstance(other, SearchError):
+            return error_document(other)
+        if other["ok"] and len(other["text"]) >= len(page.get("text", "")):
+            return {"note": BROWSER_NOTE, **other}
+        return page

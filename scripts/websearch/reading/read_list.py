@@ -1,0 +1,221 @@
+"""Read the pages of a list of any length, as JSON Lines.
+
+Memory is bounded, and hosts are treated politely: few connections to each, a pause between two
+requests, and rest where a host asks for it. A slow host does not hold up the others.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+from websearch.core.batch import LineWriter, input_lines, wants_lines
+from websearch.core.calls import start_thread
+from websearch.core.common import (
+    SearchError,
+    check_params,
+    deadline_of,
+    error_document,
+    fit_document,
+    log_operation,
+)
+from websearch.core.http_client import retry_after, warn_once
+from websearch.fetching.fetch import Fetched, host_and_port
+from websearch.reading.page_document import result_or_error
+from websearch.reading.pages_document import pages_document
+from websearch.reading.read import COMMANDS as READ_COMMANDS
+from websearch.reading.read import PageReading, run_read, target_of
+from websearch.reading.schedule import HostSchedule, Item
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from typing import Any
+
+    from websearch.core.common import Document, ProgressCallback
+
+CONNECTIONS = 16  # at once
+HOST_PAUSE = 1.0  # seconds between two requests to one host; crawlers that are welcome wait as long
+# In memory at once.
+MAX_ADDRESSES = 10_000
+MAX_HOST_ADDRESSES = 100  # of one host; further ones wait in a file, so that others get their turn
+MAX_IN_FILE = 100_000  # some 10 MB; if there are more, the list waits for them
+
+# fmt: off
+# What the command line takes. Servers have no list to read, so they take what READ_COMMANDS says.
+COMMANDS: dict[str, dict[str, Any]] = {
+    "read": {
+        **READ_COMMANDS["read"],
+        "batch": True,
+        "params": [
+            *READ_COMMANDS["read"]["params"],
+            {"name": "urls_from", "type": "str", "verbatim": True,
+             "help": "file with an address a line, - for standard input; the answer is JSON Lines: "
+                     "whole pages, unless max_chars is given; timeout is for reading one page"},
+            {"name": "connections", "type": "int", "min": 1, "max": 64, "default": CONNECTIONS,
+             "help": f"with urls_from: pages that are fetched at once (default: {CONNECTIONS})"},
+            {"name": "host_pause", "type": "float", "min": 0, "max": 600, "default": HOST_PAUSE,
+             "help": "with urls_from: seconds between two requests to one host "
+                     f"(default: {HOST_PAUSE:g})"},
+        ],
+    },
+}
+# fmt: on
+
+
+# ===== from a list to pages =======================================================================
+
+
+class ListReading(PageReading):
+    """Reads the pages of a list; a thread of its own puts the addresses into the schedule.
+
+    rooms bounds how many addresses are between the list and the caller, who releases one for each
+    page that is done with. failure: why the list could not be read to its end.
+    """
+
+    def __init__(self, params: dict[str, Any], is_done: Callable[[str], bool]) -> None:
+        import threading
+
+        # A page is the answer at its address: no API of its site, and no other version of it.
+        reading = {**params, "raw_html": True}
+        super().__init__(HostSchedule(params["host_pause"]), reading, params["connections"])
+        self.is_done = is_done
+        self.rooms = threading.Semaphore(MAX_ADDRESSES)
+        self.failure: SearchError | None = None
+
+    def pages(self) -> Iterator[tuple[Item, Document]]:
+        """Yield items and page documents as they come; raises SearchError for a bad list."""
+        start_thread(self.read_list)
+        yield from super().pages()
+        if self.failure:
+            raise self.failure
+
+    def read_list(self) -> None:
+        """Put every address of the list that is not done into the schedule.
+
+        Those of a host that has many waiting are put into a file, and into the schedule at the end.
+        """
+        import json
+        import tempfile
+
+        try:
+            with tempfile.TemporaryFile() as later:
+                number, room = 0, MAX_IN_FILE
+                listed = input_lines(self.params["urls_from"]) if "urls_from" in self.params else ()
+                for line in itertools.chain(self.params.get("urls", []), listed):
+                    if self.is_done(line):
+                        continue
+                    if not self.put(number, line, MAX_HOST_ADDRESSES if room else 0):
+                        later.write(json.dumps(line).encode() + b"\n")
+                        room -= 1
+                    number += 1
+                later.seek(0)
+                for data in later:
+                    self.put(number, json.loads(data), 0)
+                    number += 1
+        except SearchError as error:
+            self.failure = error
+        except OSError as error:
+            message = f"The temporary file of waiting addresses failed: {error.strerror}."
+            self.failure = SearchError("internal", message, "Set TMPDIR to a folder with room.")
+        finally:
+            self.schedule.close()
+
+    def put(self, number: int, line: str, limit: int) -> bool:
+        """Schedule an address; return False if limit addresses of its host are waiting already."""
+        self.rooms.acquire()
+        address = result_or_error(target_of, line, False)
+        if isinstance(address, SearchError):
+            self.done.put((Item(number, line, ""), error_document(address)))
+        elif not self.schedule.put(Item(number, line, address), limit):
+            self.rooms.release()
+            return False
+        return True
+
+    def ask(self, item: Item) -> Fetched | Document | SearchError | None:
+        """Fetch the page of an item; None if it waits, because its host asks for rest."""
+        answer: Fetched | Document | SearchError
+        if seconds := self.schedule.seconds_aside(item.address):
+            self.schedule.give_back(item)
+            return aside_error(item, seconds)
+        answer = self.fetch(item.address)
+        rest = asked_rest(answer)
+        if not rest:
+            self.schedule.give_back(item)
+        elif self.schedule.rest(item, rest):
+            return None
+        return answer
+
+
+def asked_rest(answer: Fetched | Document | SearchError) -> float:
+    """Return for how many seconds a server wants no request, as it says in an answer."""
+    if isinstance(answer, Fetched) and answer.response.status in (429, 503):
+        return retry_after(answer.response) or 0.0
+    return 0.0
+
+
+def aside_error(item: Item, seconds: float) -> SearchError:
+    """Return the error of a page whose host wants no request for longer than a list waits."""
+    message = f"{host_and_port(item.address)[0]} wants no request for {math.ceil(seconds)} seconds."
+    details = {"status": 429, "retryable": True, "retry_after": math.ceil(seconds)}
+    return SearchError("http", message, "Read this page later.", **details)
+
+
+# ===== from pages to lines ========================================================================
+
+
+def run_list(params: dict[str, Any], options: dict[str, Any]) -> int:
+    """Read the pages of a list and print a document for each, which names its address as url.
+
+    Returns the exit code. Raises SearchError for bad parameters.
+    """
+    command = COMMANDS["read"]
+    optional = [{**param, "required": False} for param in command["params"]]
+    checked = check_params("read", {**command, "params": optional}, params)
+    checked.setdefault("max_chars", 0)
+    for is_given, message, hint in (
+        (checked.get("dry_run"), "dry_run shows no list of addresses.", "Give some as {urls}."),
+        (checked.get("browser"), "browser reads no lists: it takes seconds for a page.",
+         "Give up to 50 of the addresses as {urls}."),
+        (options.get("ordered"), "ordered is for batches of queries: pages come as they are read.",
+         "Leave {ordered} out: each line names its url."),
+    ):  # fmt: skip
+        if is_given:
+            raise SearchError("invalid_input", message, hint)
+    with LineWriter(options, "url") as writer:
+        reading = ListReading(checked, writer.is_done)
+        for item, page in reading.pages():
+            writer.emit(item.number, line_document(item.line, page, checked))
+            reading.rooms.release()
+            if writer.failure:
+                break
+        return writer.finish()
+
+
+def line_document(line: str, page: Document, params: dict[str, Any]) -> Document:
+    """Return the document of one page: {ok, url, final_url, title, ..., text}, or the error."""
+    document = pages_document([{"url": line, **page}], params, deadline_of(params))
+    item = {"url": line, **(document["pages"][0] if document["ok"] else document)}
+    for warning in document.get("warnings", []):
+        warn_once(warning)
+    fit_document(item, params["max_chars"], READ_COMMANDS["read"]["expendable"])
+    log_operation("read_page.read", params, item)
+    return item
+
+
+def run_command(
+    params: dict[str, Any],
+    report: ProgressCallback,
+    options: dict[str, Any],
+    store: Any = None,
+) -> Document | int:
+    """Read the pages of the command line: as one document, or as JSON Lines.
+
+    A last word with a blank in it, which no address has, is the question.
+    """
+    *urls, last = params.get("urls") or [""]
+    if urls and "query" not in params and " " in last.strip():
+        params = {**params, "urls": urls, "query": last}
+    if "urls_from" in params or (params.get("urls") and wants_lines(options)):
+        return run_list(params, options)
+    return run_read(params, report, local_files=True, store=store)

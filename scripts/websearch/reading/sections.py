@@ -1,0 +1,157 @@
+"""Parts of a long text: its headings with their places, and one section.
+
+Both are views of the Markdown of a page. Offsets count characters of the whole text, as the
+parameter offset does.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from websearch.core.common import SearchError, drop_empty, one_line, quoted
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+MAX_HEADINGS = 1_000  # of an outline; longer ones are generated lists
+MAX_LISTED = 10  # headings of a page in an error
+HEADING_CHARS = 200
+FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
+HEADING = re.compile(r"(#{1,6})[ \t]+(.*)")
+HEADING_ALONE = re.compile(r"\n\n#{1,6}[ \t][^\n]*\n\n")
+# What READMEs have, too: headings in HTML, and lines with a line of signs below them.
+HTML_HEADING = re.compile(r"(?i) {0,3}<h([1-6])\b[^<>]{0,300}>(.{1,500})</h[1-6]>")
+UNDERLINE = re.compile(r"={2,200}|-{3,200}")
+PLAIN_LINE = re.compile(r"[^\s|>#*+`~<=-]")
+PAGE_HEADING = re.compile(r"\[page \d{1,9}\]")  # see pdf.py
+PAGE_LINE = re.compile(r"(?m)^## \[page (\d{1,9})\]$")
+
+
+class Heading(NamedTuple):
+    """A heading of a text: its level, its words, where it begins and where its section ends.
+
+    page: of a PDF file whose own outline has the heading; 0 for others.
+    """
+
+    level: int
+    text: str
+    start: int
+    end: int
+    page: int = 0
+
+
+def find_headings(text: str) -> list[Heading]:
+    """Return the headings of a text in Markdown; what stands in a block of code is none.
+
+    A section ends where a heading of its level or a higher one begins. The headings of a PDF
+    file's pages count only if there are no others.
+    """
+    starts: list[tuple[int, str, int]] = []
+    fence, offset, before = "", 0, ""
+    for line in text.split("\n"):
+        if mark := FENCE.match(line):
+            if not fence:
+                fence = mark[1]
+            elif mark[1].startswith(fence):
+                fence = ""
+        elif not fence and len(starts) < MAX_HEADINGS:
+            if heading := HEADING.match(line):
+                starts.append((len(heading[1]), heading[2].rstrip("# \t"), offset))
+            elif heading := HTML_HEADING.match(line):
+                starts.append((int(heading[1]), re.sub(r"<[^<>]*>", "", heading[2]), offset))
+            elif UNDERLINE.fullmatch(line) and PLAIN_LINE.match(before):
+                starts.append((1 if line[0] == "=" else 2, before, offset - len(before) - 1))
+        offset += len(line) + 1
+        before = line
+    starts = [(level, one_line(words, HEADING_CHARS), start) for level, words, start in starts]
+    starts = [start for start in starts if not PAGE_HEADING.fullmatch(start[1])] or starts
+    headings: list[Heading] = []
+    open_levels: list[int] = []  # indexes of headings whose end is not known yet
+    ends = [len(text)] * len(starts)
+    for index, (level, _, start) in enumerate(starts):
+        while open_levels and starts[open_levels[-1]][0] >= level:
+            ends[open_levels.pop()] = start
+        open_levels.append(index)
+    for (level, words, start), end in zip(starts, ends, strict=True):
+        headings.append(Heading(level, words, start, end))
+    return headings
+
+
+def lower_headings(text: str, level: int) -> str:
+    """Return a text in Markdown whose highest heading is of this level, the others below it.
+
+    A heading stands between blank lines: a line with "#" among others is a comment in code.
+    """
+    padded = f"\n\n{text}\n\n"
+    headings = [one for one in find_headings(text) if HEADING_ALONE.match(padded, one.start)]
+    shift = level - min((heading.level for heading in headings), default=level)
+    pieces, end = [], 0
+    for heading in headings if shift > 0 else []:
+        pieces += [text[end : heading.start], "#" * min(shift, 6 - heading.level)]
+        end = heading.start
+    return "".join([*pieces, text[end:]])
+
+
+def bookmark_headings(bookmarks: list[tuple[int, str, int]], text: str) -> list[Heading]:
+    """Return the outline of a PDF file, (level, title, page) of each entry, as headings of a text.
+
+    A section is made of whole pages, because an entry says no more. Entries whose page is not in
+    the text are left out.
+    """
+    marks = {int(match[1]): match.start() for match in re.finditer(PAGE_LINE, text)}
+    ends = dict(zip(marks, [*list(marks.values())[1:], len(text)], strict=False))
+    known = [bookmark for bookmark in bookmarks[:MAX_HEADINGS] if bookmark[2] in marks]
+    last_pages = [max(marks, default=0)] * len(known)
+    open_entries: list[int] = []
+    for index, (level, _, page) in enumerate(known):
+        while open_entries and known[open_entries[-1]][0] >= level:
+            earlier = open_entries.pop()
+            last_pages[earlier] = max(page, known[earlier][2])
+        open_entries.append(index)
+    return [
+        Heading(level, one_line(title, HEADING_CHARS), marks[page], ends[last_page], page)
+        for (level, title, page), last_page in zip(known, last_pages, strict=True)
+    ]
+
+
+def outline_of(headings: list[Heading]) -> list[dict[str, Any]]:
+    """Return the outline that headings make: {level, heading, offset, chars} and page of each."""
+    return [
+        drop_empty(
+            {
+                "level": heading.level,
+                "heading": heading.text,
+                "page": heading.page or None,
+                "offset": heading.start,
+                "chars": heading.end - heading.start,
+            }
+        )
+        for heading in headings
+    ]
+
+
+def find_section(headings: list[Heading], name: str) -> Heading:
+    """Return the section whose heading is nearest to a name.
+
+    The same words win, then a heading that holds them, then the most similar one. Raises
+    SearchError (no_results) if none is near; its field headings has the first ones, because they
+    are a stranger's words.
+    """
+    import difflib
+
+    wanted = " ".join(name.lower().split())
+    words = [" ".join(heading.text.lower().split()) for heading in headings]
+    for is_near in (str.__eq__, str.__contains__):
+        for heading, own in zip(headings, words, strict=True):
+            if is_near(own, wanted):
+                return heading
+    near = difflib.get_close_matches(wanted[:HEADING_CHARS], words, 5, 0.6)
+    if near:
+        return headings[words.index(near[0])]
+    message = f"No heading of the page is like {quoted(name)}."
+    if not headings:
+        raise SearchError("no_results", message, "The page has no headings.")
+    first = [heading.text for heading in headings[:MAX_LISTED]]
+    raise SearchError("no_results", message, "{outline} lists its headings.", headings=first)

@@ -1,0 +1,96 @@
+"""The engines that answer without a key as one command."""
+
+from __future__ import annotations
+
+from websearch.apis.table import FILTER_PARAMS, SPELLINGS, filters_of, keyless_engines
+from websearch.core.common import frame_markdown, make_harmless, markdown_link, run_operation
+from websearch.core.words import script_language
+from websearch.search.engine_search import as_results, search_engine
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from websearch.core.common import Document, ProgressCallback
+
+DEFAULT_COUNT = 10
+MAX_COUNT = 50  # five pages: more draws DuckDuckGo's challenge, and nobody reads further
+__all__ = ["COMMANDS", "RUN", "as_results", "run_search", "to_markdown"]
+
+# ===== commands and their parameters ==============================================================
+
+# fmt: off
+COMMANDS: dict[str, dict[str, Any]] = {
+    "search": {
+        "help": "web pages, from an engine that needs no key",
+        "expendable": ("suggestions", "answers", "unresponsive_engines"),
+        "params": [
+            {"name": "query", "type": "str", "positional": True, "required": True,
+             "aliases": ["q"], "help": "what to search for"},
+            {"name": "engine", "type": "str", "choices": keyless_engines(),
+             "default": "duckduckgo", "values": SPELLINGS,
+             "help": "engine to ask (default: duckduckgo); it answers or the call fails"},
+            {"name": "count", "type": "int", "min": 1, "max": MAX_COUNT, "default": DEFAULT_COUNT,
+             "flags": ["-n"], "help": "results, 1 to 50 (default: 10); each further page is one "
+                                      "more request"},
+            *FILTER_PARAMS,
+        ],
+        "cannot": {"page": "Ask for more results in one call: count 30."},
+    },
+}
+# fmt: on
+
+# ===== one search =================================================================================
+
+
+def run_search(params: dict[str, Any], report: ProgressCallback = None) -> Document:
+    """Search with one engine; return the document of its results. Never raises.
+
+    params: those of COMMANDS["search"], and timeout, max_chars, dry_run, verbose.
+    """
+
+    def operation(params: dict[str, Any]) -> Document:
+        language = script_language(params["query"])
+        can_filter = "language" in filters_of(params["engine"])
+        if language and can_filter and not {"language", "country"} & params.keys():
+            params["language"] = language
+        return search_engine(params["engine"], params, report)
+
+    return run_operation("keyless.search", COMMANDS["search"], params, operation)
+
+
+RUN: dict[str, Callable[..., Document]] = {"search": run_search}
+
+# ===== the document for people ====================================================================
+
+
+def to_markdown(document: Document) -> str:
+    """Return a document as Markdown for a person or a model."""
+    failed = document.get("unresponsive_engines", [])
+    return frame_markdown(
+        document,
+        *(f"## Answer\n\n{answer}" for answer in document.get("answers", [])),
+        "\n".join(
+            result_markdown(position, item)
+            for position, item in enumerate(document.get("results", []), 1)
+        ),
+        labelled("Suggestions", document.get("suggestions", [])),
+        labelled(
+            "Engines that failed", [f"{engine['engine']} ({engine['reason']})" for engine in failed]
+        ),
+    )
+
+
+def labelled(label: str, texts: list[str]) -> str:
+    """Return "label: a, b", or "" if there are no texts."""
+    return f"{label}: {', '.join(texts)}" if texts else ""
+
+
+def result_markdown(position: int, item: dict[str, Any]) -> str:
+    """Return a result as a numbered list entry: linked title, date, snippet."""
+    title = f"{item['title']} [{item['file_type']}]" if "file_type" in item else item["title"]
+    line = f"{position}. {markdown_link(title, item['url'])}"
+    facts = [item[name] for name in ("date", "author", "license") if name in item]
+    line = " · ".join([line, *facts])
+    return f"{line}\n   {make_harmless(item['snippet'])}" if "snippet" in item else line

@@ -1,0 +1,219 @@
+"""Read the pages of the first sources, each once; the same text becomes one source."""
+
+from __future__ import annotations
+
+import re
+import time
+from dataclasses import dataclass
+
+from websearch.apis.site_rules import refusing_rule
+from websearch.core.common import clean_text
+from websearch.extraction.foreign_text import harmless_markdown
+from websearch.search.result_dates import dated_result, utc_day
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import Any
+
+    from websearch.core.common import Document, ProgressCallback
+    from websearch.search.rank import Source
+    from websearch.store.page_store import PageStore
+
+FURTHER_ROUNDS = 2  # of reading: they replace pages that failed or hold the text of another one
+LEAST_SECONDS = 1.0  # that must be left to begin a further round
+STORING_SECONDS = 1.0  # after the deadline, in which pages are still stored
+MIN_TIMEOUT = 0.1  # seconds: the shortest timeout that the commands accept
+SHINGLE_WORDS = 5  # words in a row that are compared: a shorter run stands in unrelated texts
+SAME_TEXT = 0.8  # share of the shingles of two texts that stand in both if the texts are the same
+MIN_SHINGLES = 20  # a shorter text (an error page, a notice) says nothing about sameness
+MAX_SHINGLES = 2_000  # of one text: the first 2,000 words tell articles apart
+REPLACED_NOTE = "Results whose pages gave no text, replaced by the next ones: {}."
+
+
+@dataclass(slots=True)
+class PageReader:
+    """How the pages of a call are read, and with what.
+
+    deadline: on time.monotonic()'s clock. max_age: of a stored page, in seconds (0: none is young
+    enough, None: any is). page_timeout: seconds for one page. is_offline: nothing is fetched.
+    """
+
+    store: PageStore
+    deadline: float
+    max_age: float | None
+    page_timeout: float
+    report: ProgressCallback = None
+    is_offline: bool = False
+
+    def time_left(self) -> float:
+        """Return the seconds until the deadline."""
+        return self.deadline - time.monotonic()
+
+
+def read(sources: list[Source], count: int, reader: PageReader) -> list[Source]:
+    """Return up to count sources in order of rank, with the texts and dates of their pages.
+
+    Each question's best source is among them. Pages that cannot be read, or that hold the text of
+    another one, give their place to the next; they come only if there is nothing else.
+    """
+    chosen = best_sources(sources, count)
+    read_pages(chosen, reader)
+    for _ in range(FURTHER_ROUNDS):
+        missing = count - len(with_distinct_texts(chosen))
+        rest = [source for source in sources if source not in chosen]
+        if not (rest and missing and reader.time_left() > LEAST_SECONDS):
+            break
+        numbers = {number for source in chosen if source.text for number in source.questions}
+        others = best_sources(rest, missing, numbers)
+        read_pages(others, reader)
+        chosen = [source for source in sources if source in chosen or source in others]
+    merged = merge_same_texts(chosen)
+    best = best_sources(sorted(merged, key=lambda source: not source.text), count)
+    shown = [source for source in merged if source in best]
+    replaced = sum(not source.text for source in merged) - sum(not source.text for source in shown)
+    if replaced and shown[0].text:
+        shown[0].warnings = [*shown[0].warnings, REPLACED_NOTE.format(replaced)]
+    return shown
+
+
+def best_sources(sources: list[Source], count: int, numbers: Iterable[int] = ()) -> list[Source]:
+    """Return count sources, in their order: the best one of each question, then the first others.
+
+    numbers: questions that have a source already.
+    """
+    best: list[Source] = []
+    done = set(numbers)
+    for source in sources:
+        if not source.questions <= done:
+            best.append(source)
+            done |= source.questions
+    others = [source for source in sources if source not in best]
+    chosen = best[:count] + others[: max(0, count - len(best))]
+    return [source for source in sources if source in chosen]
+
+
+# ===== pages ======================================================================================
+
+
+def read_pages(sources: list[Source], reader: PageReader) -> None:
+    """Set texts, dates and errors of sources: from their provider, the store or the web."""
+    urls = [source.result["url"] for source in sources if not source.result.get("text")]
+    stored = {} if reader.max_age == 0 else reader.store.get_pages(urls, reader.max_age)
+    pages = {
+        url: page for url, page in stored.items() if not refusing_rule(page["final_url"] or url)
+    }
+    missing = [url for url in urls if url not in pages]
+    fetched: dict[str, Document] = {}
+    warnings: list[str] = []
+    if missing and not reader.is_offline:
+        fetched, warnings = fetch_pages(missing, reader, len(sources) - len(missing))
+    today = utc_day(time.time())
+    for source in sources:
+        url = source.result["url"]
+        page: dict[str, Any] = pages.get(url) or fetched.get(url) or {}
+        text = clean_text(str(source.result.pop("text", "")))  # of a provider
+        source.text = harmless_markdown(text) or str(page.get("text") or "")
+        source.is_cut = bool(page.get("truncated"))
+        source.shingles = shingles(source.text)
+        source.error = str(page.get("error", ""))
+        source.is_fetched = url in fetched
+        source.warnings = warnings if url in fetched else []
+        source.result = dated_result(source.result, page, today)
+        if leads_elsewhere(url, page):
+            source.result["final_url"] = page["final_url"]
+
+
+def leads_elsewhere(url: str, page: dict[str, Any]) -> bool:
+    """Return whether a page that was read stands on another host than its address says.
+
+    The address that it had in a damaged store may be anything.
+    """
+    host = r"(?i)https?://(?:www\.)?([^/?#]*)"
+    first, last = (re.match(host, str(text)) for text in (url, page.get("final_url")))
+    has_moved = bool(first and last and first[1].lower() != last[1].lower())
+    return has_moved and bool(page.get("text")) and "archived" not in page
+
+
+def fetch_pages(
+    urls: list[str], reader: PageReader, done: int
+) -> tuple[dict[str, Document], list[str]]:
+    """Read pages from the web and store the good ones; return (pages by URL, warnings).
+
+    done: pages that were there already. A page that failed has error; if the whole reading failed,
+    its error is each page's.
+    """
+    from websearch.reading.read import run_read
+
+    def report_page(_: str, fetched: int, __: int) -> None:
+        if reader.report:
+            reader.report("pages read", done + fetched + 1, done + len(urls) + 1)
+
+    params = {
+        "urls": urls,
+        "max_chars": 0,
+        "timeout": max(MIN_TIMEOUT, reader.time_left()),
+        "page_timeout": reader.page_timeout,
+        "archived": True,
+    }
+    document = run_read(params, report_page, for_search=True)
+    pages = document.get("pages") or [{"url": url, **document} for url in urls]
+    names = ("url", "final_url", "title", "published", "updated", "truncated", "text")
+    now = time.time()
+    reader.store.put_pages(
+        [
+            {"title": "", **{name: page[name] for name in names if name in page}, "fetched_at": now}
+            for page in pages
+            if page["ok"]
+        ],
+        reader.deadline + STORING_SECONDS,
+    )
+    return {page["url"]: page for page in pages}, document.get("warnings", [])
+
+
+# ===== the same text under several addresses ======================================================
+
+
+def with_distinct_texts(sources: list[Source]) -> list[Source]:
+    """Return the sources that have a text, each text once."""
+    first = same_texts([source.shingles for source in sources])
+    return [source for index, source in enumerate(sources) if first[index] == index and source.text]
+
+
+def merge_same_texts(sources: list[Source]) -> list[Source]:
+    """Return sources without those whose text an earlier one has; it lists them in also."""
+    first = same_texts([source.shingles for source in sources])
+    for index, source in enumerate(sources):
+        earlier = sources[first[index]]
+        if earlier is not source:
+            earlier.also.append(source.result["url"])
+            earlier.questions |= source.questions
+            earlier.engines |= source.engines
+    return [source for index, source in enumerate(sources) if first[index] == index]
+
+
+def same_texts(sets: list[frozenset[int]]) -> list[int]:
+    """Return for each text the index of the first text that is the same; it may be its own index.
+
+    sets: the shingles of the texts. Two texts are the same if more than SAME_TEXT of their shingles
+    stand in both: syndicated articles differ in a few lines only. A teaser and its article are two
+    texts.
+    """
+    first: list[int] = []
+    for index, own in enumerate(sets):
+        same = (
+            earlier
+            for earlier in range(index)
+            if first[earlier] == earlier
+            and min(len(own), len(sets[earlier])) >= MIN_SHINGLES
+            and len(own & sets[earlier]) > SAME_TEXT * len(own | sets[earlier])
+        )
+        first.append(next(same, index))
+    return first
+
+
+def shingles(text: str) -> frozenset[int]:
+    """Return the runs of SHINGLE_WORDS terms of a text, as hashes of this process."""
+    words = re.findall(r"\w+", text[: 20 * MAX_SHINGLES].lower())[:MAX_SHINGLES]
+    starts = range(len(words) - SHINGLE_WORDS + 1)
+    return frozenset(hash(tuple(words[start : start + SHINGLE_WORDS])) for start in starts)

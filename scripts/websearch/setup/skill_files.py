@@ -1,0 +1,193 @@
+"""The skill's files and folders: what belongs to it, where copies go, what a copy holds.
+
+The files may come from a clone of the repository, from a copy that was installed or unpacked, or
+from any other copy. FILES.sha256 in an installed one lists what is ours (`sha256sum -c` checks it).
+Any other file there is the user's.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import tempfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent.parent.parent  # the folder with SKILL.md
+NAME = "web-search"  # of the skill, and of its folder, which must be the same
+MANIFEST = "FILES.sha256"
+# Where agents look for skills, below the home folder -> which agents.
+SKILLS_FOLDERS = {
+    ".claude/skills": "Claude Code",
+    ".agents/skills": "Codex, Gemini CLI, Cursor, opencode",
+}
+# What an agent or a user needs: patterns of pathlib -> whether a copy may lack it. Evaluations are
+# for developers.
+PARTS = {
+    "SKILL.md": False,
+    "LICENSE": True,
+    "scripts/**/*.py": False,
+    "scripts/**/*.css": False,
+    "references/**/*": False,
+    "assets/**/*": False,
+}
+LEFT_OUT = ("assets/evals",)
+# Endings of the skill's files ("" is for LICENSE); files with other endings are left out.
+SUFFIXES = ("", ".css", ".md", ".py", ".yaml", ".yml", ".json", ".toml", ".ts")
+EXECUTABLE, PLAIN = 0o755, 0o644  # everyone may read the skill, only its owner may change it
+
+
+class InstallError(Exception):
+    """Why something was left as it was; the message says what to do."""
+
+
+def skill_files() -> dict[str, bytes]:
+    """Return path -> content of every file of the skill, FILES.sha256 included, in order.
+
+    Raises InstallError if a part is missing, is a link, or is not as it was installed.
+    """
+    missing, changed = damaged_files(ROOT)
+    if missing or changed:
+        damaged = ", ".join([*missing, *changed][:5])
+        raise InstallError(f"{ROOT} is not as it was installed: {damaged}. Install it anew.")
+    files = {name: (ROOT / name).read_bytes() for name in skill_names()}
+    lines = [f"{sha256_of(data)}  {name}\n" for name, data in files.items()]
+    return {**files, MANIFEST: "".join(lines).encode()}
+
+
+def skill_names() -> list[str]:
+    """Return the paths of the skill's files, in order; raises InstallError."""
+    if listed := read_manifest(ROOT):
+        return sorted(listed)
+    names = []
+    for pattern, is_optional in PARTS.items():
+        paths = [path for path in ROOT.glob(pattern) if is_part(path.relative_to(ROOT))]
+        if not paths and not is_optional:
+            raise InstallError(f"{ROOT} holds no {pattern}. Run this in a whole copy of the skill.")
+        for path in paths:
+            if path.is_symlink():
+                raise InstallError(f"{path} is a link; the skill holds none. Put a file there.")
+            if path.is_file():
+                names.append(path.relative_to(ROOT).as_posix())
+    return sorted(names)
+
+
+def is_part(path: Path) -> bool:
+    """Return whether a path below a part is the skill's: no cache, no secret, no editor's copy."""
+    is_hidden = any(part.startswith((".", "__pycache__")) for part in path.parts)
+    is_other = path.name == "secrets.yaml" or path.suffix not in SUFFIXES
+    return not (is_hidden or is_other or path.as_posix().startswith(LEFT_OUT))
+
+
+def kind_of_copy() -> str:
+    """Return what this program runs in, in words."""
+    if (ROOT / MANIFEST).is_file():
+        return "a complete installed copy"
+    is_clone = (ROOT / ".git").exists()
+    return "a clone of the repository" if is_clone else f"a copy without a list ({MANIFEST})"
+
+
+def sha256_of(data: bytes) -> str:
+    """Return the SHA-256 digest of data in hexadecimal digits."""
+    return hashlib.sha256(data).hexdigest()
+
+
+def mode_of(name: str, data: bytes) -> int:
+    """Return a file's permissions, which do not depend on those of the repository."""
+    return EXECUTABLE if name.startswith("scripts/") and data.startswith(b"#!") else PLAIN
+
+
+def skill_version(skill: bytes) -> str:
+    """Return the version that the text of SKILL.md names."""
+    match = re.search(rb'(?m)^  version: "(.*)"', skill)
+    return match[1].decode() if match else "without a version"
+
+
+def is_skill(folder: Path) -> bool:
+    """Return whether a folder holds this skill, of any version."""
+    try:
+        text = (folder / "SKILL.md").read_text(encoding="utf-8-sig", errors="replace")
+    except OSError:
+        return False
+    head = text.partition("\n---")[0]  # without the text below
+    return bool(re.search(rf"""(?m)^name:\s*["']?{NAME}["']?\s*$""", head))
+
+
+def present_files(folder: Path) -> set[str]:
+    """Return the paths of all files below a folder; a link is a file, wherever it leads."""
+    paths = set()
+    for parent, folders, names in os.walk(folder):
+        links = [name for name in folders if os.path.islink(os.path.join(parent, name))]
+        paths |= {Path(parent, name).relative_to(folder).as_posix() for name in [*names, *links]}
+    return paths
+
+
+def read_manifest(folder: Path) -> dict[str, str]:
+    """Return path -> SHA-256 of what FILES.sha256 lists; {} without a list."""
+    try:
+        text = (folder / MANIFEST).read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return {}
+    return {name: digest for digest, name in re.findall(r"(?m)^([0-9a-f]{64})  (.+)$", text)}
+
+
+def damaged_files(folder: Path) -> tuple[list[str], list[str]]:
+    """Return which listed files of a copy are missing, and which are not as they were installed.
+
+    A path that leads out of the folder, or through a link, counts as missing.
+    """
+    listed, present = read_manifest(folder), present_files(folder)
+    changed = [
+        name
+        for name, digest in listed.items()
+        if name in present
+        and ((folder / name).is_symlink() or sha256_of((folder / name).read_bytes()) != digest)
+    ]
+    return [name for name in listed if name not in present], changed
+
+
+def replace_file(path: Path, data: bytes, mode: int = PLAIN) -> None:
+    """Write a file, whole or not at all; a link is replaced by the file. Raises OSError."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix=".", dir=path.parent) as folder:
+        part = Path(folder, path.name)
+        part.write_bytes(data)
+        part.chmod(mode)
+        part.replace(path)
+
+
+# ===== where copies go ============================================================================
+
+
+def absolute(text: str) -> Path:
+    """Return the folder that a text names, which need not be there; raises InstallError."""
+    folder = Path(os.path.abspath(Path(text).expanduser()))
+    if not text.strip() or (folder.exists() and not folder.is_dir()):
+        raise InstallError(f"{text!r} is no folder. Give another one for dir.")
+    return folder
+
+
+def target_folders(skills_folder: str | None) -> list[Path]:
+    """Return the folders that the skill is installed into; raises InstallError."""
+    if skills_folder is not None:
+        folder = absolute(skills_folder)
+        return [folder if folder.name == NAME else folder / NAME]
+    home = Path("~").expanduser()
+    if not home.is_absolute():
+        raise InstallError("There is no home folder. Give a skills folder for dir.")
+    return [home / folder / NAME for folder in SKILLS_FOLDERS]
+
+
+def opencode_folder(project: str | None) -> Path:
+    """Return the folder that opencode loads tools from, the user's or a project's.
+
+    Raises InstallError.
+    """
+    if project is not None:
+        folder = absolute(project)
+        if not folder.is_dir():
+            raise InstallError(f"{project!r} is no folder. Give the project's folder for dir.")
+        return folder if folder.name == ".opencode" else folder / ".opencode"
+    config = os.environ.get("XDG_CONFIG_HOME", "")
+    of_user = f"{config if os.path.isabs(config) else '~/.config'}/opencode"
+    return absolute(os.environ.get("OPENCODE_CONFIG_DIR") or of_user)

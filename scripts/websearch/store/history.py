@@ -1,0 +1,120 @@
+"""What was searched and read on this machine, when and by whom: the desk shows it.
+
+An entry holds the question or address and the parameters that open its answer again, no answer.
+Entries stand in the store and go with its pages after 30 days.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import contextvars
+import time
+
+from websearch.core.common import dump_json, one_line
+from websearch.store.page_store import MOMENT, PageStore, json_object, storable
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import sqlite3
+    from collections.abc import Callable, Iterator
+    from typing import Any
+
+MAX_ENTRIES = 500  # that are shown
+LONGEST_TEXT = 300  # characters of questions or addresses that are shown
+SHOWN_PARAMS = ("engine", "focus", "since", "site", "count")
+_OF_DAY = "date(moment, 'unixepoch', 'localtime') = ?"
+# Who asks, for the calls of a context; without it, who this process serves: "command", or the MCP
+# client that has started it.
+_CALLER = contextvars.ContextVar("caller", default="")
+_PROCESS = {"caller": "command"}
+
+
+@contextlib.contextmanager
+def called_by(caller: str) -> Iterator[None]:
+    """Name who asks while the block runs."""
+    token = _CALLER.set(one_line(caller, 60))
+    try:
+        yield
+    finally:
+        _CALLER.reset(token)
+
+
+def serve_caller(caller: str) -> None:
+    """Name whom this process serves from now on."""
+    _PROCESS["caller"] = one_line(caller, 60)
+
+
+def note(store: PageStore, kind: str, text: str, params: dict[str, Any], is_good: bool) -> None:
+    """Add an entry. kind: search, brief or read; text: the questions or addresses, a line each.
+
+    params: of the call; those that open its answer again are kept. is_good: it has an answer.
+    """
+    caller = _CALLER.get() or _PROCESS["caller"]
+    shown = dump_json({name: params[name] for name in SHOWN_PARAMS if name in params})
+    row = (time.time(), caller, kind, storable(text), shown, int(is_good))
+    columns = "moment, caller, kind, text, params, ok"
+    statement = f"INSERT INTO history ({columns}) VALUES (?, ?, ?, ?, ?, ?)"  # noqa: S608
+    store.use(lambda db: db.execute(statement, row), None, writing=True)
+
+
+def noting_reads(run: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function that reads pages as run does, and notes in the history which ones.
+
+    run gets the store, so that it can keep the pages. Calls that are refused as invalid, and files
+    of this machine, are not noted.
+    """
+
+    def run_and_note(params: dict[str, Any], *others: Any, **options: Any) -> Any:
+        with contextlib.closing(PageStore()) as store:
+            document = run(params, *others, store=store, **options)
+            pages = document.get("pages", []) if isinstance(document, dict) else []  # JSON Lines
+            urls = [page["url"] for page in pages]
+            if urls and all(url.startswith("http") for url in urls):
+                note(store, "read", "\n".join(urls), params, document["ok"])
+        return document
+
+    return run_and_note
+
+
+def entries(store: PageStore) -> list[dict[str, Any]]:
+    """Return the newest entries first: {id, moment, caller, kind, text, params, ok}.
+
+    SQLite keeps any type in any column, so a damaged file may hold another type than ours.
+    """
+    names = ("id", "moment", "caller", "kind", "text", "params", "ok")
+    texts = ", ".join(f"ifnull(CAST({name} AS TEXT), '')" for name in names[2:6])
+    columns = f"id, {MOMENT.format('moment')}, {texts}, ifnull(ok = 1, 0)"
+    query = f"SELECT {columns} FROM history ORDER BY id DESC LIMIT {MAX_ENTRIES}"  # noqa: S608
+    found = [dict(zip(names, row, strict=True)) for row in store.rows(query)]
+    return [
+        {
+            **entry,
+            "text": entry["text"][:LONGEST_TEXT],
+            "params": json_object(entry["params"]) or {},
+        }
+        for entry in found
+    ]
+
+
+def forget(store: PageStore, number: int | None = None, day: str = "") -> None:
+    """Remove an entry or those of a day (YYYY-MM-DD in local time) and what they have left.
+
+    That is the answers to their questions, and the pages of these answers or at their addresses.
+    With neither, the whole store is cleared.
+    """
+    if number is None and not day:
+        store.clear()
+        return
+
+    condition, value = ("id = ?", number) if number is not None else (_OF_DAY, day)
+
+    def choose(db: sqlite3.Connection) -> tuple[list[str], list[str]]:
+        query = f"SELECT kind, ifnull(CAST(text AS TEXT), '') FROM history WHERE {condition}"  # noqa: S608
+        queries: list[str] = []
+        urls: list[str] = []
+        for kind, text in db.execute(query, (value,)):
+            (urls if kind == "read" else queries).extend(text.split("\n"))
+        db.execute(f"DELETE FROM history WHERE {condition}", (value,))  # noqa: S608
+        return queries, urls
+
+    store.forget(choose)

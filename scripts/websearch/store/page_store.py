@@ -1,0 +1,427 @@
+"""The store: answers by key and pages by URL, in one SQLite file.
+
+It knows no engine. It never raises for the state of its file: a store that is locked, full or
+read-only is a miss and a sentence in warnings, and the caller goes on without it; one that is
+damaged is put aside, and a new one begun.
+
+The file may be that of GLSI, a Go program with the same variables: its one table, `cache`, holds
+our answers too and stays as GLSI made it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import json
+import os
+import re
+import time
+
+from websearch.core.common import drop_empty
+from websearch.store.database import (
+    StoreFile,
+    copies_aside,
+    file_bytes,
+    release_bytes,
+    rewrite_file,
+    size_on_disk,
+    store_errors,
+    upkeep_lock,
+)
+from websearch.store.full_text import (
+    TEXT,
+    TITLE,
+    count_pages,
+    find_pages,
+    index_page,
+    merge_index,
+    unindex_page,
+)
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import sqlite3
+    from collections.abc import Callable, Iterable, Sequence
+    from typing import Any
+
+MAX_STORE_BYTES = 256 * 1024 * 1024  # of the file: some 15,000 pages with their index
+KEEP_SECONDS = 30 * 86_400.0  # older answers and pages are removed: too old even for recall
+MAX_TEXT_CHARS = 500_000  # of one page: a long book
+MAX_TITLE_CHARS = 1_000  # a longer title is text, which would weigh five times in the index
+MAX_PUBLISHED_CHARS = 100  # a longer one is no date
+REMOVED_PART = 8  # an eighth of the pages and answers goes if the file is too large
+PAGES_AT_ONCE = 100  # that one transaction removes: some 0.1 s
+UPKEEP_SECONDS = 5.0  # that removing and merging can take in a file of MAX_STORE_BYTES
+LATEST_UPKEEP = 1.25  # share of the bound from which on removing is put off no longer
+NEVER = float("inf")  # a moment that does not come
+
+_EPOCH = "(julianday(updated_at) - 2440587.5) * 86400.0"  # GLSI's times are text, in UTC
+_TIMESTAMP = "strftime('%Y-%m-%d %H:%M:%f', ?, 'unixepoch')"
+MOMENT = "max(0.0, min(253402300799.0, ifnull(CAST({} AS REAL), 0.0)))"  # until the year 9999
+_FETCHED_AT = MOMENT.format("fetched_at")
+_PAGE_FIELDS = ("url", "final_url", "published", "truncated", "title", "text", "fetched_at")
+_PAGES = (
+    "SELECT CAST(url AS TEXT), ifnull(CAST(final_url AS TEXT), ''), "  # noqa: S608
+    "ifnull(CAST(published AS TEXT), ''), truncated, "
+    f"{TITLE}, {TEXT}, {_FETCHED_AT} FROM pages"
+)
+
+
+class PageStore(StoreFile):
+    """One call's access to the store, opened at first use; close() it at the end.
+
+    path: the file; "" is $GLSI_DB_PATH, else ~/.glsi/cache.db. ":memory:" keeps nothing.
+    max_bytes: the size that the file is kept within; the oldest pages and answers go first.
+    warnings: what could not be used and what was put right, as sentences, each once.
+    """
+
+    def __init__(self, path: str = "", max_bytes: int = MAX_STORE_BYTES) -> None:
+        super().__init__(path)
+        self._max_bytes = max_bytes
+
+    # ----- answers
+
+    def get_answer(self, key: str, max_age: float | None) -> dict[str, Any] | None:
+        """Return {content, updated_at (seconds since 1970)} of an answer younger than max_age.
+
+        max_age of None means any age. A row that holds no JSON object (GLSI's text) is a miss.
+        """
+        query = f"SELECT content, {_EPOCH} FROM cache WHERE query_hash = ?"  # noqa: S608
+        for text, updated_at in self.rows(query, key):
+            content = json_object(text)
+            if content is not None and is_young(updated_at, max_age):
+                return {"content": content, "updated_at": updated_at}
+        return None
+
+    def put_answer(self, key: str, content: dict[str, Any]) -> None:
+        """Keep an answer; content has "query" (as asked) and "urls" (a list).
+
+        Its age counts from "fetched_at" (UTC), if content has it, else from now: an answer that is
+        completed later does not become younger.
+        """
+        text = storable(json.dumps(content, ensure_ascii=False, separators=(",", ":")))
+
+        def write(db: sqlite3.Connection) -> None:
+            moment = f"ifnull(strftime('%Y-%m-%d %H:%M:%f', ?), {_TIMESTAMP})"
+            statement = f"INSERT OR REPLACE INTO cache VALUES (?, ?, {moment})"  # noqa: S608
+            db.execute(statement, (key, text, content.get("fetched_at"), time.time()))
+            remove_expired(db)
+
+        self.use(write, None, writing=True)
+        self._keep_bound(0.0)
+
+    # ----- pages
+
+    def get_pages(self, urls: list[str], max_age: float | None) -> dict[str, dict[str, Any]]:
+        """Return the pages younger than max_age (None: any age), each under the URL asked for.
+
+        Fields of a page: url, final_url, published, title, text (texts, "" if unknown), truncated
+        (whether the page goes on after the text), fetched_at (seconds since 1970), updated if the
+        page says when it was changed.
+        """
+        pages: dict[str, dict[str, Any]] = {}
+        for start in range(0, len(urls), 500):  # SQLite takes 999 variables or more
+            some = {storable(url): url for url in urls[start : start + 500]}
+            marks = ", ".join("?" * len(some))
+            for page in map(page_of, self.rows(f"{_PAGES} WHERE url IN ({marks})", *some)):
+                if is_young(page["fetched_at"], max_age):
+                    pages[some[page["url"]]] = page
+        return {url: pages[url] for url in urls if url in pages}
+
+    def put_pages(self, pages: list[dict[str, Any]], deadline: float = NEVER) -> None:
+        """Keep pages (url and the other fields of get_pages) and their words.
+
+        Each page is written by itself, so that other processes get their turn. deadline: on
+        time.monotonic()'s clock; pages whose turn comes later are not kept.
+        """
+        for page in pages:
+            if page.get("url") and time.monotonic() < deadline:
+                row = page_row(page)
+                self.use(functools.partial(put_page, row=row), None, writing=True)
+        if pages and time.monotonic() < deadline:
+            self.use(remove_expired, None, writing=True)
+            self._keep_bound(deadline - time.monotonic())
+
+    def recall(self, words: str, count: int, site: Sequence[str] = ()) -> list[dict[str, Any]]:
+        """Return up to count pages that hold the words, the best first: the fields of get_pages.
+
+        Pages with all words come before those with some. site: hosts, subdomains included.
+        """
+        hosts = [f".{host_suffix(host)}" for host in site]
+        count = max(0, min(count, 1_000))
+
+        def read(db: sqlite3.Connection) -> list[Any]:
+            ids = find_pages(db, storable(words), hosts, count)
+            return [db.execute(f"{_PAGES} WHERE id = ?", (page_id,)).fetchone() for page_id in ids]
+
+        return [page_of(row) for row in self.use(read, [])]
+
+    def count_pages(self, words: str) -> int:
+        """Return how many pages hold all of some words."""
+        return int(self.use(lambda db: count_pages(db, storable(words)), 0))
+
+    # ----- requests that cost money
+
+    def add_spent(self, month: str, engine: str, requests: int) -> int:
+        """Count requests to a paid engine in a month (YYYY-MM); return how many it has had then.
+
+        A negative number takes requests back. 0 if they cannot be counted.
+        """
+
+        def write(db: sqlite3.Connection) -> int:
+            statement = (
+                "INSERT INTO spending VALUES (?, ?, ?) ON CONFLICT (month, engine) "
+                "DO UPDATE SET requests = requests + excluded.requests"
+            )
+            db.execute(statement, (month, engine, requests))
+            query = "SELECT requests FROM spending WHERE month = ? AND engine = ?"
+            return int(db.execute(query, (month, engine)).fetchone()[0])
+
+        return int(self.use(write, 0, writing=True))
+
+    def spent(self, month: str) -> dict[str, int]:
+        """Return engine -> requests to it in a month (YYYY-MM); engines without any are left out.
+
+        SQLite keeps any type in any column, so a damaged file may hold another type than ours.
+        """
+        columns = "CAST(engine AS TEXT), CAST(requests AS INTEGER)"
+        query = f"SELECT {columns} FROM spending WHERE month = ? ORDER BY engine"  # noqa: S608
+        return {engine: requests for engine, requests in self.rows(query, month) if requests}
+
+    # ----- housekeeping
+
+    def clear(self, query: str = "") -> dict[str, int]:
+        """Remove everything, or what a query has left; return how much of each kind went.
+
+        A query leaves its answers, their pages and its entries in the history. Queries are compared
+        trimmed and in lower case. Without a query, files that were put aside go, too. What is
+        removed is overwritten, and the file becomes smaller; what was spent stays.
+        """
+        nothing = {"answers": 0, "pages": 0, "history": 0}
+        if self._db is None and self.path and not os.path.lexists(self.path):
+            return nothing  # no file is made to say so
+        if query:
+            removed: dict[str, int] = self.forget(lambda _: ([query], [])) or nothing
+            return removed
+        counts = self.use(count_rows, nothing)
+        return {name: counts[name] for name in nothing} if self.clear_file() else nothing
+
+    def forget(self, choose: Callable[[sqlite3.Connection], tuple[list[str], list[str]]]) -> Any:
+        """Remove what queries and addresses have left; None if that failed.
+
+        choose: returns the queries, whose answers, pages and entries go, and addresses of pages.
+        """
+
+        def write(db: sqlite3.Connection) -> dict[str, int]:
+            db.execute("PRAGMA secure_delete = ON")
+            return remove_queries(db, *choose(db))
+
+        removed = self.use(write, None, writing=True)
+        while self.use(merge_index, False, writing=True):  # only then the words are gone
+            continue
+        self.use(rewrite_file, None)
+        return removed
+
+    def stats(self) -> dict[str, Any]:
+        """Return path, bytes, answers, pages, history, oldest, newest (UTC), put_aside (paths)."""
+        counts = self.use(count_rows, {"answers": 0, "pages": 0, "history": 0})
+        size = size_on_disk(self.path) + size_on_disk(f"{self.path}-wal")
+        put_aside = drop_empty({"put_aside": copies_aside(self.path)})
+        return {"path": self.path, "bytes": size, **counts, **put_aside}
+
+    def _keep_bound(self, seconds: float) -> None:
+        """Remove the oldest pages and answers if the file has grown beyond its bound.
+
+        seconds: that are left; if they are few, this is put off as long as it can be. One process
+        does it at a time, in steps that let others write. The index gives room back only when all
+        of it is merged, so much goes at once, and that seldom.
+        """
+        bound = self._max_bytes
+        limit = bound if seconds > UPKEEP_SECONDS else bound * LATEST_UPKEEP
+        if self.use(file_bytes, (0, 0))[1] <= limit:
+            return
+        with contextlib.suppress(*store_errors()), upkeep_lock(self.path, 0.0):
+            while self.use(file_bytes, (0, 0))[0] > bound:
+                remove = functools.partial(remove_until, moment=self.use(end_of_oldest, 0.0))
+                if not self.use(remove, 0, writing=True):
+                    break
+                while self.use(remove, 0, writing=True) or self.use(merge_index, 0, writing=True):
+                    continue
+            self.use(lambda db: release_bytes(db, bound), None)
+
+
+# ===== what is kept, and what goes ================================================================
+
+
+def count_rows(db: sqlite3.Connection) -> dict[str, Any]:
+    """Return how much a store holds, and the times of its ends; GLSI's file has one table only."""
+    tables = [row[0] for row in db.execute("SELECT name FROM sqlite_master")]
+    counts: dict[str, Any] = {"answers": 0, "pages": 0, "history": 0}
+    times: list[float] = []
+    moments = {"answers": ("cache", _EPOCH), "pages": ("pages", _FETCHED_AT)}
+    for name, (table, moment) in {**moments, "history": ("history", "NULL")}.items():
+        if table in tables:
+            query = f"SELECT count(*), min({moment}), max({moment}) FROM {table}"  # noqa: S608
+            counts[name], *ends = db.execute(query).fetchone()
+            times += [end for end in ends if end is not None]
+    if times:
+        counts |= {"oldest": utc_time(min(times)), "newest": utc_time(max(times))}
+    return counts
+
+
+def end_of_oldest(db: sqlite3.Connection) -> float:
+    """Return the moment until which the oldest pages and answers go."""
+    query = (
+        "WITH ages AS (SELECT fetched_at AS moment FROM pages UNION ALL "  # noqa: S608
+        f"SELECT {_EPOCH} FROM cache) SELECT moment FROM ages WHERE moment IS NOT NULL "
+        "ORDER BY moment LIMIT 1 OFFSET (SELECT count(moment) FROM ages) / ?"
+    )
+    row = db.execute(query, (REMOVED_PART,)).fetchone()
+    return float(row[0]) if row else 0.0
+
+
+def remove_until(db: sqlite3.Connection, moment: float) -> int:
+    """Remove the answers until a moment, and some of the pages; return how many rows went."""
+    statement = f"DELETE FROM cache WHERE updated_at <= {_TIMESTAMP}"  # noqa: S608
+    answers = db.execute(statement, (moment,)).rowcount
+    query = "SELECT id FROM pages WHERE fetched_at <= ? LIMIT ?"
+    pages = [row[0] for row in db.execute(query, (moment, PAGES_AT_ONCE))]
+    remove_pages(db, pages)
+    return answers + len(pages)
+
+
+def remove_expired(db: sqlite3.Connection) -> None:
+    """Remove what is too old even for recall; of the pages only some at a time."""
+    moment = time.time() - KEEP_SECONDS
+    remove_until(db, moment)
+    db.execute("DELETE FROM history WHERE moment < ?", (moment,))
+
+
+def remove_pages(db: sqlite3.Connection, ids: Iterable[int]) -> None:
+    """Remove pages and their words in the index."""
+    for page_id in ids:
+        unindex_page(db, page_id)
+        db.execute("DELETE FROM pages WHERE id = ?", (page_id,))
+
+
+def remove_queries(db: sqlite3.Connection, queries: list[str], urls: list[str]) -> dict[str, int]:
+    """Remove the answers to queries with their pages, their entries, and pages at some addresses.
+
+    Return how many of each kind went.
+    """
+    wanted = {query.strip().lower() for query in queries}
+    keys, urls = answers_to(db, wanted, urls)
+    cursors = [db.execute("SELECT id FROM pages WHERE url = ?", (url,)) for url in urls]
+    pages = [row[0] for cursor in cursors for row in cursor]
+    remove_pages(db, pages)
+    db.executemany("DELETE FROM cache WHERE query_hash = ?", [(key,) for key in keys])
+    rows = db.execute("SELECT id, CAST(text AS TEXT) FROM history").fetchall()
+    entries = [
+        row_id
+        for row_id, text in rows
+        if not wanted.isdisjoint(line.strip().lower() for line in (text or "").split("\n"))
+    ]
+    db.executemany("DELETE FROM history WHERE id = ?", [(row_id,) for row_id in entries])
+    return {"answers": len(keys), "pages": len(pages), "history": len(entries)}
+
+
+def answers_to(
+    db: sqlite3.Connection, wanted: set[str], urls: list[str]
+) -> tuple[list[str], list[str]]:
+    """Return the keys of all answers to some queries, and the given URLs and those in them."""
+    import hashlib
+
+    glsi_keys = {hashlib.sha256(query.encode("utf-8", "replace")).hexdigest() for query in wanted}
+    keys, found = [], list(urls)
+    for key, text in db.execute("SELECT query_hash, content FROM cache"):
+        content = json_object(text) or {}
+        if key in glsi_keys or str(content.get("query", "")).strip().lower() in wanted:
+            keys.append(key)
+            found += [url for url in content.get("urls") or [] if isinstance(url, str)]
+    return keys, list(dict.fromkeys(map(storable, found)))
+
+
+# ===== rows =======================================================================================
+
+
+def is_young(moment: float | None, max_age: float | None) -> bool:
+    """Return whether a moment is less than max_age seconds ago; None means any age."""
+    if max_age is None:
+        return True
+    return moment is not None and time.time() - moment < max_age > 0  # the clock may be set back
+
+
+def json_object(text: Any) -> dict[str, Any] | None:
+    """Return the JSON object that a text holds, None if it holds something else."""
+    try:
+        value = json.loads(text)
+    except (ValueError, TypeError, RecursionError):
+        return None
+    return value if isinstance(value, dict) else None
+
+
+def storable(text: str) -> str:
+    """Return text without what SQLite cannot keep: NUL goes, lone surrogates become U+FFFD."""
+    text = text.replace("\0", "")
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        text = re.sub("[\ud800-\udfff]", "\ufffd", text)
+    return text
+
+
+def utc_time(seconds: float) -> str:
+    """Return a time (seconds since 1970) as YYYY-MM-DDTHH:MM:SSZ."""
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(seconds))
+
+
+def page_row(page: dict[str, Any]) -> dict[str, Any]:
+    """Return the columns of a page, cleaned, cut and completed."""
+    url = storable(page["url"])
+    final_url = storable(page.get("final_url") or url)
+    text = storable(page.get("text") or "")
+    days = filter(None, (page.get("published"), page.get("updated")))
+    return {
+        "url": url,
+        "final_url": final_url,
+        "hosts": "".join(f".{host_suffix(site)}" for site in dict.fromkeys((url, final_url))),
+        "fetched_at": float(page.get("fetched_at") or time.time()),
+        "truncated": bool(page.get("truncated")) or len(text) > MAX_TEXT_CHARS,
+        "published": storable("/".join(days))[:MAX_PUBLISHED_CHARS],  # an interval of ISO 8601
+        "title": storable(page.get("title") or "")[:MAX_TITLE_CHARS],
+        "text": text[:MAX_TEXT_CHARS],
+    }
+
+
+def page_of(row: tuple[Any, ...]) -> dict[str, Any]:
+    """Return a page as get_pages does."""
+    page = dict(zip(_PAGE_FIELDS, row, strict=True))
+    published, _, updated = page["published"].partition("/")
+    page |= {"published": published, "truncated": bool(page["truncated"])}
+    return {**page, "updated": updated} if updated else page
+
+
+def host_suffix(site: str) -> str:
+    """Return the host of a URL or the host itself, and a space: ".HOST " is in a page's hosts."""
+    pattern = r"(?i)(?:[a-z][a-z0-9+.-]*://)?(?:[^/?#@]*@)?(\[[^\]]*\]|[^/?#:\s]*)"
+    host = re.match(pattern, storable(site).strip())
+    return f"{host[1].lower().strip('*.') if host else ''} "
+
+
+def put_page(db: sqlite3.Connection, row: dict[str, Any]) -> None:
+    """Insert a page or replace it; the index stays as it is if the words are the same."""
+    query = f"SELECT id, {TITLE}, {TEXT} FROM pages WHERE url = ?"  # noqa: S608
+    old = db.execute(query, (row["url"],)).fetchone()
+    if old and old[1:] == (row["title"], row["text"]):
+        statement = (
+            "UPDATE pages SET final_url = :final_url, hosts = :hosts, fetched_at = :fetched_at, "
+            "published = :published, truncated = :truncated WHERE url = :url"
+        )
+        db.execute(statement, row)
+        return
+    if old:
+        remove_pages(db, [old[0]])
+    names = ", ".join(row)
+    values = ", ".join(f":{name}" for name in row)
+    page_id = db.execute(f"INSERT INTO pages ({names}) VALUES ({values})", row).lastrowid  # noqa: S608
+    index_page(db, page_id or 0, row["title"], row["text"])

@@ -1,0 +1,378 @@
+"""Parts of long pages (outline, section, find), pages as they came, and the owner's rules."""
+
+from __future__ import annotations
+
+import time
+import unittest
+from typing import Any
+from urllib.parse import quote
+
+from tests.servers.http_support import ServerProcess
+from tests.servers.mcp_support import Client
+from tests.support import SmallWebCase, call_main, load_script, small_web_environment
+
+sections: Any = load_script("websearch.reading.sections")
+page_document: Any = load_script("websearch.reading.page_document")
+read: Any = load_script("websearch.reading.read")
+show_markdown: Any = load_script("websearch.search.show_markdown")
+site_rules: Any = load_script("websearch.apis.site_rules")
+finding: Any = load_script("websearch.reading.finding")
+read_page = load_script("read_page")
+web_search = load_script("web_search")
+TEXT = """# Guide
+
+Intro.
+
+## Timeouts
+
+Text of timeouts.
+
+```sh
+# no heading
+```
+
+### Defaults
+
+30 seconds.
+
+## Retries
+
+ERR_SOME_CODE and err_some_code.
+"""
+
+SET = """# Page
+
+It waits for 30 seconds by
+default, says the “manual – of 2024”; **bold** words, `code` and [a
+link](https://example.org/x) end here.
+
+| item | share |
+| --- | --- |
+| rye | 42 % |
+"""
+# What is looked for -> what stands there.
+FOUND = {
+    '"manual - of 2024"': "manual – of 2024”",
+    "seconds by default": "seconds by\ndefault",
+    "bold words, code and a link end": "bold** words",
+    "30\u00a0seconds": "30 seconds",
+    "42\u202f%": "42 %",
+}
+
+
+class Headings(unittest.TestCase):
+    def test_an_outline_names_levels_places_and_lengths(self) -> None:
+        outline = sections.outline_of(sections.find_headings(TEXT))
+        self.assertEqual(
+            [(one["level"], one["heading"]) for one in outline],
+            [(1, "Guide"), (2, "Timeouts"), (3, "Defaults"), (2, "Retries")],
+        )
+        for one in outline:
+            part = TEXT[one["offset"] : one["offset"] + one["chars"]]
+            self.assertTrue(part.startswith("#" * one["level"] + " " + one["heading"]))
+        self.assertIn("30 seconds", TEXT[outline[1]["offset"] :][: outline[1]["chars"]])
+        self.assertNotIn("ERR_", TEXT[outline[1]["offset"] :][: outline[1]["chars"]])
+
+    def test_a_section_is_the_nearest_heading(self) -> None:
+        rows = {"timeouts": "Timeouts", "Default": "Defaults", "retires": "Retries"}
+        for name, heading in rows.items():
+            with self.subTest(name):
+                self.assertEqual(
+                    sections.find_section(sections.find_headings(TEXT), name).text, heading
+                )
+
+    def test_literal_places_are_all_counted(self) -> None:
+        result = finding.PageFinder(TEXT).find("err_some_code", 9)
+        self.assertEqual((result["places_in_all"], len(result["places"])), (2, 1))
+        self.assertEqual(TEXT[result["places"][0]["offset"] :][:13], "ERR_SOME_CODE")
+        self.assertEqual(result["places"][0]["heading"], "Guide > Retries")
+        result = finding.PageFinder("ab, and so on and on.\n\n" * 10_000).find("ab", 9)
+        self.assertEqual((len(result["places"]), result["places_in_all"]), (9, 10_000))
+
+    def test_how_a_text_is_set_makes_no_difference(self) -> None:
+        finder = finding.PageFinder(SET)
+        for wanted, found in FOUND.items():
+            with self.subTest(wanted):
+                (place,) = finder.find(wanted, 9)["places"]
+                self.assertTrue(SET[place["offset"] :].startswith(found), place)
+        row = finder.find("42 %", 9)["places"][0]["text"]
+        self.assertEqual(row, "| item | share |\n| --- | --- |\n| rye | 42 % |")
+
+    def test_a_text_that_is_not_there_has_a_nearest_passage_and_what_differs(self) -> None:
+        finder = finding.PageFinder(SET)
+        for wanted, differs in {
+            "waits for 45 seconds by default": '"30", not "45"',
+            "it waits seconds by default": 'also "for 30"',
+            "it waits for 30 long seconds": 'no "long"',
+        }.items():
+            with self.subTest(wanted):
+                result = finder.find(wanted, 9)
+                self.assertEqual(result["places_in_all"], 0)
+                self.assertIn("waits for 30 seconds", result["nearest"]["text"])
+                self.assertEqual(result["nearest"]["differs"], differs)
+        self.assertNotIn("nearest", finder.find("zebra", 9))
+
+    def test_headings_of_readmes_are_known(self) -> None:
+        text = (
+            "<h1 align=center>My <b>Tool</b></h1>\n\nIntro\n=====\n\ntext\n\nUsage\n---\n\na | b\n"
+            "--- | ---\n\n- x\n---\n\n```\nc\n===\n```\n\n## Last\n"
+        )
+        found = [(heading.level, heading.text) for heading in sections.find_headings(text)]
+        self.assertEqual(found, [(1, "My Tool"), (1, "Intro"), (2, "Usage"), (2, "Last")])
+        self.assertTrue(text[sections.find_headings(text)[1].start :].startswith("Intro"))
+
+    def test_long_texts_take_time_in_proportion(self) -> None:
+        for piece in ("a\n===\n", "<h1>", "# a\n", "#" * 6 + " a\n", "```\n", "a" * 50 + "\n", "#"):
+            times = []
+            for count in (20_000, 80_000):
+                begin = time.process_time()
+                sections.outline_of(sections.find_headings(piece * count))
+                finding.PageFinder(piece * count).matches("a`a“a")
+                times.append(time.process_time() - begin)
+            self.assertLess(times[1], 10 * times[0] + 0.5, piece)
+
+
+class LowerHeadings(unittest.TestCase):
+    def test_the_highest_is_of_the_level_and_code_stays(self) -> None:
+        code = "```sh\n\n# not a heading\n\n```"
+        for text, lowered in (
+            ("# A\n\ntext\n\n## B\n\nmore", "### A\n\ntext\n\n#### B\n\nmore"),
+            ("text\n\n## B", "text\n\n### B"),
+            ("# A\n\n##### E\n\n###### F", "### A\n\n###### E\n\n###### F"),
+            (f"## A\n\n{code}", f"### A\n\n{code}"),
+            ("# a comment\nimport os\n# another\n", "# a comment\nimport os\n# another\n"),
+            ("#### D\n\n##### E", "#### D\n\n##### E"),
+            ("#hash\n\n#", "#hash\n\n#"),
+            ("", ""),
+        ):
+            with self.subTest(text):
+                self.assertEqual(sections.lower_headings(text, 3), lowered)
+                self.assertEqual(sections.lower_headings(lowered, 3), lowered)
+
+    def test_pages_stand_below_their_addresses_in_markdown(self) -> None:
+        page = {"url": "https://a.example/x", "title": "T", "text": "# T\n\nWords.\n\n## Part"}
+        result = {"ok": True, "results": [page]}
+        self.assertIn("### T\n\nWords.\n\n#### Part", show_markdown.consolidated_text(result))
+        self.assertIn("\n### T\n", show_markdown.to_markdown(result))
+        document = {"ok": True, "pages": [{**page, "ok": True, "chars": 30}]}
+        self.assertIn("\n#### Part", read.to_markdown(document))
+        document["pages"][0]["note"] = page_document.RAW_NOTE
+        self.assertIn("\n## Part", read.to_markdown(document))
+
+
+class Reading(SmallWebCase):
+    def read(self, path: str, *words: str) -> dict[str, Any]:
+        """The document of one page of the fake web."""
+        document: dict[str, Any] = call_main(read_page, self.url(path), *words).document
+        return document
+
+    def url(self, path: str) -> str:
+        return f"{self.server.url}/site/{path}"
+
+    def test_an_outline_leads_to_a_section_and_an_offset(self) -> None:
+        page = self.read("docs/timeouts", "--outline")["pages"][0]
+        self.assertNotIn("text", page)
+        entry = page["outline"][-1]
+        by_name = self.read("docs/timeouts", "--section", entry["heading"])["pages"][0]
+        self.assertEqual(by_name["section"], entry["heading"])
+        self.assertEqual(by_name["section_offset"], entry["offset"])
+        by_offset = self.read("docs/timeouts", "--offset", str(entry["offset"]))["pages"][0]
+        self.assertTrue(by_offset["text"].startswith(by_name["text"][:50]))
+
+    def test_a_section_that_is_not_there_names_those_that_are_as_data(self) -> None:
+        document = self.read("docs/timeouts", "--section", "Zebra crossings")
+        self.assertEqual(document["details"]["kind"], "no_results")
+        self.assertEqual(document["details"]["hint"], "--outline lists its headings.")
+        self.assertIn("imeout", " ".join(document["details"]["headings"]))
+
+    def test_a_literal_text_is_found_with_what_stands_around_it(self) -> None:
+        page = self.read("docs/timeouts", "--find", "TIMEOUT")["pages"][0]
+        self.assertGreater(page["places_in_all"], 0)
+        self.assertIn("timeout", page["places"][0]["text"].lower())
+        document = self.read("docs/timeouts", "--find", "zebra")
+        self.assertEqual(document["details"]["kind"], "no_results")
+        self.assertIn("does not hold 'zebra'", document["error"])
+
+    def test_each_of_several_texts_has_its_own_result(self) -> None:
+        words = ("--find", "timeout", "--find", "a timeout of nine weeks", "--find", "zebra")
+        page = self.read("docs/timeouts", *words)["pages"][0]
+        timeout, weeks, zebra = page["found"]
+        self.assertGreater(timeout["places_in_all"], 1)
+        self.assertEqual(len(timeout["places"]), 1)
+        self.assertIn("timeout", weeks["nearest"]["text"].lower())
+        self.assertEqual(zebra, {"find": "zebra", "places_in_all": 0})
+        run = call_main(read_page, self.url("docs/timeouts"), *words[2:], "--format", "markdown")
+        text = run.stdout.decode()
+        self.assertEqual(run.code, 1)
+        self.assertIn("Nearest, at ", text[text.index("[untrusted") :])
+
+    def test_markdown_shows_outline_and_places_inside_the_fence(self) -> None:
+        for words, part in ((("--outline",), "(offset "), (("--find", "timeout"), "Places of ")):
+            run = call_main(read_page, self.url("docs/timeouts"), *words, "--format", "markdown")
+            text = run.stdout.decode()
+            self.assertIn(part, text[text.index("[untrusted") :])
+
+    def test_parts_of_a_page_that_was_read_need_no_request(self) -> None:
+        self.read("docs/timeouts")
+        self.server.clear()
+        for words in (("--outline",), ("--find", "timeout"), ("--offset", "10"), ("-q", "timeout")):
+            page = self.read("docs/timeouts", *words)["pages"][0]
+            self.assertTrue(page["from_cache"], words)
+            self.assertIn("fetched_at", page)
+        self.assertEqual(self.server.requests, [])
+        self.assertNotIn("from_cache", self.read("docs/timeouts")["pages"][0])
+        self.assertNotIn("from_cache", self.read("docs/timeouts", "--find", "a", "--links"))
+
+    def test_force_reads_again_by_one_request_on_every_way_in(self) -> None:
+        address = self.url("docs/timeouts")
+        variables = {**small_web_environment(self.server.url), "GLSI_DB_PATH": self.store}
+        client, server = Client(variables), ServerProcess(**variables)
+        self.addCleanup(client.close)
+        self.addCleanup(server.stop)
+        query = f"/read?url={quote(address)}&find=timeout"
+        ways: dict[str, Any] = {
+            "command line": lambda words: self.read("docs/timeouts", "--find", "timeout", *words),
+            "MCP": lambda words: client.call(
+                "read_page", urls=[address], find="timeout", **dict.fromkeys(words, True)
+            ),
+            "HTTP": lambda words: server.fetch(query + "".join(f"&{word}=true" for word in words)),
+        }
+        self.read("docs/timeouts")
+        for name, way in ways.items():
+            for words, requests in (([], 0), (["--force" if "line" in name else "force"], 1)):
+                self.server.clear()
+                way(words)
+                with self.subTest(name, words=words):
+                    paths = [one.path for one in self.server.requests]
+                    self.assertEqual(paths, ["/site/docs/timeouts"] * requests)
+
+    def test_a_page_that_the_owner_has_blocked_since_is_not_shown(self) -> None:
+        self.read("docs/timeouts")
+        self.set_environment(WEB_SEARCH_BLOCK_SITES="127.0.0.1")
+        document = self.read("docs/timeouts", "--find", "timeout")
+        self.assertEqual(document["details"]["kind"], "refused")
+
+    def test_csv_is_a_table_that_is_cut_by_rows(self) -> None:
+        page = self.read("data/tides.csv", "--max-chars", "1000")["pages"][0]
+        lines = page["text"].rstrip("\n").split("\n")
+        self.assertEqual(lines[:3], ["| day | height |", "| --- | --- |", "| 1 | 3.1 \\| 3.2 |"])
+        self.assertTrue(page["truncated"])
+        self.assertTrue(all(line.endswith(" |") for line in lines))
+        raw = self.read("data/tides.csv", "--raw")["pages"][0]["text"]
+        self.assertTrue(raw.startswith("day,height\n"))
+
+    def test_raw_is_the_answer_as_it_came(self) -> None:
+        page = self.read("docs/timeouts", "--raw")["pages"][0]
+        self.assertIn("<", page["text"][:20])
+        self.assertIn("as it came", page["note"])
+
+
+class OwnersRules(SmallWebCase):
+    def test_addresses_match_whatever_their_spelling(self) -> None:
+        rows = [
+            ("https://Docs.Example.com/a", "example.com", True),
+            ("https://example.com.", "example.com", True),
+            ("http://example.com:8080/x", "example.com", True),
+            ("https://badexample.com", "example.com", False),
+            ("https://example.com", "*.example.com", False),
+            ("https://a.example.com", "*.example.com", True),
+            ("https://example.com/docs/x", "example.com/docs", True),
+            ("https://example.com/docsx", "example.com/docs", False),
+            ("https://example.com//docs/../docs", "example.com/docs", True),
+            ("https://example.com/%64ocs", "example.com/docs", True),
+            ("https://example.com/docs/../secret", "example.com/docs", False),
+            ("https://example.com/x/%2e%2e/docs", "example.com/docs", True),
+            ("https://bücher.example", "xn--bcher-kva.example", True),
+        ]
+        for url, rule, expected in rows:
+            with self.subTest(url, rule=rule):
+                found = site_rules.matches(
+                    site_rules.plain_address(url), site_rules.plain_address(rule)
+                )
+                self.assertEqual(found, expected)
+
+    def test_a_blocked_site_is_neither_shown_nor_read_nor_led_to(self) -> None:
+        self.set_environment(GLSI_DB_PATH=self.store, WEB_SEARCH_BLOCK_SITES="127.0.0.1/web")
+        run = call_main(web_search, "sourdough", "--no-pages")
+        self.assertEqual(run.document["details"]["kind"], "no_results")
+        self.assertIn("WEB_SEARCH_BLOCK_SITES", run.document["error"])
+        url = f"{self.server.url}/web/kitchen.example.com/bread/sourdough-starter-guide"
+        for address in (url, f"https://web.archive.org/web/2024/{url}"):
+            run = call_main(read_page, address)
+            self.assertEqual(run.document["details"]["kind"], "refused")
+            self.assertIn("kept out", run.document["error"])
+
+    def test_a_copy_in_the_archive_is_its_page_however_it_is_spelled(self) -> None:
+        self.set_environment(WEB_SEARCH_BLOCK_SITES="evil.example,archive.org/web/1999")
+        for rest in (
+            "web.archive.org:80/web/2020/http://evil.example/x",
+            "web.archive.org//web/2020/http://evil.example/x",
+            "web.archive.org/%77eb/2020/http://evil.example/x",
+            "WEB.archive.org./web/2020id_/http:/evil.example/x",
+            "web.archive.org/web/2020/http%3A//evil.example/x",
+            "web.archive.org/web/http%253A%252F%252Fwww.evil.example",
+            "web.archive.org/web/2020*/evil.example:80/x",
+            "web.archive.org/2020/https://evil.example/",
+            "web.archive.org/save/https://evil.example/",
+            "web.archive.org/web/2020/http://web.archive.org/web/2019/http://evil.example/",
+            "archive.org/web/1999/http://good.example/",
+        ):
+            for scheme in ("http", "https"):
+                with self.subTest(rest):
+                    self.assertTrue(site_rules.refusing_rule(f"{scheme}://{rest}"))
+        for url in (
+            "https://web.archive.org/web/2020/http://good.example/evil.example",
+            "https://archive.org/details/evil.example",
+            "https://good.example/web/2020/http://evil.example/",
+        ):
+            with self.subTest(url):
+                self.assertFalse(site_rules.refusing_rule(url))
+        self.set_environment(WEB_SEARCH_ALLOW_SITES="good.example,blog.archive.org")
+        for url, rule in (
+            ("https://web.archive.org/web/2020/http://good.example/", ""),
+            ("https://web.archive.org/web/2020/http://evil.example/good.example", "ALLOW"),
+            ("https://blog.archive.org/2020/05/01/title", ""),
+        ):
+            with self.subTest(url):
+                self.assertIn(rule, site_rules.refusing_rule(url))
+                self.assertEqual(bool(rule), bool(site_rules.refusing_rule(url)))
+
+    def test_no_tool_shows_a_blocked_site(self) -> None:
+        self.set_environment(GLSI_DB_PATH=self.store)
+        call_main(web_search, "sourdough")
+        keys = dict.fromkeys(("BRAVE_SEARCH_API_KEY", "SERPER_API_KEY"), self.key)
+        kitchen, web = "kitchen.example.com", "127.0.0.1/web"
+        for blocked, left in ((f"{web}/{kitchen}", True), (web, False)):
+            client = Client(
+                {**self.environment, **keys, "GLSI_DB_PATH": self.store,
+                 "WEB_SEARCH_BLOCK_SITES": blocked}
+            )  # fmt: skip
+            self.addCleanup(client.close)
+            for tool in (
+                "web_search",
+                "google_search",
+                "brave_web_search",
+                "brave_context",
+                "recall",
+            ):
+                with self.subTest(tool, blocked=blocked):
+                    text = client.text(tool, query="sourdough")
+                    self.assertIn("owner's rules", text)
+                    self.assertNotIn(f"web/{kitchen}", text)
+                    self.assertEqual("/web/" in text, left)
+
+    def test_with_a_list_of_allowed_sites_engines_are_asked_for_them(self) -> None:
+        self.set_environment(GLSI_DB_PATH=self.store, WEB_SEARCH_ALLOW_SITES="kitchen.example.com")
+        self.server.clear()
+        call_main(web_search, "sourdough", "--no-pages", "--engine", "duckduckgo")
+        body = self.server.requests[0].body.decode()
+        self.assertIn("site%3Akitchen.example.com", body)
+
+    def test_nothing_that_a_caller_gives_changes_the_rules(self) -> None:
+        self.set_environment(GLSI_DB_PATH=self.store, WEB_SEARCH_ALLOW_SITES="example.org")
+        run = call_main(read_page, f"{self.server.url}/site/docs/timeouts", "--archived", "--raw")
+        self.assertEqual(run.document["details"]["kind"], "refused")
+
+
+if __name__ == "__main__":
+    unittest.main()
