@@ -661,7 +661,8 @@ class Unusable(StoreCase):
     def test_processes_that_meet_a_damaged_store_lose_nothing(self) -> None:
         code = (
             f"import sys; sys.path.insert(0, {str(SCRIPTS)!r})\n"
-            f"from websearch.store.page_store import PageStore\nstore = PageStore({str(self.path)!r})\nsys.stdin.readline()\n"
+            "from websearch.store.page_store import PageStore\n"
+            f"store = PageStore({str(self.path)!r})\nsys.stdin.readline()\n"
             "for part in range(3): store.put_pages([{'url': f'https://{sys.argv[1]}.test/{part}', "
             "'text': 'heron'}])\nprint(len(store.warnings))"
         )
