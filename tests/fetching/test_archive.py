@@ -10,7 +10,7 @@ from typing import Any
 from unittest import mock
 from urllib.parse import urlsplit
 
-from tests.reading.test_read_page import SiteCase
+from tests.reading.test_read_page import SiteCase, read_for_search
 from tests.support import SmallWebCase, load_script
 
 archive: Any = load_script("websearch.fetching.archive")
@@ -102,8 +102,7 @@ class Reading(ArchiveCase):
 
     def test_a_search_asks_for_copies_of_pages_that_are_gone_alone(self) -> None:
         urls = [self.address("wall/challenge"), self.address("gone/bread")]
-        document = read.run_read({"urls": urls, "archived": True}, for_search=True)
-        self.assertEqual([page["ok"] for page in document["pages"]], [False, True])
+        self.assertEqual([page["ok"] for page in read_for_search(urls)], [False, True])
 
     def test_without_a_copy_the_error_of_the_page_stands_and_says_so(self) -> None:
         for name in ("never", "refused"):

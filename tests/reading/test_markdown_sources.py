@@ -9,6 +9,7 @@ from typing import Any
 from unittest import mock
 
 from tests.fake_server import docs_sites
+from tests.reading.test_read_page import read_for_search
 from tests.support import SmallWebCase, call_main, load_script
 
 read_page = load_script("read_page")
@@ -116,8 +117,8 @@ class Twins(DocsCase):
         self.assertFalse(sources.is_twin(page, twin, fetched))
 
     def test_searches_do_not_ask_for_sources(self) -> None:
-        document = read.run_read({"urls": [self.url("link-element")]}, for_search=True)
-        self.assertNotIn("source", document["pages"][0])
+        (page,) = read_for_search([self.url("link-element")])
+        self.assertNotIn("source", page)
         self.assertEqual(self.asked(), [])
 
 
@@ -145,8 +146,8 @@ class LlmsFiles(DocsCase):
         with mock.patch.object(sources, "_DOCUMENTATION", ".*/docs-site/"):
             page = self.page("listed")
             self.assertEqual((page["source"], page["note"]), ("markdown", read.LISTED_NOTE))
-            document = read.run_read({"urls": [self.url("listed")]}, for_search=True)
-            self.assertIn(docs_sites.SENTENCES[0], document["pages"][0]["text"])
+            (page,) = read_for_search([self.url("listed")])
+            self.assertIn(docs_sites.SENTENCES[0], page["text"])
 
     def test_an_address_of_a_documentation_is_known(self) -> None:
         for url in ("docs.example.com/x", "x.readthedocs.io/en/", "example.com/a/docs/b"):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import contextlib
 import json
 import math
 import re
@@ -27,6 +28,7 @@ charsets: Any = load_script("websearch.fetching.charsets")
 other_formats: Any = load_script("websearch.extraction.other_formats")
 page_document: Any = load_script("websearch.reading.page_document")
 read: Any = load_script("websearch.reading.read")
+page_store: Any = load_script("websearch.store.page_store")
 SCRIPT = "read_page.py"
 REFERENCE = ROOT / "references/reading.md"
 # stand_ins: pages as their servers send them with status 200 in place of others, by what they are;
@@ -41,6 +43,15 @@ EXAMPLE_SITE = "https://kettle.example.org"
 
 def python_codec(charset: str) -> str:
     return {"windows-874": "cp874", "EUC-KR": "cp949", "Shift_JIS": "cp932"}.get(charset, charset)
+
+
+def read_for_search(urls: list[str]) -> list[dict[str, Any]]:
+    """The pages of addresses as a search reads them, with a store of their own."""
+    with tempfile.TemporaryDirectory() as folder:
+        with contextlib.closing(page_store.PageStore(f"{folder}/cache.db")) as store:
+            end = time.monotonic() + 9.0
+            pages: list[dict[str, Any]] = read.read_for_search(urls, 3.0, end, None, store)
+        return pages
 
 
 class SiteCase(FakeServerCase):

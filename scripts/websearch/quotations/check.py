@@ -170,7 +170,7 @@ def read_sources(
     from contextlib import closing
 
     from websearch.reading.page_document import result_or_error
-    from websearch.reading.read import MAX_URLS, run_read, target_of
+    from websearch.reading.read import MAX_URLS, read_for_search, target_of
     from websearch.store.page_store import PageStore
 
     pages: dict[str, Document] = {}
@@ -190,14 +190,7 @@ def read_sources(
         reading_ends = time.monotonic() + READING_SHARE * (deadline - time.monotonic())
         for start in range(0, 0 if is_offline else len(missing), MAX_URLS):
             some = missing[start : start + MAX_URLS]
-            reading = {
-                "urls": some,
-                "max_chars": 0,
-                "timeout": max(0.1, reading_ends - time.monotonic()),
-                "page_timeout": params["page_timeout"],
-            }
-            document = run_read(reading, report, for_search=True, store=store)
-            read = document.get("pages") or [{"url": url, **document} for url in some]
+            read = read_for_search(some, params["page_timeout"], reading_ends, report, store)
             pages |= {page["url"]: page for page in read}
     unknown = {"error": "The page is not in the store, and nothing was read."}
     return {url: SourcePage(pages.get(url, unknown)) for url in urls}

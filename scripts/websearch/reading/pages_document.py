@@ -73,8 +73,7 @@ def pages_document(pages: list[Document], params: dict[str, Any], deadline: floa
         return {**document, "pages": pages} if len(pages) > 1 else document
     if "query" in params:
         document["query"] = "\n".join(limit_query(params["query"])[0])
-    if any(proxy_for(page["final_url"]) for page in good):
-        document["warnings"] = [PROXY_NOTE]
+    document |= drop_empty({"warnings": proxy_notes(good)})
     limit = params.get("max_chars", DEFAULT_MAX_CHARS)
     for page in good if limit else []:  # at most half of the room is for what was dropped
         while page.get("dropped") and json_size(page["dropped"]) > limit // (2 * len(good)):
@@ -96,6 +95,12 @@ def pages_document(pages: list[Document], params: dict[str, Any], deadline: floa
         failed = {name: good[0][name] for name in ("ok", "error", "details")}
         return {**document, **failed} if len(pages) > 1 else failed
     return document
+
+
+def proxy_notes(pages: list[Document]) -> list[str]:
+    """Return the note on pages that were fetched through a proxy; [] if there are none."""
+    is_proxied = any(page["ok"] and proxy_for(page["final_url"]) for page in pages)
+    return [PROXY_NOTE] if is_proxied else []
 
 
 def fill_page(

@@ -70,6 +70,8 @@ PARTS = ("outline", "section", "find", "query")
 OTHER_TEXTS = ("links", "pages", "raw", "raw_html", "llms", "browser", "archived", "explain")
 # For an archived copy in a search: further results come sooner than a second copy's turn.
 COPY_SECONDS = 4.0
+MIN_TIMEOUT = 0.1  # seconds: the shortest timeout that the commands accept
+STORING_SECONDS = 1.0  # after the deadline, in which pages of a search are still stored
 TWIN_SECONDS = 2.0  # for the Markdown source of a page, which was read already
 LISTED_NOTE = (
     "The page itself could not be read; this is the source that the site's llms.txt lists."
@@ -143,17 +145,14 @@ def run_read(
     report: ProgressCallback = None,
     *,
     local_files: bool = False,
-    for_search: bool = False,
     store: Any = None,
 ) -> Document:
     """Fetch pages; return {ok, pages: [{url, final_url, title, ..., text} or {url, error}]}.
 
     params: those of COMMANDS["read"], and timeout, max_chars, dry_run, verbose. Never raises. ok
     is true if one page was read; else the first page's error is the document's. local_files lets
-    urls name files of this machine, too; only the command line sets it. for_search: copies are
-    read of pages that are gone alone, and Markdown sources only of pages that cannot be read.
-    store: a PageStore; it takes the pages that were read, and gives those of which a part is
-    wanted.
+    urls name files of this machine, too; only the command line sets it. store: a PageStore; it
+    takes the pages that were read, and gives those of which a part is wanted.
     """
 
     def operation(params: dict[str, Any]) -> Document:
@@ -176,7 +175,7 @@ def run_read(
         deadline = deadline_of(params)
         targets = {url: result_or_error(target_of, url, local_files) for url in urls}
         keeps_links = params.get("links") or "llms" in params
-        reading = {**params, "for_search": for_search, "links": keeps_links}
+        reading = {**params, "links": keeps_links}
         if store and not any(params.get(name) for name in OTHER_TEXTS):
             pages = read_with_store(targets, reading, deadline, report, store)
         else:
@@ -184,6 +183,34 @@ def run_read(
         return pages_document(pages, params, deadline)
 
     return run_operation("read_page.read", COMMANDS["read"], params, operation)
+
+
+def read_for_search(
+    urls: list[str], page_timeout: float, deadline: float, report: ProgressCallback, store: Any
+) -> list[Document]:
+    """Return the documents of pages whose whole texts a search or a check wants, as read_pages.
+
+    Copies are read of pages that are gone alone, and Markdown sources only of pages that cannot be
+    read: further results come sooner. A text that is not whole has truncated. store: a PageStore,
+    which takes the good pages.
+    """
+    params = {
+        "urls": urls,
+        "max_chars": 0,
+        "page_timeout": page_timeout,
+        "timeout": max(MIN_TIMEOUT, deadline - time.monotonic()),
+        "archived": True,
+        "for_search": True,
+    }
+    targets = {url: result_or_error(target_of, url, False) for url in urls}
+    pages = read_pages(targets, params, deadline, report)
+    now = time.time()
+    for page in pages:
+        if page.pop("cut", None):
+            page["truncated"] = True
+    good = [{"title": "", **page, "fetched_at": now} for page in pages if page["ok"]]
+    store.put_pages(good, deadline + STORING_SECONDS)
+    return pages
 
 
 def target_of(url: str, local_files: bool) -> str:

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
 FURTHER_ROUNDS = 2  # of reading: they replace pages that failed or hold the text of another one
 LEAST_SECONDS = 1.0  # that must be left to begin a further round
-STORING_SECONDS = 1.0  # after the deadline, in which pages are still stored
-MIN_TIMEOUT = 0.1  # seconds: the shortest timeout that the commands accept
 SHINGLE_WORDS = 5  # words in a row that are compared: a shorter run stands in unrelated texts
 SAME_TEXT = 0.8  # share of the shingles of two texts that stand in both if the texts are the same
 MIN_SHINGLES = 20  # a shorter text (an error page, a notice) says nothing about sameness
@@ -140,35 +138,17 @@ def fetch_pages(
 ) -> tuple[dict[str, Document], list[str]]:
     """Read pages from the web and store the good ones; return (pages by URL, warnings).
 
-    done: pages that were there already. A page that failed has error; if the whole reading failed,
-    its error is each page's.
+    done: pages that were there already. A page that failed has error.
     """
-    from websearch.reading.read import run_read
+    from websearch.reading.pages_document import proxy_notes
+    from websearch.reading.read import read_for_search
 
     def report_page(_: str, fetched: int, __: int) -> None:
         if reader.report:
             reader.report("pages read", done + fetched + 1, done + len(urls) + 1)
 
-    params = {
-        "urls": urls,
-        "max_chars": 0,
-        "timeout": max(MIN_TIMEOUT, reader.time_left()),
-        "page_timeout": reader.page_timeout,
-        "archived": True,
-    }
-    document = run_read(params, report_page, for_search=True)
-    pages = document.get("pages") or [{"url": url, **document} for url in urls]
-    names = ("url", "final_url", "title", "published", "updated", "truncated", "text")
-    now = time.time()
-    reader.store.put_pages(
-        [
-            {"title": "", **{name: page[name] for name in names if name in page}, "fetched_at": now}
-            for page in pages
-            if page["ok"]
-        ],
-        reader.deadline + STORING_SECONDS,
-    )
-    return {page["url"]: page for page in pages}, document.get("warnings", [])
+    pages = read_for_search(urls, reader.page_timeout, reader.deadline, report_page, reader.store)
+    return {page["url"]: page for page in pages}, proxy_notes(pages)
 
 
 # ===== the same text under several addresses ======================================================

@@ -81,6 +81,7 @@ ROUTES: dict[str, dict[str, dict[str, Any]]] = {
     }},
     "/check": {"POST": {
         "module": "websearch.quotations.check", "command": "check", "body": "text",
+        "fixed": {"quote": None},  # a quotation without a draft
         "summary": "Say which quotations and numbers of a draft stand in the pages that it cites",
     }},
     "/cache": {"DELETE": {
