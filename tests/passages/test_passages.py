@@ -520,6 +520,22 @@ class Usable(unittest.TestCase):
         (found,) = shown({"Hashing": text}, "make_salt arguments", 400)
         self.assertIn(told, found)
 
+    def test_a_list_is_shown_with_the_sentence_that_introduces_it(self) -> None:
+        text = (
+            f"{self.rain * 5}\n\nIt contains the following ferries:\n\n- Arktika, by day\n"
+            f"- Lenin, by night\n\n{self.rain * 5}"
+        )
+        (found,) = shown({"": text}, "Lenin by night", 300)
+        self.assertIn("the following ferries:\n\n", found)
+
+    def test_an_option_keeps_all_of_its_names(self) -> None:
+        text = (
+            f"{self.rain * 5}\n\n- **-r**\n  **--rebase[=false]**\n  When true, it is moved.\n"
+            f"- **-q**\n  Says nothing.\n\n{self.rain * 5}"
+        )
+        (found,) = shown({"": text}, "what does true rebase", 300)
+        self.assertIn("**-r**\n  **--rebase[=false]**\n  When true, it is moved.", found)
+
     def test_code_in_a_sentence_is_not_cut(self) -> None:
         text = (
             f"{self.rain * 5}\n\nThe operator `data ? 'ferry' ? 'noon'` finds keys. It is fast.\n"

@@ -89,6 +89,15 @@ class Headings(unittest.TestCase):
         result = finding.PageFinder("ab, and so on and on.\n\n" * 10_000).find("ab", 9)
         self.assertEqual((len(result["places"]), result["places_in_all"]), (9, 10_000))
 
+    def test_an_option_is_shown_with_what_is_said_of_it(self) -> None:
+        for text in (
+            "- **-d**\n  **--depth=N**\n  Limits what is fetched.\n- **-q**\n  Says nothing.\n",
+            "**--depth=N**\n\nLimits what is fetched.\n\n**-q**\n\nSays nothing.\n",
+        ):
+            (place,) = finding.PageFinder(text).find("--depth", 9)["places"]
+            self.assertIn("Limits what is fetched.", place["text"])
+            self.assertNotIn("nothing", place["text"])
+
     def test_how_a_text_is_set_makes_no_difference(self) -> None:
         finder = finding.PageFinder(SET)
         for wanted, found in FOUND.items():

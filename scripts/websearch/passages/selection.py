@@ -21,6 +21,8 @@ LEAST_CUT = 40  # characters of a sentence that is cut to the rest of the room
 CUT_SCORE = 0.4  # of a sentence that is cut; weaker ones are passed over
 LEAD_SHARE = 8  # a heading takes at most this part of the room, or is left out
 LEAST_REPEATED = 40  # characters of a unit that is shown once only; labels may stand often
+LEAD_IN_CHARS = 160  # of a sentence that introduces a table or list, and is shown with it
+LONGEST_LIST = 40  # items above one that is shown with the sentence that introduces the list
 MAX_BEFORE = 2  # sentences that are shown because the next one needs them
 BEFORE_SHARE = 3  # they are left out where more than this part of the room would go
 GAP = "[…]"  # stands for what is left out
@@ -100,7 +102,9 @@ class Selection:
         page, units = excerpt.page, [unit]
         while len(units) <= most_before and needs_the_one_before(page, units[0]):
             units.insert(0, page.pieces[units[0].index - 1])
-        pieces = {piece.index: piece for one in units for piece in (*one.leads, *one.frames, one)}
+        around = [piece for one in units for piece in (*one.leads, *one.frames, one)]
+        around += [] if len(units) > 1 else lead_in(page, unit)
+        pieces = {piece.index: piece for piece in around}
         return [
             piece
             for _, piece in sorted(pieces.items())
@@ -123,6 +127,20 @@ class Selection:
                 gap = ROWS_GAP if piece.kind in ("row", "line") else PARAGRAPH_GAP
             cost += self.size(excerpt.page.of(piece)) + self.size(gap)
         return cost
+
+
+def lead_in(page: PageText, unit: Piece) -> list[Piece]:
+    """Return the short sentence with a colon that introduces the table or list of a unit."""
+    if not unit.above:
+        return []
+    first = unit.frames[0].index if unit.frames else unit.index
+    end = max(0, first - LONGEST_LIST)
+    while first > end and page.pieces[first].block == unit.block:
+        first -= 1
+    before = page.pieces[first]
+    text = page.of(before)
+    is_short = before.kind == "sentence" and len(text) <= LEAD_IN_CHARS and text in unit.above
+    return [before] if is_short and text.endswith((":", "：")) else []
 
 
 def needs_the_one_before(page: PageText, unit: Piece) -> bool:

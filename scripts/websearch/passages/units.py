@@ -199,15 +199,20 @@ class Splitter:
             self.add(begins, ends, kind).above = self.above if kind == "item" else ""
 
     def read_list(self, start: int, end: int, below: int) -> None:
-        """Add the items of a list; a short one with something below it is a lead."""
+        """Add the items of a list; a short one with something below it is a lead.
+
+        So is a line of an item that is a term: options have several names, each on a line.
+        """
         lines = self.lines(start, end)
         indents = [self.indent(first) for first, _ in lines]
         for (first, last), indent, after in zip(lines, indents, [*indents[1:], below], strict=True):
             self.close_leads(ITEM + indent)
             mark = re.compile(_ITEM).match(self.markdown, first, last)
-            content = self.markdown[mark.end() : last].strip() if mark else ""
-            if after > indent and 0 < len(content) <= LEAD_CHARS:
+            content = self.markdown[mark.end() if mark else first : last].strip()
+            if mark and after > indent and 0 < len(content) <= LEAD_CHARS:
                 self.open_lead(ITEM + indent, (first, last), content.strip("#* `:"))
+            elif not mark and 0 < indent <= after and self.is_term(content):
+                self.open_lead(ITEM + indent - 1, (first, last), content.strip(" *`:"))
             else:
                 self.read_sentences(first, last, "item")
 

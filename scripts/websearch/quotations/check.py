@@ -283,7 +283,9 @@ def to_markdown(document: Document) -> str:
     right = numbers - counts["numbers_missing"] - counts["numbers_unread"]
     summary = [
         f"Verbatim: {counts['verbatim']} of {checks} quotations." if checks else "",
-        f"In their sources: the numbers of {right} of {numbers} sentences." if numbers else "",
+        f"Somewhere in their sources: the numbers of {right} of {numbers} sentences."
+        if numbers
+        else "",
     ]
     wrong = [check_markdown(item) for item in document["checks"] if item["verdict"] != "verbatim"]
     wrong += [

@@ -12,7 +12,7 @@ import re
 from websearch.core.common import drop_empty, one_line, shorten
 from websearch.core.matching import normal_text_with_map
 from websearch.core.words import STOP_WORDS, UNSPACED
-from websearch.passages.units import ITEM, PageText
+from websearch.passages.units import ITEM, STRONG, PageText
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -96,6 +96,10 @@ class PageFinder:
             from_, to = max(0, start - AROUND), min(len(self.text), end + AROUND)
         elif first.kind == "row" and first.frames:
             head = self.page.of(first.frames[0])
+        elif first.level >= STRONG:  # a term or option: what is said of it, too
+            pieces = self.page.pieces[last.index + 1 : last.index + 4]
+            said = next((piece for piece in pieces if piece.level < STRONG), last)
+            to = max(to, min(said.end, from_ + MAX_SHOWN))
         before = "…" if from_ > first.start else ""
         after = "…" if to < last.end else ""
         text = f"{before}{self.text[from_:to].strip()}{after}"

@@ -131,8 +131,10 @@ def fill_page(
         query = params["query"]
         notes.append(limit_query(query)[1])
         limit = deadline + MAX_LATENESS
-        answer = in_time(lambda: fitting_passages(text, query, room, deadline), limit)
-        passages, end = answer or ([], 0)
+        start = params["offset"]
+        answer = in_time(lambda: fitting_passages(text[start:], query, room, deadline), limit)
+        passages, length = answer or ([], 0)
+        end = start + length
         if passages:
             page["passages"] = passages
             # Headings and the space between passages are not text that was left out.
@@ -306,8 +308,10 @@ def parts_markdown(page: Document) -> str:
 def found_markdown(result: Document) -> str:
     """Return a text that was looked for, how often it was found, and where, or what is nearest."""
     wanted = make_harmless(quoted(result["find"]))
-    lines = [f"Places of {wanted}: {result['places_in_all']}"]
     places = [("At", place) for place in result.get("places", [])]
+    count = result["places_in_all"]
+    part = f", {len(places)} shown" if places and len(places) < count else ""
+    lines = [f"Places of {wanted}: {count}{part}"]
     if nearest := result.get("nearest"):
         places = [("Nearest, at", nearest)]
     for word, place in places:

@@ -133,16 +133,19 @@ def changed_fact(item: dict[str, Any]) -> str:
 
 def brief_markdown(document: Document) -> str:
     """Return a brief as Markdown: the questions, then the sources."""
-    questions = [
-        f"{number}. {query['query']}" + (f" (failed: {query['error']})" if "error" in query else "")
-        for number, query in enumerate(document.get("queries", []), 1)
-    ]
-    sources = "\n\n".join(map(item_markdown, document.get("sources", [])))
+    sources = document.get("sources", [])
+    answered = {number for source in sources if "text" in source for number in source["queries"]}
+    questions = []
+    for number, query in enumerate(document.get("queries", []), 1):
+        failed = f" (failed: {query['error']})" if "error" in query else ""
+        unanswered = "" if failed or number in answered else " (no page that was read answers it)"
+        questions.append(f"{number}. {query['query']}{failed or unanswered}")
+    sections = "\n\n".join(map(item_markdown, sources))
     return frame_markdown(
         document,
         "\n".join(["Questions:", *questions]),
         f"Today is {document['today']}." if sources else "",
-        fence_untrusted(sources) if sources else "",
+        fence_untrusted(sections) if sections else "",
     )
 
 

@@ -105,10 +105,10 @@ def operation_object(
         },
     }
     if "body" in operation:
-        text = {"type": "string"}
-        properties = {"type": "object", "properties": {operation["body"]: text}}
+        name, text = operation["body"], {"type": "string", "pattern": r"\S"}
+        properties = {"type": "object", "properties": {name: text}, "required": [name]}
         body = {"text/markdown": {"schema": text}, "application/json": {"schema": properties}}
-        described["requestBody"] = {"content": body}
+        described["requestBody"] = {"required": True, "content": body}
     elif method == "POST":
         body = {"application/json": {"schema": MESSAGE}}
         described["requestBody"] = {"required": True, "content": body}
