@@ -131,9 +131,14 @@ def run_check_file(params: dict[str, Any], report: ProgressCallback = None) -> D
 def cited_in(params: dict[str, Any]) -> tuple[list[Cited], list[Cited]]:
     """Return the quotations and the sentences with numbers that are to be checked.
 
-    Raises SearchError: invalid_input without a draft, no_results if there is nothing in it.
+    Raises SearchError: invalid_input without a draft or for a url that is none, no_results if there
+    is nothing in the draft.
     """
+    from websearch.fetching.fetch import normal_url
+
     url = params.get("url", "")
+    if url:
+        normal_url(url)
     if "input" in params:
         message = "input is read on the command line only."
         raise SearchError("invalid_input", message, "Give the draft itself: text.")

@@ -81,7 +81,7 @@ ROUTES: dict[str, dict[str, dict[str, Any]]] = {
     }},
     "/check": {"POST": {
         "module": "websearch.quotations.check", "command": "check", "body": "text",
-        "fixed": {"quote": None},  # a quotation without a draft
+        "fixed": {"quote": None, "url": None},  # of a quotation without a draft
         "summary": "Say which quotations and numbers of a draft stand in the pages that it cites",
     }},
     "/cache": {"DELETE": {
@@ -284,7 +284,7 @@ def read_body(operation: dict[str, Any], request: HttpRequest) -> dict[str, Any]
         body = json.loads(text)
     except (ValueError, RecursionError):
         raise HttpError(400, "The body is neither UTF-8 text nor JSON.") from None
-    if not isinstance(body, dict) or body.keys() != {name}:
+    if not isinstance(body, dict) or body.keys() != {name} or not isinstance(body[name], str):
         example = common.dump_json({name: "..."})
         raise HttpError(400, "The body is no object with the text alone.", f"Send {example}.")
     return body

@@ -106,8 +106,11 @@ def operation_object(
     }
     if "body" in operation:
         name, text = operation["body"], {"type": "string", "pattern": r"\S"}
-        properties = {"type": "object", "properties": {name: text}, "required": [name]}
-        body = {"text/markdown": {"schema": text}, "application/json": {"schema": properties}}
+        alone: dict[str, Any] = {"type": "object", "properties": {name: text}}
+        alone |= {"required": [name], "additionalProperties": False}
+        # Whatever is sent as text is one, so that has no type.
+        plain = {"pattern": text["pattern"]}
+        body = {"text/markdown": {"schema": plain}, "application/json": {"schema": alone}}
         described["requestBody"] = {"required": True, "content": body}
     elif method == "POST":
         body = {"application/json": {"schema": MESSAGE}}
