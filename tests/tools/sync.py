@@ -4,7 +4,7 @@
 - What opencode's tool google_search shares with the plugin, into its file.
 - The parameter tables made from each script's COMMANDS, into references/*.md.
 - The table of engines and their filters, made from ENGINES, into references/*.md; the variables of
-  their keys and addresses into references/*.md, SKILL.md, server.json, assets/mcp and
+  their keys and addresses into references/*.md, server.json, assets/mcp and
   assets/secrets.example.yaml.
 
 With --check nothing is written; the exit code is 1 if a copy differs.
@@ -52,7 +52,6 @@ ADDRESSES = re.compile(r"(?m)^\| `BRAVE_SEARCH_BASE_URL`[^|]*(?=\|)")
 OTHER_ADDRESSES = ("SERPER_SCRAPE", "GEMINI", "VERTEX", "CODE_ASSIST", "GITHUB_RAW", "WAYBACK")
 # Lines of a client's configuration that each name the variable of a key.
 KEY_LINES = re.compile(r"(?m)(?:^[^\n]*\b[A-Z]+(?:_[A-Z]+)*_API_KEY\b[^\n]*\n)+")
-SKILL_KEYS = re.compile(r"(?<=better with ).*(?=\.$)", re.MULTILINE)
 EXAMPLE_KEYS = re.compile(r"(# More search engines[^\n]*\n).*?(?=# Higher limits)", re.DOTALL)
 GEMINI = (
     "GEMINI_API_KEY",
@@ -232,13 +231,6 @@ def synced_example(path: Path) -> str:
     return EXAMPLE_KEYS.sub(lambda match: match[1] + "\n".join(lines) + "\n\n", text)
 
 
-def synced_skill(path: Path) -> str:
-    """Return SKILL.md, whose head names the variables of all keys."""
-    names = [name for name, _, _ in (*engine_keys(), GEMINI)]
-    listed = f"{', '.join(names[:-1])} or {names[-1]}"
-    return SKILL_KEYS.sub(listed, path.read_text(encoding="utf-8"), count=1)
-
-
 def filter_cell(filters: dict[str, Any], name: str) -> str:
     """Return the values that an engine takes of a filter: yes (every one), no, or their list."""
     if name not in filters:
@@ -285,7 +277,6 @@ def synced_reference(path: Path) -> str:
 OTHERS = {
     "server.json": synced_registry_entry,
     "assets/secrets.example.yaml": synced_example,
-    "SKILL.md": synced_skill,
 }
 
 

@@ -306,6 +306,7 @@ def fence_untrusted(text: str) -> str:
 
 # ===== shared block: parameters (edit websearch/core/common.py, then run `make sync`) =============
 
+MIN_TIMEOUT = 0.1  # seconds
 DEFAULT_TIMEOUT = 30.0  # seconds for a whole call, retries included
 LEAST_MAX_CHARS = 1_000  # that command line and HTTP take: less holds no answer
 DEFAULT_MAX_CHARS = 9_000  # agents cut output near 12,000 characters; this leaves room for theirs
@@ -321,7 +322,7 @@ MAX_CHARS: Fields = {
     "help": "longest document in characters; 0: no limit (default: 9000, none with --output)",
 }
 COMMON_PARAMS: list[Fields] = [
-    {"name": "timeout", "type": "float", "min": 0.1, "max": 600,
+    {"name": "timeout", "type": "float", "min": MIN_TIMEOUT, "max": 600,
      "help": "seconds for the whole call, retries included (default: 30)"},
     MAX_CHARS,
     {"name": "dry_run", "type": "bool", "help": "print the request without the key; send nothing"},

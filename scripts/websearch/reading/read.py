@@ -10,6 +10,7 @@ import time
 from websearch.apis.site_rules import check_site, refusing_rule
 from websearch.core.calls import put, start_thread, take, waits
 from websearch.core.common import (
+    MIN_TIMEOUT,
     DryRun,
     SearchError,
     deadline_of,
@@ -70,7 +71,6 @@ PARTS = ("outline", "section", "find", "query")
 OTHER_TEXTS = ("links", "pages", "raw", "raw_html", "llms", "browser", "archived", "explain")
 # For an archived copy in a search: further results come sooner than a second copy's turn.
 COPY_SECONDS = 4.0
-MIN_TIMEOUT = 0.1  # seconds: the shortest timeout that the commands accept
 STORING_SECONDS = 1.0  # after the deadline, in which pages of a search are still stored
 TWIN_SECONDS = 2.0  # for the Markdown source of a page, which was read already
 LISTED_NOTE = (

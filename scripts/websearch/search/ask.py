@@ -7,7 +7,7 @@ import time
 from websearch.apis.ledger import begin_request, budgets, end_request
 from websearch.apis.table import ENGINES, costs_money, engine_order, is_storable, stand_ins
 from websearch.core.calls import check_cancelled, in_context, waits
-from websearch.core.common import SearchError, internal_error, may_fall_back
+from websearch.core.common import MIN_TIMEOUT, SearchError, internal_error, may_fall_back
 from websearch.search.answers import (
     Answer,
     answered,
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from websearch.store.page_store import PageStore
 
 FIRST_SHARE = 0.6  # of the time that is left: one engine's, if another one may follow
-MIN_TIMEOUT = 0.1  # seconds: the shortest timeout that the commands accept
 LATE_SECONDS = 0.5  # each question ends by itself at the deadline; this late it is given up
 
 
