@@ -49,7 +49,7 @@ durations: Any = load_script("websearch.core.durations")
 duckduckgo: Any = load_script("websearch.engines.duckduckgo")
 google: Any = load_script("websearch.engines.google")
 keyless: Any = load_script("websearch.search.keyless")
-engine_search: Any = load_script("websearch.search.engine_search")
+engine_calls: Any = load_script("websearch.search.engine_calls")
 messages: Any = load_script("websearch.apis.messages")
 pacing: Any = load_script("websearch.apis.pacing")
 result_pages: Any = load_script("websearch.apis.result_pages")
@@ -1056,7 +1056,7 @@ class LinksTest(unittest.TestCase):
         hrefs = ["https://a.example/", "http://www.a.example", "https://duckduckgo.com/y.js?x=1",
                  "https://b.example/"]  # fmt: skip
         page = duckduckgo.parse_result_page("".join(map(block.format, hrefs)))
-        merged = engine_search.merged_results([page, page])
+        merged = engine_calls.merged_results([page, page])
         self.assertEqual([item["url"] for item in merged], [hrefs[0], hrefs[3]])
 
 
@@ -1583,7 +1583,7 @@ if SAMPLES:
 
         def test_duckduckgo_gives_ten_results_unwrapped_with_title_and_snippet(self) -> None:
             page = self.page("duckduckgo", "duckduckgo/danilo-ddg_html_pagina_1.html")
-            self.assertGreaterEqual(len(engine_search.merged_results([page])), 10)
+            self.assertGreaterEqual(len(engine_calls.merged_results([page])), 10)
             self.assertEqual(page.results[0]["url"], "https://rust-lang.org/")
             wiki = "https://en.wikipedia.org/wiki/Rust_(programming_language)"
             self.assertEqual(page.results[1]["url"], wiki)

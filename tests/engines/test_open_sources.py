@@ -37,7 +37,7 @@ from tests.support import (
 
 engines: Any = load_script("websearch.apis.table")
 keyless: Any = load_script("websearch.search.keyless")
-engine_search: Any = load_script("websearch.search.engine_search")
+engine_calls: Any = load_script("websearch.search.engine_calls")
 messages: Any = load_script("websearch.apis.messages")
 pacing: Any = load_script("websearch.apis.pacing")
 open_sources: Any = load_script("websearch.apis.api_sources")
@@ -571,7 +571,7 @@ if SAMPLES:
                 headers = dict(line.split(": ", 1) for line in lines[1:])
             answer = http_client.Response(status, headers, body)
             page = engines.load_module(engine).read_answer(request, answer)
-            return list(engine_search.merged_results([page]))
+            return list(engine_calls.merged_results([page]))
 
         def refused(self, engine: str, name: str, status: int) -> Any:
             """The error that a recorded answer means."""

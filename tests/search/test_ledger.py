@@ -133,7 +133,7 @@ class Counting(LedgerCase):
     def test_more_than_one_credit_is_more_than_one_request(self) -> None:
         with contextlib.closing(store_module.PageStore()) as store:
             month = ledger.begin_request("serper", store)
-            billed = ledger.end_request("serper", month, {"ok": True, "credits": 3}, store)
+            billed = ledger.end_request("serper", month, "", 3, store)
         self.assertEqual(billed, {"serper": 3})
         self.assertEqual(self.spent(), {"serper": 3})
 
@@ -253,15 +253,14 @@ class Months(LedgerCase):
         self.assertEqual(self.spent_at("2027-01-01 00:00:00"), {})
 
     def test_a_request_counts_in_the_month_in_which_it_was_sent(self) -> None:
-        refused = {"ok": False, "details": {"kind": "auth"}}
-        for answer, spent in ((refused, {}), ({"ok": True, "credits": 2}, {"serper": 2})):
+        for kind, credits_taken, spent in (("auth", None, {}), ("", 2, {"serper": 2})):
             with (
                 self.at("2026-11-30 23:59:59"),
                 contextlib.closing(store_module.PageStore()) as store,
             ):
                 month = ledger.begin_request("serper", store)
                 ledger.time.gmtime.return_value = time.strptime("2026-12-01", "%Y-%m-%d")
-                ledger.end_request("serper", month, answer, store)
+                ledger.end_request("serper", month, kind, credits_taken, store)
                 self.assertEqual(store.spent("2026-11"), spent)
                 self.assertEqual(store.spent("2026-12"), {})
 

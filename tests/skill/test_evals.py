@@ -261,9 +261,10 @@ class EnginesReference(EnvironmentCase):
             document = load_script(f"{engine}_search").run_search(params)
         else:
             # As web_search.py asks: some engines need a key, which keyless_search.py does not take.
-            document = load_script("websearch.search.asking").ask_engine(
-                engine, {"count": 5, **params}
-            )
+            calls = load_script("websearch.search.engine_calls")
+            lists = {name: [params[name]] for name in ("site", "exclude_site") if name in params}
+            request = calls.planned_request(engine, {"count": 5, **params, **lists})
+            return "yes" if isinstance(request, dict) else str(request.kind)
         return "yes" if document["ok"] else str(document["details"]["kind"])
 
     def test_it_has_every_engine(self) -> None:

@@ -17,7 +17,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from websearch.core.common import Document
     from websearch.store.page_store import PageStore
 
 BUDGET_VARIABLE = "WEB_SEARCH_BUDGET"
@@ -77,29 +76,23 @@ def begin_request(engine: str, store: PageStore) -> str:
     return month
 
 
-def end_request(engine: str, month: str, document: Document, store: PageStore) -> dict[str, int]:
+def end_request(
+    engine: str, month: str, kind: str, taken: object, store: PageStore
+) -> dict[str, int]:
     """Correct the count of a month by what a request has cost; return engine -> requests.
 
-    {}: it has cost nothing.
+    {}: it has cost nothing. kind: of the error, "" if there is none. taken: the credits that the
+    provider has taken, None if it does not say.
     """
     if not costs_money(engine):
         return {}
-    requests = billed_requests(document)
+    requests = max(1, int(taken)) if isinstance(taken, (int, float)) else 1
+    # A request whose answer did not come in time counts: the provider may have answered it.
+    if kind not in ("", "no_results", "timeout"):
+        requests = 0
     if requests != 1:
         store.add_spent(month, engine, requests - 1)
     return {engine: requests} if requests else {}
-
-
-def billed_requests(document: Document) -> int:
-    """Return how many requests a document of a paid engine has cost.
-
-    Serper says how many credits it took. A request whose answer did not come in time counts,
-    because the provider may have answered it.
-    """
-    if not document["ok"] and document["details"]["kind"] not in ("no_results", "timeout"):
-        return 0
-    taken = document.get("credits")
-    return max(1, int(taken)) if isinstance(taken, (int, float)) else 1
 
 
 def budget_warnings(engines: Collection[str], store: PageStore) -> list[str]:

@@ -5,7 +5,7 @@ tools, the order in which `auto` asks, the checks of doctor.py, the fault matrix
 the tables in references/. To add an engine, write its module and one entry here (CONTRIBUTING.md).
 
 An engine with a script of its own names the function that searches. Every other engine is a module
-of this package, which engine_search.py runs. It offers these functions (classes: messages.py):
+of this package; search/engine_calls.py runs it. It offers these functions (classes: messages.py):
 
 - first_request(params) -> EngineRequest. params: query, count, and the filters of FILTERS that the
   caller gives. Raises SearchError (invalid_input, auth) for what the engine cannot do: nothing has
@@ -19,7 +19,7 @@ of this package, which engine_search.py runs. It offers these functions (classes
 
 A key: the entry has "keys", and first_request puts engine_key(NAME) into a header of
 http_client.KEY_HEADERS, so that no dry run and no error shows it. With a key set, requests go out
-at once and are tried again (engine_search.KeyedEngine). An entry with "keyless" answers without a
+at once and are tried again (engine_calls.py). An entry with "keyless" answers without a
 key, too: engine_key is "" then, the engine is asked within its pace, rests after a block and costs
 nothing. ResultPage.credits, if it is set, is what the ledger counts; a result's "text" is what the
 provider has read of the page, and takes the place of fetching it.
@@ -296,12 +296,6 @@ FILTER_PARAMS: list[dict[str, Any]] = [
 ]
 # fmt: on
 FILTERS = tuple(parameter["name"] for parameter in FILTER_PARAMS)
-# Of a request to one engine.
-ASKED_PARAMS: list[dict[str, Any]] = [
-    {"name": "query", "type": "str", "required": True, "help": "what to search for"},
-    {"name": "count", "type": "int", "min": 1, "max": 100, "help": "results"},
-    *FILTER_PARAMS,
-]
 
 
 def keyless_engines() -> list[str]:

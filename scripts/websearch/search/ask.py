@@ -7,7 +7,13 @@ import time
 from websearch.apis.ledger import begin_request, budgets, end_request
 from websearch.apis.table import ENGINES, costs_money, engine_order, is_storable, stand_ins
 from websearch.core.calls import check_cancelled, in_context, waits
-from websearch.core.common import MIN_TIMEOUT, SearchError, internal_error, may_fall_back
+from websearch.core.common import (
+    MIN_TIMEOUT,
+    SearchError,
+    drop_empty,
+    internal_error,
+    may_fall_back,
+)
 from websearch.search.answers import (
     Answer,
     answered,
@@ -18,7 +24,7 @@ from websearch.search.answers import (
     store_answer,
     take_stored,
 )
-from websearch.search.asking import ask_engine, error_from_document, results_of, wait_for_turn
+from websearch.search.engine_calls import engine_call, error_from_document
 from websearch.search.result_dates import is_in_period, utc_day
 
 TYPE_CHECKING = False
@@ -27,6 +33,7 @@ if TYPE_CHECKING:
     from websearch.search.plan import Question
     from websearch.store.page_store import PageStore
 
+RESULT_FIELDS = ("title", "url", "snippet", "date", "author", "license", "text")
 FIRST_SHARE = 0.6  # of the time that is left: one engine's, if another one may follow
 LATE_SECONDS = 0.5  # each question ends by itself at the deadline; this late it is given up
 
@@ -207,21 +214,23 @@ def fill_from_engine(answer: Answer, engine: str, store: PageStore, end: float) 
 
     question = answer.question
     check_cancelled()
-    params = {**question.for_engine(engine), "timeout": max(MIN_TIMEOUT, end - time.monotonic())}
-    turn = wait_for_turn(engine, params)
-    if turn and turn.has_waited and take_stored(answer, engine, store, question.max_age):
-        turn.give_back()
+    call = engine_call(engine, question.for_engine(engine), end)
+    if call.wait_for_turn() and take_stored(answer, engine, store, question.max_age):
+        call.give_back()
         return
     month = begin_request(engine, store)
-    params["timeout"] = max(MIN_TIMEOUT, end - time.monotonic())
-    document = ask_engine(engine, params, turn=turn)
-    for name, requests in end_request(engine, month, document, store).items():
+    reply = call.send()
+    kind = reply.error.kind if reply.error else ""
+    for name, requests in end_request(engine, month, kind, reply.credits, store).items():
         answer.billed[name] = answer.billed.get(name, 0) + requests
-    if not document["ok"]:
-        raise error_from_document(document)
+    if reply.error:
+        raise reply.error
     answer.engine, answer.fetched_at = engine, utc_time(time.time())
-    answer.results = results_of(engine, document, question.count)
-    answer.warnings += document.get("warnings", [])
+    answer.results = [
+        drop_empty({name: result.get(name) for name in RESULT_FIELDS})
+        for result in reply.results[: question.count]
+    ]
+    answer.warnings += reply.warnings
     keep_to_filters(answer)
     if not is_storable(engine):
         answer.warnings.append(store_note(engine))

@@ -3,9 +3,19 @@
 from __future__ import annotations
 
 from websearch.apis.table import FILTER_PARAMS, SPELLINGS, filters_of, keyless_engines
-from websearch.core.common import frame_markdown, make_harmless, markdown_link, run_operation
+from websearch.core.common import (
+    DryRun,
+    SearchError,
+    deadline_of,
+    drop_empty,
+    error_document,
+    frame_markdown,
+    make_harmless,
+    markdown_link,
+    run_operation,
+)
 from websearch.core.words import script_language
-from websearch.search.engine_search import as_results, search_engine
+from websearch.search.engine_calls import ModuleCall
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -13,9 +23,11 @@ if TYPE_CHECKING:
     from typing import Any
 
     from websearch.core.common import Document, ProgressCallback
+    from websearch.search.engine_calls import Reply
 
 DEFAULT_COUNT = 10
 MAX_COUNT = 50  # five pages: more draws DuckDuckGo's challenge, and nobody reads further
+RESULT_FIELDS = ("title", "url", "snippet", "date", "author", "license", "text")
 __all__ = ["COMMANDS", "RUN", "as_results", "run_search", "to_markdown"]
 
 # ===== commands and their parameters ==============================================================
@@ -55,9 +67,39 @@ def run_search(params: dict[str, Any], report: ProgressCallback = None) -> Docum
         can_filter = "language" in filters_of(params["engine"])
         if language and can_filter and not {"language", "country"} & params.keys():
             params["language"] = language
-        return search_engine(params["engine"], params, report)
+        call = ModuleCall(params["engine"], params, deadline_of(params), report)
+        if params.get("dry_run"):
+            raise DryRun(call.planned_request())
+        try:
+            reply = call.ask()
+        except SearchError as error:
+            error.details["warnings"] = call.warnings
+            raise
+        return reply_document(params["engine"], reply)
 
     return run_operation("keyless.search", COMMANDS["search"], params, operation)
+
+
+def reply_document(engine: str, reply: Reply) -> Document:
+    """Return the document of a reply; nothing found is an error with what else the reply holds."""
+    fields = {
+        "results": reply.results,
+        "answers": reply.answers,
+        "suggestions": reply.suggestions,
+        "unresponsive_engines": reply.unresponsive_engines,
+        "credits": reply.credits,
+        "warnings": reply.warnings,
+    }
+    document: Document = {"ok": True, "provider": engine, **drop_empty(fields)}
+    return document | (error_document(reply.error) if reply.error else {})
+
+
+def as_results(document: Document) -> list[dict[str, Any]]:
+    """Return a document's results as [{title, url, snippet, date?, author?, license?, text?}]."""
+    return [
+        {"snippet": "", **{name: item[name] for name in RESULT_FIELDS if name in item}}
+        for item in document.get("results") or []
+    ]
 
 
 RUN: dict[str, Callable[..., Document]] = {"search": run_search}

@@ -16,7 +16,7 @@ from websearch.core.common import DryRun, SearchError, drop_empty, quoted
 from websearch.core.defaults import WISHES, user_defaults
 from websearch.core.durations import seconds_of_duration
 from websearch.core.words import script_language
-from websearch.search.asking import ask_engine, error_from_document
+from websearch.search.engine_calls import planned_request
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ class Question:
     verbose: bool = False
 
     def for_engine(self, engine: str) -> dict[str, Any]:
-        """Return the parameters of ask_engine, without a timeout."""
+        """Return the parameters of an EngineCall."""
         asked = {"query": self.text, "count": self.count, "verbose": self.verbose}
         return {**asked, **self.filters_for(engine)}
 
@@ -122,33 +122,36 @@ def planned_document(questions: list[Question], is_brief: bool) -> Document:
     A search at one engine has its request alone. Raises SearchError if no request can be sent.
     """
     pairs = [(question, engine) for question in questions for engine in question.engines]
-    planned = [planned_request(question, engine) for question, engine in pairs]
-    failures = [document for document in planned if not document["ok"]]
-    if len(failures) == len(planned):
-        raise error_from_document(failures[0])
+    planned = [first_able(question, engine) for question, engine in pairs]
+    requests: list[dict[str, Any]] = []
     billed: dict[str, int] = {}
-    for document in planned:
-        if document["ok"] and costs_money(document["engine"]):
-            billed[document["engine"]] = billed.get(document["engine"], 0) + 1
+    for (question, name), (engine, request) in zip(pairs, planned, strict=True):
+        asked = {"query": question.text, "engine": engine or name}
+        if isinstance(request, SearchError):
+            requests.append({**asked, "error": request.message})
+            continue
+        requests.append({**asked, **request})
+        if costs_money(engine):
+            billed[engine] = billed.get(engine, 0) + 1
+    failures = [request for _, request in planned if isinstance(request, SearchError)]
+    if len(failures) == len(planned):
+        raise failures[0]
     if len(planned) == 1 and not is_brief:
-        return {**planned[0], **drop_empty({"billed": billed})}
-    requests = [
-        {
-            "query": question.text,
-            "engine": document.get("engine", engine),
-            **document.get("request", {"error": document.get("error")}),
-        }
-        for (question, engine), document in zip(pairs, planned, strict=True)
-    ]
+        engine, request = planned[0]
+        document = {"ok": True, "dry_run": True, "request": request, "engine": engine}
+        return {**document, **drop_empty({"billed": billed})}
     raise DryRun({"requests": requests, **drop_empty({"billed": billed})})
 
 
-def planned_request(question: Question, name: str) -> Document:
-    """Return the dry run of the first engine that can do what is asked."""
-    documents = []
+def first_able(question: Question, name: str) -> tuple[str, dict[str, Any] | SearchError]:
+    """Return the first engine of a name that can do what is asked, and its request.
+
+    If there is none: "", and why the first one cannot.
+    """
+    refusals = []
     for engine in engine_order(name):
-        document = ask_engine(engine, {**question.for_engine(engine), "dry_run": True})
-        if document["ok"]:
-            return {**document, "engine": engine}
-        documents.append(document)
-    return documents[0]
+        request = planned_request(engine, question.for_engine(engine))
+        if not isinstance(request, SearchError):
+            return engine, request
+        refusals.append(request)
+    return "", refusals[0]

@@ -471,7 +471,8 @@ def run_metered(
     try:
         month = begin_request(paid[0], store)
         document = run()
-        billed = end_request(paid[0], month, document, store)
+        kind = "" if document["ok"] else document["details"]["kind"]
+        billed = end_request(paid[0], month, kind, document.get("credits"), store)
         warnings = [*budget_warnings(billed, store), *store.warnings]
     finally:
         store.close()

@@ -34,7 +34,7 @@ from websearch.core.common import SearchError, shorten
 from websearch.core.defaults import user_defaults
 from websearch.core.durations import spoken
 from websearch.core.terminal import to_terminal
-from websearch.search.asking import ask_engine
+from websearch.search.engine_calls import planned_request
 from websearch.setup import doctor_machine as machine
 from websearch.setup import key_file
 from websearch.setup.doctor_machine import INSTALL_HINT, failed, ok, warning
@@ -200,11 +200,16 @@ def check_default_engine() -> list[Line]:
         keys = [entry["keys"][0] for entry in ENGINES.values() if "keys" in entry and entry["auto"]]
         message = f"Every engine rests; the first for {spoken(min(rests))} more."
         return [failed(name, message, f"Wait, or set a key: {' or '.join(keys)}.", "blocked")]
-    plan = {"query": "test", "count": 1, "dry_run": True}
-    plans = [ask_engine(engine, plan) for engine in (first, *others)]
-    if not any(document["ok"] for document in plans):
-        details = plans[0]["details"]
-        return [failed(name, plans[0]["error"], details["hint"], details["kind"])]
+    question = {"query": "test", "count": 1}
+    refusals = []
+    for engine in (first, *others):
+        plan = planned_request(engine, question)
+        if not isinstance(plan, SearchError):
+            break
+        refusals.append(plan)
+    else:
+        why = refusals[0]
+        return [failed(name, why.message, why.details["hint"], why.kind)]
     then = f"then {', '.join(others)}" if others else "which needs no key"
     return [ok(name, f"web_search.py asks {first} first, {then}")]
 

@@ -11,7 +11,8 @@ import time
 from websearch.apis.table import configured_engines
 from websearch.core.common import SearchError
 from websearch.search.ask import answer_question
-from websearch.search.plan import Question, planned_request
+from websearch.search.engine_calls import planned_request
+from websearch.search.plan import Question
 from websearch.setup.doctor_machine import failed, ok, warning
 from websearch.setup.key_file import KEYS
 
@@ -41,13 +42,14 @@ def live_requests(engines: list[str]) -> list[dict[str, Any]]:
     """Return the requests to these engines, without keys; what cannot be sent is left out."""
     import gemini_search
 
-    documents = [
-        gemini_search.run_models({"dry_run": True})
-        if name == "gemini"
-        else planned_request(QUESTION, name)
-        for name in engines
-    ]
-    requests = [document["request"] for document in documents if document["ok"]]
+    requests = []
+    for name in engines:
+        if name == "gemini":
+            request = gemini_search.run_models({"dry_run": True}).get("request")
+        else:
+            request = planned_request(name, QUESTION.for_engine(name))
+        if isinstance(request, dict):
+            requests.append(request)
     return [{"method": request["method"], "url": request["url"]} for request in requests]
 
 

@@ -1,0 +1,314 @@
+"""One question at one engine of the table: a module of this package, or a script of its own.
+
+What an engine cannot do is refused when the call is made, before anybody waits for it. With a key,
+requests go out at once and are tried again as every API's are. Without one, each waits for its turn
+in the engine's pace, which all processes share.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from dataclasses import dataclass, field
+
+from websearch.apis.pacing import PacedEngine, note_outcome, present_state
+from websearch.apis.result_pages import canonical_url, on_asked_sites, other_sites_warning
+from websearch.apis.table import ENGINES, FILTERS, check_filters, has_key, load_module
+from websearch.core.common import (
+    MIN_TIMEOUT,
+    SearchError,
+    drop_empty,
+    error_document,
+    internal_error,
+    log_operation,
+)
+from websearch.core.http_client import exchange
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from websearch.apis.messages import EngineRequest, ResultPage
+    from websearch.core.common import Document, ProgressCallback
+    from websearch.core.http_client import Response
+
+    ReadAnswer = Callable[[EngineRequest, Response], ResultPage]
+
+JSON_IS_OFF = (
+    "This SearXNG has JSON switched off, so its HTML page was read: add json to search.formats in "
+    "its settings.yml."
+)
+
+
+@dataclass(slots=True, kw_only=True)
+class Reply:
+    """What came of a call: results, or an error, and what that has cost.
+
+    results: [{title, url, snippet, date?, author?, license?, file_type?, text?}]; author and
+    license if the terms of the source ask to show them, text if the provider has read the page.
+    credits: that the provider took; None if it does not say.
+    """
+
+    results: list[dict[str, Any]] = field(default_factory=list)
+    error: SearchError | None = None
+    warnings: list[str] = field(default_factory=list)
+    credits: float | None = None
+    answers: list[str] = field(default_factory=list)
+    suggestions: list[str] = field(default_factory=list)
+    unresponsive_engines: list[dict[str, str]] = field(default_factory=list)
+
+
+class EngineCall:
+    """One question to one engine.
+
+    params: query, count, filters, verbose; others are left out. deadline: on time.monotonic()'s
+    clock. Raises SearchError if the engine cannot do what is asked.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        params: dict[str, Any],
+        deadline: float,
+        report: ProgressCallback = None,
+    ) -> None:
+        passed = ("query", "count", "verbose", *FILTERS)
+        self.name, self.deadline, self.report = name, deadline, report
+        self.params = {key: params[key] for key in passed if key in params}
+        self.wanted = params["count"]
+        self.params["count"] = min(self.wanted, ENGINES[name]["max_count"])
+
+    def planned_request(self) -> dict[str, Any]:
+        """Return the first request as a dry run shows it: without its key. Raises SearchError."""
+        raise NotImplementedError
+
+    def wait_for_turn(self) -> bool:
+        """Wait until the engine may be asked; return whether that took time.
+
+        Raises SearchError, that of an engine that rests, too.
+        """
+        present_state(self.name).check_rest(self.name)
+        return False
+
+    def give_back(self) -> None:
+        """End a turn in which nothing was sent."""
+
+    def send(self) -> Reply:
+        """Ask the engine; what fails is in the reply."""
+        raise NotImplementedError
+
+
+def engine_call(name: str, params: dict[str, Any], deadline: float) -> EngineCall:
+    """Return the call of an engine of the table. Raises SearchError."""
+    return (ScriptCall if "function" in ENGINES[name] else ModuleCall)(name, params, deadline)
+
+
+def planned_request(name: str, params: dict[str, Any]) -> dict[str, Any] | SearchError:
+    """Return the first request to an engine as a dry run shows it, or why it cannot be asked."""
+    try:
+        return engine_call(name, params, math.inf).planned_request()
+    except SearchError as error:
+        return error
+
+
+# ===== engines that are scripts of their own ======================================================
+
+
+class ScriptCall(EngineCall):
+    """A question to an engine with a script of its own, which answers with a document."""
+
+    def ask_script(self, **options: Any) -> Document:
+        """Return the document of the script's function."""
+        entry = ENGINES[self.name]
+        search = getattr(load_module(self.name), entry["function"])
+        asked = {**self.params, **entry["params"], **options, "max_chars": 0}
+        document: Document = search(asked, self.report)
+        return document
+
+    def planned_request(self) -> dict[str, Any]:
+        """Return the request of the script's dry run. Raises SearchError."""
+        document = self.ask_script(dry_run=True)
+        if not document["ok"]:
+            raise error_from_document(document)
+        request: dict[str, Any] = document["request"]
+        return request
+
+    def send(self) -> Reply:
+        """Ask the script; the reply is made from its document."""
+        started = time.monotonic()
+        document = self.ask_script(timeout=max(MIN_TIMEOUT, self.deadline - started))
+        error = None if document["ok"] else error_from_document(document)
+        note_outcome(self.name, error, time.monotonic() - started)
+        return Reply(
+            results=[] if error else load_module(self.name).as_results(document),
+            error=error,
+            warnings=document.get("warnings", []),
+            credits=document.get("credits"),
+        )
+
+
+def error_from_document(document: Document) -> SearchError:
+    """Return the error that the error document of a script stands for."""
+    details = dict(document["details"])
+    kind, hint = details.pop("kind"), details.pop("hint", "")
+    return SearchError(kind, document["error"], hint, **details)
+
+
+# ===== engines that are modules of this package ===================================================
+
+
+class ModuleCall(EngineCall):
+    """A question to an engine that is a module of this package: its requests and result pages."""
+
+    def __init__(
+        self,
+        name: str,
+        params: dict[str, Any],
+        deadline: float,
+        report: ProgressCallback = None,
+    ) -> None:
+        super().__init__(name, params, deadline, report)
+        check_filters(name, self.params)
+        self.request: EngineRequest = load_module(name).first_request(self.params)
+        self.warnings = [self.request.warning] if self.request.warning else []
+        if self.wanted > self.params["count"]:
+            title = ENGINES[name]["title"]
+            self.warnings.append(f"{title} gives at most {self.params['count']} results.")
+        self.turns: PacedEngine | None = None
+
+    def planned_request(self) -> dict[str, Any]:
+        """Return the first request, which is made already."""
+        return self.request.without_key()
+
+    def wait_for_turn(self) -> bool:
+        if has_key(self.name):
+            return super().wait_for_turn()
+        self.turns = PacedEngine(self.name, self.deadline, self.warnings, self.report)
+        self.turns.take_turn()
+        return self.turns.has_waited
+
+    def give_back(self) -> None:
+        if self.turns:
+            self.turns.give_back()
+
+    def send(self) -> Reply:
+        """Ask the engine, and log the operation; what fails is in the reply."""
+        started = time.monotonic()
+        try:
+            reply = self.ask()
+        except SearchError as error:
+            reply = Reply(error=error, warnings=self.warnings)
+        except Exception as error:  # noqa: BLE001  a defect of ours must not cost other engines
+            document = internal_error(error, bool(self.params.get("verbose")))
+            reply = Reply(error=error_from_document(document))
+        if has_key(self.name):
+            note_outcome(self.name, reply.error, time.monotonic() - started)
+        logged: Document = {"ok": True, "results": reply.results}
+        logged = error_document(reply.error) if reply.error else logged
+        log_operation(f"{self.name}.search", self.params, logged)
+        return reply
+
+    def ask(self) -> Reply:
+        """Return the reply that the result pages make. Raises SearchError if the first one fails.
+
+        Requests wait for their turn if the engine is asked without a key.
+        """
+        if not (self.turns or has_key(self.name)):
+            self.turns = PacedEngine(self.name, self.deadline, self.warnings, self.report)
+        fetch = self.turns.fetch if self.turns else self.fetch_at_once
+        pages, failure = self.fetch_result_pages(fetch)
+        merged = merged_results(pages)
+        asked = on_asked_sites(self.name, merged, self.params)
+        results = asked[: self.params["count"]]
+        warnings = self.warnings
+        if len(asked) < len(merged):
+            warnings.append(other_sites_warning(self.name, len(merged) - len(asked)))
+        if any(page.is_html for page in pages):
+            warnings.append(JSON_IS_OFF)
+        if failure:
+            text = f"Only {len(results)} of {self.params['count']} results: {failure.message}"
+            warnings.append(f"{text} {failure.details['hint']}".strip())
+        return Reply(
+            results=results,
+            error=None if results else self.nothing_found(len(merged)),
+            warnings=warnings,
+            credits=sum(page.credits for page in pages) or None,
+            answers=pages[0].answers,
+            suggestions=pages[0].suggestions,
+            unresponsive_engines=pages[0].unresponsive_engines,
+        )
+
+    def nothing_found(self, of_others: int) -> SearchError:
+        """Return the error of result pages that hold of_others results, none of the asked sites."""
+        message = f"{ENGINES[self.name]['title']} found nothing"
+        if of_others:
+            message += f" on the asked sites: {of_others} results are of others"
+        hint = "Use fewer or more general words, or drop filters."
+        return SearchError("no_results", message, hint)
+
+    def fetch_at_once(self, request: EngineRequest, read: ReadAnswer) -> ResultPage:
+        """Send a request with a key; return what read(request, response) makes of the answer.
+
+        Faults and rate limits are waited out within the deadline. Raises SearchError.
+        """
+        pages: list[ResultPage] = []
+
+        def error_in(response: Response) -> SearchError | None:
+            try:
+                pages.append(read(request, response))
+            except SearchError as error:
+                return error
+            return None
+
+        exchange(request.for_http(), self.deadline, error_in)
+        return pages[-1]
+
+    def fetch_result_pages(
+        self, fetch: Callable[[EngineRequest, ReadAnswer], ResultPage]
+    ) -> tuple[list[ResultPage], SearchError | None]:
+        """Return the result pages with the wanted results, and the error that ended them early.
+
+        Ends when a result page brings nothing new; requests that the first one holds (if_empty,
+        also) are sent first. Raises SearchError if the first one fails.
+        """
+        module, count = load_module(self.name), self.params["count"]
+        pages: list[ResultPage] = []
+        following: EngineRequest | None = self.request
+        total = 0
+        while following:
+            request = following
+            try:
+                pages.append(fetch(request, module.read_answer))
+            except SearchError as error:
+                if not pages:
+                    raise
+                return pages, error
+            results = on_asked_sites(self.name, merged_results(pages), self.params)
+            before, total = total, len(results)
+            following = request.also
+            if not pages[-1].results and request.if_empty:
+                following = request.if_empty
+            if not following and before < total < count and hasattr(module, "next_request"):
+                following = module.next_request(self.params, request, pages[-1], len(pages) + 1)
+            if following and self.report:
+                self.report(f"{ENGINES[self.name]['title']}: results", total, count)
+        return pages, None
+
+
+def merged_results(result_pages: list[ResultPage]) -> list[dict[str, Any]]:
+    """Return the results of all result pages, each page of the web once.
+
+    A result page goes on with the ranking of the one before. One of another kind (is_beside) has a
+    ranking of its own: the first of each kind come first.
+    """
+    ranked: list[tuple[int, dict[str, Any]]] = []
+    before = 0  # results of the same ranking
+    for result_page in result_pages:
+        before = 0 if result_page.is_beside else before
+        ranked += enumerate(result_page.results, before)
+        before += len(result_page.results)
+    results: dict[str, dict[str, Any]] = {}
+    for _, result in sorted(ranked, key=lambda pair: pair[0]):
+        results.setdefault(canonical_url(result["url"]), drop_empty(result))
+    return list(results.values())
