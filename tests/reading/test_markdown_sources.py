@@ -108,11 +108,10 @@ class Twins(DocsCase):
         self.assertEqual(text.count("https://"), 40)
 
     def test_a_section_of_the_page_is_not_taken_for_words_to_programs(self) -> None:
-        page = {
-            "text": "# A\n\n## Agent Instructions\n\nWrite them.",
-            "final_url": "https://x.io/a",
-        }
-        twin = {"ok": True, "source": "markdown", "text": "# A", "title": "A"}
+        page_class = load_script("websearch.reading.page").Page
+        text = "# A\n\n## Agent Instructions\n\nWrite them."
+        page = page_class(text=text, fields={"final_url": "https://x.io/a"})
+        twin = page_class(text="# A", fields={"source": "markdown", "title": "A"})
         fetched = load_script("websearch.fetching.fetch").fetched_bytes("https://x.io/a.md", b"# A")
         self.assertFalse(sources.is_twin(page, twin, fetched))
 

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from websearch.core.common import Document, ProgressCallback
+    from websearch.reading.page import Page
 
 PAGE_TIMEOUT = 5.0  # seconds for one page, redirects included: nothing can stand for a source
 STORED_SECONDS = 86_400.0  # a page that was read within a day is not read again
@@ -65,13 +66,13 @@ COMMANDS: dict[str, dict[str, Any]] = {
 class SourcePage:
     """A page that a draft cites: its text, with its title, or why there is none."""
 
-    def __init__(self, page: Document) -> None:
-        self.error = str(page.get("error", ""))
-        self.is_cut = bool(page.get("truncated"))
-        dates = (page.get("published"), page.get("updated"))
-        self.head = " ".join(str(fact) for fact in (page.get("title"), *dates) if fact)
-        self.text = "\n\n".join([str(page.get("title", "")), str(page.get("text", ""))])
-        if not (self.error or str(page.get("text", "")).strip()):
+    def __init__(self, page: Page) -> None:
+        self.error = page.error.message if page.error else ""
+        self.is_cut = page.is_cut
+        facts = [str(page.fields.get(name) or "") for name in ("title", "published", "updated")]
+        self.head = " ".join(filter(None, facts))
+        self.text = f"{facts[0]}\n\n{page.text}"
+        if not (self.error or page.text.strip()):
             self.error = "The page has no text."
 
     @functools.cached_property
@@ -174,30 +175,34 @@ def read_sources(
     """Return the pages of some addresses: from the store, else from the web, each once."""
     from contextlib import closing
 
+    from websearch.reading.page import Page, stored_page
     from websearch.reading.page_document import result_or_error
     from websearch.reading.read import MAX_URLS, read_for_search, target_of
     from websearch.store.page_store import PageStore
 
-    pages: dict[str, Document] = {}
+    pages: dict[str, Page] = {}
     for url in urls:
         error = result_or_error(target_of, url, False)
         if isinstance(error, SearchError):
-            pages[url] = error_document(error)
+            pages[url] = Page(error=error)
     allowed = [url for url in urls if url not in pages]
     is_offline = params.get("offline")
     with closing(PageStore()) as store:
         if is_offline or not params.get("force"):
             stored = store.get_pages(allowed, None if is_offline else STORED_SECONDS)
             pages |= {
-                url: page for url, page in stored.items() if is_offline or not page["truncated"]
+                url: stored_page(page)
+                for url, page in stored.items()
+                if is_offline or not page["truncated"]
             }
         missing = [url for url in allowed if url not in pages]
         reading_ends = time.monotonic() + READING_SHARE * (deadline - time.monotonic())
         for start in range(0, 0 if is_offline else len(missing), MAX_URLS):
             some = missing[start : start + MAX_URLS]
             read = read_for_search(some, params["page_timeout"], reading_ends, report, store)
-            pages |= {page["url"]: page for page in read}
-    unknown = {"error": "The page is not in the store, and nothing was read."}
+            pages |= {page.url: page for page in read}
+    unread = "The page is not in the store, and nothing was read."
+    unknown = Page(error=SearchError("no_results", unread))
     return {url: SourcePage(pages.get(url, unknown)) for url in urls}
 
 

@@ -16,8 +16,9 @@ from websearch.fetching.fetch import fetch_page, host_and_port, normal_url
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from websearch.core.common import Document
-    from websearch.extraction.page_tree import Page
+    from websearch.extraction.page_tree import Page as PageTree
     from websearch.fetching.fetch import Fetched, RobotsCache, SharedAnswers
+    from websearch.reading.page import Page
 
 MARKDOWN_TYPES = ("text/markdown", "text/x-markdown", "application/markdown")
 # Generators that serve the source of a page at the same address with .md, by their meta element.
@@ -134,7 +135,7 @@ def absolute_links(text: str, url: str) -> str:
 # ===== the twin of a page =========================================================================
 
 
-def twin_address(page: Page, fetched: Fetched) -> str:
+def twin_address(page: PageTree, fetched: Fetched) -> str:
     """Return the address of a page's Markdown source, if the page or its server names one; or "".
 
     The header Link and the element link name it; generators are known to have one. An address
@@ -190,29 +191,29 @@ def joined_address(base: str, target: str) -> str:
         return ""
 
 
-def is_twin(page: Document, twin: Document, fetched: Fetched) -> bool:
+def is_twin(page: Page, twin: Page, fetched: Fetched) -> bool:
     """Return whether Markdown is the source of a page: its title, and most of its words.
 
     fetched: the answer that twin was made of. Sites send HTML, a login page, the start page or a
     page that says "not found" where they have no source of a page.
     """
-    if not twin["ok"] or twin.get("source") != "markdown" or twin.get("cut"):
+    if twin.error or twin.fields.get("source") != "markdown" or twin.is_cut:
         return False
     if "x-sentry-docs-not-found" in fetched.response.headers:
         return False
-    if host_and_port(fetched.url) != host_and_port(page["final_url"]):  # after a redirect
+    if host_and_port(fetched.url) != host_and_port(page.fields["final_url"]):  # after a redirect
         return False
-    if "gent Instructions" in page["text"]:  # which read_markdown leaves out of the source
+    if "gent Instructions" in page.text:  # which read_markdown leaves out of the source
         return False
-    words = set(re.findall(r"\w{3,40}", page["text"][:MAX_COMPARED].lower()))
-    shared = words & set(re.findall(r"\w{3,40}", twin["text"].lower()))
+    words = set(re.findall(r"\w{3,40}", page.text[:MAX_COMPARED].lower()))
+    shared = words & set(re.findall(r"\w{3,40}", twin.text.lower()))
     return bool(names_of(page) & names_of(twin)) and len(shared) >= LEAST_SHARE * len(words)
 
 
-def names_of(page: Document) -> set[str]:
+def names_of(page: Page) -> set[str]:
     """Return the title of a page, its parts, and its first heading, in plain letters."""
-    heading = re.search(r"(?m)^#{1,6} {1,9}([^\n]{1,300})$", page["text"])
-    title = page.get("title", "")
+    heading = re.search(r"(?m)^#{1,6} {1,9}([^\n]{1,300})$", page.text)
+    title = page.fields.get("title", "")
     names = [title, *re.split(r" [|\-\u2013\u2014\u00b7:] ", title), heading[1] if heading else ""]
     plain = {" ".join(re.findall(r"\w+", name.lower())) for name in names}
     return plain - {""}

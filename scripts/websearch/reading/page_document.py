@@ -1,4 +1,4 @@
-"""From a fetched page to its document: title, author, date, language, and its text as Markdown."""
+"""From a fetched answer to a page: title, author, date, language, and its text as Markdown."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from websearch.core.common import (
     SearchError,
     clean_text,
     drop_empty,
-    error_document,
     one_line,
     shorten,
     unescape,
@@ -40,6 +39,7 @@ from websearch.fetching.fetch import (
     is_pdf,
 )
 from websearch.reading.markdown_sources import is_markdown, read_markdown, twin_address
+from websearch.reading.page import Page
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from websearch.core.common import Document
-    from websearch.extraction.page_tree import Page
+    from websearch.extraction.page_tree import Page as PageTree
 
 PDF_TIME_SHARE = 0.8  # of the time that is left, so that what was read of a long file is not late
 # Characters of a page's fields; what a page says about itself can be as long as it likes.
@@ -70,15 +70,15 @@ def read_bytes(
 
     url: what links are relative to. content_type: as a server would send it; "" if it is unknown.
     params: those of read_page, of which links, pages and explain count. deadline: on
-    time.monotonic()'s clock. The document is that of page_document: text holds the whole page.
+    time.monotonic()'s clock. The document is that of a Page: text holds the whole page.
     """
-    return page_document(fetched_bytes(url, body, content_type), params, deadline)
+    return read_page(fetched_bytes(url, body, content_type), params, deadline).document()
 
 
-def page_document(
+def read_page(
     answer: Fetched | Document | SearchError, params: dict[str, Any], deadline: float
-) -> Document:
-    """Return the document of a page that was fetched or failed: ok and fields, or the error.
+) -> Page:
+    """Return the page that was fetched or failed; its url is for the caller to set.
 
     answer: a Document if it was read through the API of its site.
     """
@@ -93,19 +93,13 @@ def page_document(
         )
         if is_gone_or_refused and not params.get("archived"):
             add_hint(content, "With {archived}, the Internet Archive is asked for a copy.")
-        return error_document(content)
+        return Page(error=content)
     if isinstance(answer, Fetched) and answer.copy:
         from websearch.fetching.archive import archived_fields
 
         content |= {"final_url": answer.copy, **archived_fields(answer.copy)}
-    return {"ok": True, **content}
-
-
-def error_of(page: Document) -> SearchError:
-    """Return the error of a page that could not be read."""
-    details = dict(page["details"])
-    kind, hint = details.pop("kind"), details.pop("hint", "")
-    return SearchError(kind, page["error"], hint, **details)
+    text, is_cut = content.pop("text"), bool(content.pop("cut", False))
+    return Page(text=text, is_cut=is_cut, fields=content)
 
 
 def is_refused(error: SearchError) -> bool:
@@ -258,7 +252,7 @@ def read_html(html: str, fetched: Fetched, params: dict[str, Any]) -> Document:
     return {**metadata, "text": text, "cut": cut or page.cut, "dropped": dropped}
 
 
-def base_address(page: Page, url: str) -> str:
+def base_address(page: PageTree, url: str) -> str:
     """Return the address that relative links of a page are relative to."""
     from urllib.parse import urljoin
 
@@ -271,7 +265,7 @@ def base_address(page: Page, url: str) -> str:
     return url
 
 
-def dropped_elements(page: Page) -> list[Document]:
+def dropped_elements(page: PageTree) -> list[Document]:
     """Return the dropped elements that hold text, the largest first, up to MAX_DROPPED.
 
     Each is {rule, element, chars, text}. What is inside a dropped element is not listed again.

@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from websearch.core.common import Document
+    from websearch.reading.page import Page
     from websearch.reading.sections import Heading
 
 # Characters of JSON that are kept free when max_chars is shared out: in each page for truncated,
@@ -58,72 +59,80 @@ NO_HEADINGS_NOTE = "The page has no headings."
 # ===== what fits =================================================================================
 
 
-def pages_document(pages: list[Document], params: dict[str, Any], deadline: float) -> Document:
+def pages_document(pages: list[Page], params: dict[str, Any], deadline: float) -> Document:
     """Return the document of pages, their texts cut to share out max_chars.
 
     Longer pages get what shorter ones do not use. With a query, a page gets passages.
     """
-    good = [page for page in pages if page["ok"]]
-    texts = [page.pop("text") for page in good]
-    for page, text in zip(good, texts, strict=True):
-        page["chars"] = len(text)
-    document: Document = {"ok": True, "provider": "read_page", "pages": pages}
+    shown = [(page, head_of(page)) for page in pages]
+    heads = [head for _, head in shown]
+    document: Document = {"ok": True, "provider": "read_page", "pages": heads}
+    good = [(page, head) for page, head in shown if head["ok"]]
     if not good:
-        document = {name: pages[0][name] for name in ("ok", "error", "details")}
-        return {**document, "pages": pages} if len(pages) > 1 else document
+        document = {name: heads[0][name] for name in ("ok", "error", "details")}
+        return {**document, "pages": heads} if len(pages) > 1 else document
     if "query" in params:
         document["query"] = "\n".join(limit_query(params["query"])[0])
-    document |= drop_empty({"warnings": proxy_notes(good)})
+    document |= drop_empty({"warnings": proxy_notes(pages)})
     limit = params.get("max_chars", DEFAULT_MAX_CHARS)
-    for page in good if limit else []:  # at most half of the room is for what was dropped
-        while page.get("dropped") and json_size(page["dropped"]) > limit // (2 * len(good)):
-            page["dropped"].pop()
+    for _, head in good if limit else []:  # at most half of the room is for what was dropped
+        while head.get("dropped") and json_size(head["dropped"]) > limit // (2 * len(good)):
+            head["dropped"].pop()
     reserved = PAGE_FIELDS_CHARS * len(good) + DOCUMENT_FIELDS_CHARS
     room = max(0, limit - json_size(document) - reserved) if limit else 0
-    wanted = [json_size(text[params["offset"] :]) for text in texts]
+    wanted = [json_size(page.text[params["offset"] :]) for page, _ in good]
     if params.get("outline") or "find" in params:  # which may be longer than a short text
-        wanted = [room] * len(texts)
-    shares = share_room(wanted, room)
-    for page, text, share in zip(good, texts, shares, strict=True):
+        wanted = [room] * len(good)
+    for (page, head), share in zip(good, share_room(wanted, room), strict=True):
         page_room = max(1, share) if limit else 0
-        error = result_or_error(fill_page, page, text, params, page_room, deadline)
+        error = result_or_error(fill_page, head, page, params, page_room, deadline)
         if error:  # the section that was asked for is not there
-            page.update(error_document(error))
-        if page["final_url"] == result_or_error(normal_url, page["url"]):
-            del page["final_url"]
-    if not any(page["ok"] for page in pages):
-        failed = {name: good[0][name] for name in ("ok", "error", "details")}
+            head.update(error_document(error))
+        if head["final_url"] == result_or_error(normal_url, page.url):
+            del head["final_url"]
+    if not any(head["ok"] for head in heads):
+        failed = {name: good[0][1][name] for name in ("ok", "error", "details")}
         return {**document, **failed} if len(pages) > 1 else failed
     return document
 
 
-def proxy_notes(pages: list[Document]) -> list[str]:
+def head_of(page: Page) -> Document:
+    """Return the document of a page without its text, which is to be fitted; or its error."""
+    if page.error:
+        return page.document()
+    fields = {name: value for name, value in page.fields.items() if name != "bookmarks"}
+    return {"url": page.url, "ok": True, **fields, "chars": len(page.text)}
+
+
+def proxy_notes(pages: list[Page]) -> list[str]:
     """Return the note on pages that were fetched through a proxy; [] if there are none."""
-    is_proxied = any(page["ok"] and proxy_for(page["final_url"]) for page in pages)
+    is_proxied = any(not page.error and proxy_for(page.fields["final_url"]) for page in pages)
     return [PROXY_NOTE] if is_proxied else []
 
 
 def fill_page(
-    page: Document, text: str, params: dict[str, Any], room: int, deadline: float
+    shown: Document, page: Page, params: dict[str, Any], room: int, deadline: float
 ) -> None:
     """Put into a page's document what fits of its text: passages, or a slice of it.
 
-    room: characters of JSON; 0 means no limit. truncated and next_offset say that there is more.
+    shown: the document, from head_of. room: characters of JSON; 0 means no limit. truncated and
+    next_offset say that there is more.
     """
-    cut = page.pop("cut", None)
-    bookmarks = page.pop("bookmarks", [])
-    notes = [page.pop("note", "")]
+    text = page.text
+    notes = [shown.pop("note", "")]
     headings: list[Heading] = []
     if "section" in params or params.get("outline"):
-        headings = bookmark_headings(bookmarks, text) or find_headings(text)
+        headings = bookmark_headings(page.fields.get("bookmarks", []), text) or find_headings(text)
     if "section" in params:
         section = find_section(headings, params["section"])
         text = text[section.start : section.end]
-        page |= {"section": section.text, "section_offset": section.start}
+        shown |= {"section": section.text, "section_offset": section.start}
     if params.get("outline") or "find" in params:
         notes += [NO_HEADINGS_NOTE] if params.get("outline") and not headings else []
-        page |= drop_empty({"note": " ".join(filter(None, notes)), "truncated": cut or None})
-        page |= (
+        shown |= drop_empty(
+            {"note": " ".join(filter(None, notes)), "truncated": page.is_cut or None}
+        )
+        shown |= (
             outlined(headings, room) if params.get("outline") else found(text, params["find"], room)
         )
         return
@@ -136,12 +145,15 @@ def fill_page(
         passages, length = answer or ([], 0)
         end = start + length
         if passages:
-            page["passages"] = passages
+            shown["passages"] = passages
             # Headings and the space between passages are not text that was left out.
-            if cut or sum(len(passage["text"]) for passage in passages) < len(text) * 9 // 10:
-                page["truncated"] = True
-                page |= {"next_offset": end} if end < len(text) else {}
-            page |= drop_empty({"note": " ".join(filter(None, notes))})
+            if (
+                page.is_cut
+                or sum(len(passage["text"]) for passage in passages) < len(text) * 9 // 10
+            ):
+                shown["truncated"] = True
+                shown |= {"next_offset": end} if end < len(text) else {}
+            shown |= drop_empty({"note": " ".join(filter(None, notes))})
             return
         why = "No time was left for the query"
         if answer is not None:
@@ -151,13 +163,13 @@ def fill_page(
     if start and start >= len(text):
         notes.append(f"The text ends at {len(text)}, before this offset.")
     end = slice_end(text, start, room)
-    page["text"] = text[start:end]
+    shown["text"] = text[start:end]
     if end < len(text):
-        page |= {"truncated": True, "next_offset": end}
-    elif cut:
-        page["truncated"] = True
+        shown |= {"truncated": True, "next_offset": end}
+    elif page.is_cut:
+        shown["truncated"] = True
         notes[0] = notes[0] or "The page is longer than what was read of it; its end is missing."
-    page |= drop_empty({"note": " ".join(filter(None, notes))})
+    shown |= drop_empty({"note": " ".join(filter(None, notes))})
 
 
 def outlined(headings: list[Heading], room: int) -> Document:

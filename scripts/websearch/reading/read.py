@@ -6,6 +6,7 @@ import contextlib
 import functools
 import math
 import time
+from dataclasses import replace
 
 from websearch.apis.site_rules import check_site, refusing_rule
 from websearch.core.calls import put, start_thread, take, waits
@@ -14,8 +15,6 @@ from websearch.core.common import (
     DryRun,
     SearchError,
     deadline_of,
-    drop_empty,
-    error_document,
     run_operation,
 )
 from websearch.extraction.thin_pages import wants_browser
@@ -36,12 +35,12 @@ from websearch.reading.markdown_sources import (
     is_twin,
     listed_twin,
 )
+from websearch.reading.page import Page, stored_page
 from websearch.reading.page_document import (
     MAX_DROPPED,
-    error_of,
     in_time,
     is_refused,
-    page_document,
+    read_page,
     result_or_error,
 )
 from websearch.reading.pages_document import pages_document, to_markdown
@@ -187,12 +186,10 @@ def run_read(
 
 def read_for_search(
     urls: list[str], page_timeout: float, deadline: float, report: ProgressCallback, store: Any
-) -> list[Document]:
-    """Return the documents of pages whose whole texts a search or a check wants, as read_pages.
+) -> list[Page]:
+    """Return pages whose whole texts a search or a check wants, as read_pages does.
 
-    Copies are read of pages that are gone alone, and Markdown sources only of pages that cannot be
-    read: further results come sooner. A text that is not whole has truncated. store: a PageStore,
-    which takes the good pages.
+    store: a PageStore, which takes the good pages.
     """
     params = {
         "urls": urls,
@@ -200,15 +197,10 @@ def read_for_search(
         "page_timeout": page_timeout,
         "timeout": max(MIN_TIMEOUT, deadline - time.monotonic()),
         "archived": True,
-        "for_search": True,
     }
     targets = {url: result_or_error(target_of, url, False) for url in urls}
-    pages = read_pages(targets, params, deadline, report)
-    now = time.time()
-    for page in pages:
-        if page.pop("cut", None):
-            page["truncated"] = True
-    good = [{"title": "", **page, "fetched_at": now} for page in pages if page["ok"]]
+    pages = read_pages(targets, params, deadline, report, hurries=True)
+    good = [page.to_store() for page in pages if not page.error]
     store.put_pages(good, deadline + STORING_SECONDS)
     return pages
 
@@ -260,8 +252,8 @@ def read_with_store(
     deadline: float,
     report: ProgressCallback,
     store: Any,
-) -> list[Document]:
-    """Return the documents of read_pages; parts of a page that was read before need no request.
+) -> list[Page]:
+    """Return pages as read_pages does; parts of a page that was read before need no request.
 
     A page that stands in the store whole, and was fetched within REUSE_SECONDS, is taken from there
     if a part of it is wanted and not with force. What was read is stored.
@@ -271,13 +263,13 @@ def read_with_store(
     known = store.get_pages(list(targets), REUSE_SECONDS) if wants_part else {}
     known = {url: page for url, page in known.items() if is_reusable(page, targets[url])}
     missing = {url: target for url, target in targets.items() if url not in known}
-    fetched = {page["url"]: page for page in read_pages(missing, params, deadline, report)}
-    good = [page for page in fetched.values() if page["ok"] and is_storable(page)]
-    store.put_pages([{**page, "fetched_at": time.time()} for page in good], deadline)
+    fetched = {page.url: page for page in read_pages(missing, params, deadline, report)}
+    good = [page.to_store() for page in fetched.values() if is_storable(page)]
+    store.put_pages(good, deadline)
     return [fetched.get(url) or stored_page(known[url]) for url in targets]
 
 
-def is_reusable(page: Document, target: str | SearchError) -> bool:
+def is_reusable(page: dict[str, Any], target: str | SearchError) -> bool:
     """Return whether a stored page can stand for one that would be fetched: whole and allowed.
 
     The text of a PDF file lacks the file's own outline.
@@ -287,18 +279,9 @@ def is_reusable(page: Document, target: str | SearchError) -> bool:
     return is_whole and isinstance(target, str) and not page["text"].startswith("## [page ")
 
 
-def is_storable(page: Document) -> bool:
-    """Return whether a page that was read is one of the web, and whole."""
-    return str(page["url"]).startswith("http") and not page.get("cut")
-
-
-def stored_page(page: Document) -> Document:
-    """Return the document of a page from the store."""
-    names = ("final_url", "title", "published", "updated", "text")
-    fields = {name: page.get(name) for name in names}
-    fetched_at = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(page["fetched_at"]))
-    moment = {"from_cache": True, "fetched_at": fetched_at}
-    return {"url": page["url"], "ok": True, **drop_empty(fields), **moment}
+def is_storable(page: Page) -> bool:
+    """Return whether a page was read, is one of the web, and whole."""
+    return not page.error and page.url.startswith("http") and not page.is_cut
 
 
 def read_pages(
@@ -306,16 +289,18 @@ def read_pages(
     params: dict[str, Any],
     deadline: float,
     report: ProgressCallback,
-) -> list[Document]:
-    """Return one page document for each URL: with the whole text, or with error and details.
+    *,
+    hurries: bool = False,
+) -> list[Page]:
+    """Return the page of each URL: its whole text, or its error.
 
-    checked: for each URL the address to read, or what is wrong with it.
+    checked: for each URL the address to read, or what is wrong with it. hurries: see PageReading.
     """
-    pages: dict[str, Document] = {}
+    pages: dict[str, Page] = {}
     normal: dict[str, str] = {}
     for url, target in checked.items():
         if isinstance(target, SearchError):
-            pages[url] = error_document(target)
+            pages[url] = Page(error=target)
         else:
             normal[url] = target
     targets = list(dict.fromkeys(normal.values()))
@@ -323,15 +308,16 @@ def read_pages(
     for number, target in enumerate(targets):
         schedule.put(Item(number, target, target))
     schedule.close()
-    read: dict[str, Document] = {}
+    read: dict[str, Page] = {}
     connections = min(MAX_CONNECTIONS, len(targets))
-    for item, page in PageReading(schedule, params, connections, deadline).pages():
+    reading = PageReading(schedule, params, connections, deadline, hurries=hurries)
+    for item, page in reading.pages():
         read[item.address] = page
         if report:
             report(item.address, len(read), len(targets))
     for url, target in normal.items():
-        pages[url] = dict(read.get(target) or error_document(late_error()))
-    return [{"url": url, **pages[url]} for url in checked]
+        pages[url] = read.get(target) or Page(error=late_error())
+    return [replace(pages[url], url=url) for url in checked]
 
 
 def late_error() -> SearchError:
@@ -359,8 +345,10 @@ class PageReading:
     page that is still being read at its deadline is left behind.
 
     deadline: of all pages; each page has the params' page_timeout for fetching and timeout for
-    reading, too. done: items and page documents, None at the end. unfinished: what is known of
-    pages that are being read in another way, too.
+    reading, too. hurries: copies are read of pages that are gone alone, and Markdown sources only
+    of pages that cannot be read, because further results of a search come sooner. done: items and
+    pages, None at the end. unfinished: what is known of pages that are being read in another way,
+    too.
     """
 
     def __init__(
@@ -369,6 +357,8 @@ class PageReading:
         params: dict[str, Any],
         connections: int,
         deadline: float = math.inf,
+        *,
+        hurries: bool = False,
     ) -> None:
         import queue
         import threading
@@ -377,18 +367,19 @@ class PageReading:
         self.params = params
         self.connections = connections
         self.deadline = deadline
+        self.hurries = hurries
         self.robots = RobotsCache() if params.get("robots") else None
         self.shared = SharedAnswers()
         # Sorted by a size and a number that no other has; None says that a thread has ended.
         self.fetched: queue.PriorityQueue[tuple[float, int, Any]] = queue.PriorityQueue(MAX_UNREAD)
-        self.done: queue.Queue[tuple[Item, Document] | None] = queue.Queue(MAX_UNREAD)
+        self.done: queue.Queue[tuple[Item, Page] | None] = queue.Queue(MAX_UNREAD)
         self.waiting = threading.Semaphore(MAX_UNREAD)  # for pages that are read otherwise
         self.seats = threading.Semaphore(MAX_HOST_CONNECTIONS)  # of which so many have their turn
         self.browsers: set[Browser] = set()  # that run
-        self.unfinished: dict[int, tuple[Item, Document]] = {}
+        self.unfinished: dict[int, tuple[Item, Page]] = {}
 
-    def pages(self) -> Iterator[tuple[Item, Document]]:
-        """Yield items and page documents as they come, until the deadline."""
+    def pages(self) -> Iterator[tuple[Item, Page]]:
+        """Yield items and pages as they come, until the deadline."""
         import queue
 
         for work in [self.fetch_pages] * self.connections + [self.read_what_comes]:
@@ -438,24 +429,24 @@ class PageReading:
             answer.details["hint"] = f"Raise {name}. Or skip this page."
         return answer
 
-    def read(self, answer: Fetched | Document | SearchError) -> Document:
-        """Return the document of what was fetched, as soon as there is a seat.
+    def read(self, answer: Fetched | Document | SearchError) -> Page:
+        """Return the page that was fetched, as soon as there is a seat.
 
         It is an error if that takes too long. Raises SearchError (interrupted).
         """
         deadline = min(self.deadline, deadline_of(self.params))
         seats = reading_seats()
         if not any(seats.acquire(timeout=pause) for pause in waits(deadline)):
-            return error_document(late_error())
+            return Page(error=late_error())
         try:
-            work = functools.partial(page_document, answer, self.params, deadline)
-            page: Document | SearchError | None = result_or_error(in_time, work, deadline)
+            work = functools.partial(read_page, answer, self.params, deadline)
+            page: Page | SearchError | None = result_or_error(in_time, work, deadline)
         finally:
             seats.release()
         if page is None:
             message = "The page was fetched, but not read before its time was over."
             page = SearchError("timeout", message, "Raise {timeout}.", retryable=True)
-        return error_document(page) if isinstance(page, SearchError) else page
+        return Page(error=page) if isinstance(page, SearchError) else page
 
     def read_what_comes(self) -> None:
         """Read the pages that are fetched, until the end or the deadline, and say so."""
@@ -496,33 +487,35 @@ class PageReading:
         return any(self.waiting.acquire(timeout=pause) for pause in waits(self.deadline))
 
     def other_ways(
-        self, url: str, answer: Fetched | Document | SearchError, page: Document
-    ) -> list[Callable[[], Document]]:
+        self, url: str, answer: Fetched | Document | SearchError, page: Page
+    ) -> list[Callable[[], Page]]:
         """Return the ways to read a page better than it was read, the best first.
 
-        page: its document so far. Each way returns a document, or page if it gives nothing more.
+        Each returns a page, or the same page if it gives nothing more.
         """
-        ways: list[Callable[[], Document]] = []
+        ways: list[Callable[[], Page]] = []
         if isinstance(answer, dict) or url.startswith("file:") or self.params.get("raw"):
             return ways
         asks_others = not self.params.get("raw_html")
-        asks_twin = asks_others and page["ok"] and not self.params.get("for_search")
+        asks_twin = asks_others and not page.error and not self.hurries
         if isinstance(answer, Fetched) and answer.twin and not answer.is_thin and asks_twin:
             ways.append(lambda: self.read_twin(answer, page))
         is_listed = "llms" not in self.params and is_documentation(url)
-        if asks_others and not page["ok"] and is_listed:
+        if asks_others and page.error and is_listed:
             ways.append(lambda: self.read_listed(url, page))
         if isinstance(answer, Fetched) and answer.is_thin:
             if asks_others and answer.alternate:
                 ways.append(lambda: self.read_alternate(answer, page))
             if wants_browser(self.params):
                 ways.append(lambda: self.filled_by_browser(answer, page))
-        if self.params.get("archived") and (is_gone(answer) or self.wants_copy(page)):
-            ways.append(lambda: self.read_copy(url, page))
+        if page.error and self.params.get("archived"):
+            error = page.error
+            if is_gone(answer) or (not self.hurries and is_refused(error)):
+                ways.append(lambda: self.read_copy(url, error))
         return ways
 
     def read_otherwise(
-        self, item: Item, answer: Fetched | Document | SearchError, page: Document
+        self, item: Item, answer: Fetched | Document | SearchError, page: Page
     ) -> None:
         """Read a page in the first other way that gives more."""
         import queue
@@ -538,7 +531,7 @@ class PageReading:
         del self.unfinished[item.number]
         self.waiting.release()
 
-    def read_twin(self, answer: Fetched, page: Document) -> Document:
+    def read_twin(self, answer: Fetched, page: Page) -> Page:
         """Return a page with the text of its Markdown source, if it has one."""
         twin = self.fetch_soon(answer.twin)
         if not isinstance(twin, Fetched) or not is_text(twin):
@@ -546,14 +539,15 @@ class PageReading:
         other = self.read(twin)
         if not is_twin(page, other, twin):
             return page
-        return {**page, "text": other["text"], "source": other["source"]}
+        fields = {**page.fields, "source": other.fields["source"]}
+        return replace(page, text=other.text, fields=fields)
 
-    def read_listed(self, url: str, page: Document) -> Document:
+    def read_listed(self, url: str, page: Page) -> Page:
         """Return the Markdown source that the llms.txt of a documentation lists for a page."""
         limit = min(self.deadline, time.monotonic() + TWIN_SECONDS)
         address = listed_twin(url, limit, self.robots, self.shared)
         other = self.read(self.fetch_soon(address)) if address else page
-        return {"note": LISTED_NOTE, **other} if other.get("source") == "markdown" else page
+        return noted(other, LISTED_NOTE) if other.fields.get("source") == "markdown" else page
 
     def fetch_soon(self, address: str) -> Fetched | SearchError:
         """Fetch a page that may stand for another one; nobody waits long for it."""
@@ -561,38 +555,39 @@ class PageReading:
         answer: Fetched | SearchError = result_or_error(fetch_page, address, limit, self.robots)
         return answer
 
-    def read_alternate(self, thin: Fetched, page: Document) -> Document:
+    def read_alternate(self, thin: Fetched, page: Page) -> Page:
         """Return the version that a thin page names, if it has more text."""
         other = self.read(self.fetch(thin.alternate))
-        is_longer = len(other.get("text", "")) > len(page.get("text", ""))
-        return {"note": ALTERNATE_NOTE, **other} if is_longer else page
+        return noted(other, ALTERNATE_NOTE) if len(other.text) > len(page.text) else page
 
-    def wants_copy(self, page: Document) -> bool:
-        """Return whether a copy may stand for a page that its site does not give out."""
-        is_asked = not self.params.get("for_search")
-        return is_asked and not page["ok"] and is_refused(error_of(page))
-
-    def read_copy(self, url: str, page: Document) -> Document:
+    def read_copy(self, url: str, error: SearchError) -> Page:
         """Return the copy of the Internet Archive of a page, or its error with what is known."""
         from websearch.fetching.archive import newest_copy_of
 
         limit = self.deadline
-        if self.params.get("for_search"):
+        if self.hurries:
             limit = min(limit, time.monotonic() + COPY_SECONDS)
-        return self.read(newest_copy_of(error_of(page), url, limit))
+        return self.read(newest_copy_of(error, url, limit))
 
-    def filled_by_browser(self, thin: Fetched, page: Document) -> Document:
-        """Return the document of a thin page as a browser shows it, or why there is none."""
+    def filled_by_browser(self, thin: Fetched, page: Page) -> Page:
+        """Return a thin page as a browser shows it, or why it cannot."""
         from websearch.fetching.browser import read_in_browser
 
         try:
             shown = read_in_browser(thin.url, self.deadline, self.browsers)
         except SearchError as error:
             failed = f"In a browser it was not read: {error}"
-            return {**page, "note": failed} if page["ok"] else error_document(error)
+            if page.error:
+                return Page(error=error)
+            return replace(page, fields={**page.fields, "note": failed})
         other = result_or_error(check_site, shown.url) or self.read(shown)
         if isinstance(other, SearchError):
-            return error_document(other)
-        if other["ok"] and len(other["text"]) >= len(page.get("text", "")):
-            return {"note": BROWSER_NOTE, **other}
+            return Page(error=other)
+        if not other.error and len(other.text) >= len(page.text):
+            return noted(other, BROWSER_NOTE)
         return page
+
+
+def noted(page: Page, note: str) -> Page:
+    """Return a page with a note on how it was read; one that it has already stays."""
+    return replace(page, fields={"note": note, **page.fields})

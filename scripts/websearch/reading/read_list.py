@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from dataclasses import replace
 
 from websearch.core.batch import LineWriter, input_lines, wants_lines
 from websearch.core.calls import start_thread
@@ -15,12 +16,12 @@ from websearch.core.common import (
     SearchError,
     check_params,
     deadline_of,
-    error_document,
     fit_document,
     log_operation,
 )
 from websearch.core.http_client import retry_after, warn_once
 from websearch.fetching.fetch import Fetched, host_and_port
+from websearch.reading.page import Page
 from websearch.reading.page_document import result_or_error
 from websearch.reading.pages_document import pages_document
 from websearch.reading.read import COMMANDS as READ_COMMANDS
@@ -83,8 +84,8 @@ class ListReading(PageReading):
         self.rooms = threading.Semaphore(MAX_ADDRESSES)
         self.failure: SearchError | None = None
 
-    def pages(self) -> Iterator[tuple[Item, Document]]:
-        """Yield items and page documents as they come; raises SearchError for a bad list."""
+    def pages(self) -> Iterator[tuple[Item, Page]]:
+        """Yield items and pages as they come; raises SearchError for a bad list."""
         start_thread(self.read_list)
         yield from super().pages()
         if self.failure:
@@ -126,7 +127,7 @@ class ListReading(PageReading):
         self.rooms.acquire()
         address = result_or_error(target_of, line, False)
         if isinstance(address, SearchError):
-            self.done.put((Item(number, line, ""), error_document(address)))
+            self.done.put((Item(number, line, ""), Page(error=address)))
         elif not self.schedule.put(Item(number, line, address), limit):
             self.rooms.release()
             return False
@@ -192,9 +193,9 @@ def run_list(params: dict[str, Any], options: dict[str, Any]) -> int:
         return writer.finish()
 
 
-def line_document(line: str, page: Document, params: dict[str, Any]) -> Document:
+def line_document(line: str, page: Page, params: dict[str, Any]) -> Document:
     """Return the document of one page: {ok, url, final_url, title, ..., text}, or the error."""
-    document = pages_document([{"url": line, **page}], params, deadline_of(params))
+    document = pages_document([replace(page, url=line)], params, deadline_of(params))
     item = {"url": line, **(document["pages"][0] if document["ok"] else document)}
     for warning in document.get("warnings", []):
         warn_once(warning)

@@ -9,14 +9,14 @@ from dataclasses import dataclass
 from websearch.apis.site_rules import refusing_rule
 from websearch.core.common import clean_text
 from websearch.extraction.foreign_text import harmless_markdown
+from websearch.reading.page import Page, stored_page
 from websearch.search.result_dates import dated_result, utc_day
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from typing import Any
 
-    from websearch.core.common import Document, ProgressCallback
+    from websearch.core.common import ProgressCallback
     from websearch.search.rank import Source
     from websearch.store.page_store import PageStore
 
@@ -99,46 +99,48 @@ def read_pages(sources: list[Source], reader: PageReader) -> None:
     urls = [source.result["url"] for source in sources if not source.result.get("text")]
     stored = {} if reader.max_age == 0 else reader.store.get_pages(urls, reader.max_age)
     pages = {
-        url: page for url, page in stored.items() if not refusing_rule(page["final_url"] or url)
+        url: stored_page(page)
+        for url, page in stored.items()
+        if not refusing_rule(page["final_url"] or url)
     }
     missing = [url for url in urls if url not in pages]
-    fetched: dict[str, Document] = {}
+    fetched: dict[str, Page] = {}
     warnings: list[str] = []
     if missing and not reader.is_offline:
         fetched, warnings = fetch_pages(missing, reader, len(sources) - len(missing))
     today = utc_day(time.time())
     for source in sources:
         url = source.result["url"]
-        page: dict[str, Any] = pages.get(url) or fetched.get(url) or {}
+        page = pages.get(url) or fetched.get(url) or Page()
         text = clean_text(str(source.result.pop("text", "")))  # of a provider
-        source.text = harmless_markdown(text) or str(page.get("text") or "")
-        source.is_cut = bool(page.get("truncated"))
+        source.text = harmless_markdown(text) or page.text
+        source.is_cut = page.is_cut
         source.shingles = shingles(source.text)
-        source.error = str(page.get("error", ""))
+        source.error = page.error.message if page.error else ""
         source.is_fetched = url in fetched
         source.warnings = warnings if url in fetched else []
-        source.result = dated_result(source.result, page, today)
+        source.result = dated_result(source.result, page.fields, today)
         if leads_elsewhere(url, page):
-            source.result["final_url"] = page["final_url"]
+            source.result["final_url"] = page.fields["final_url"]
 
 
-def leads_elsewhere(url: str, page: dict[str, Any]) -> bool:
+def leads_elsewhere(url: str, page: Page) -> bool:
     """Return whether a page that was read stands on another host than its address says.
 
     The address that it had in a damaged store may be anything.
     """
     host = r"(?i)https?://(?:www\.)?([^/?#]*)"
-    first, last = (re.match(host, str(text)) for text in (url, page.get("final_url")))
+    first, last = (re.match(host, str(text)) for text in (url, page.fields.get("final_url")))
     has_moved = bool(first and last and first[1].lower() != last[1].lower())
-    return has_moved and bool(page.get("text")) and "archived" not in page
+    return has_moved and bool(page.text) and "archived" not in page.fields
 
 
 def fetch_pages(
     urls: list[str], reader: PageReader, done: int
-) -> tuple[dict[str, Document], list[str]]:
+) -> tuple[dict[str, Page], list[str]]:
     """Read pages from the web and store the good ones; return (pages by URL, warnings).
 
-    done: pages that were there already. A page that failed has error.
+    done: pages that were there already.
     """
     from websearch.reading.pages_document import proxy_notes
     from websearch.reading.read import read_for_search
@@ -148,7 +150,7 @@ def fetch_pages(
             reader.report("pages read", done + fetched + 1, done + len(urls) + 1)
 
     pages = read_for_search(urls, reader.page_timeout, reader.deadline, report_page, reader.store)
-    return {page["url"]: page for page in pages}, proxy_notes(pages)
+    return {page.url: page for page in pages}, proxy_notes(pages)
 
 
 # ===== the same text under several addresses ======================================================
