@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 # next_offset and a note, and in the document for everything outside of its pages.
 PAGE_FIELDS_CHARS, DOCUMENT_FIELDS_CHARS = 70, 120
 SEARCH_SPEED = 500_000  # characters a second that are searched for passages on a slow machine
-ALWAYS_SEARCHED = 500_000  # characters of a page that are searched even at the deadline
+ALWAYS_SEARCHED = 500_000  # characters of all pages that are searched even at the deadline
 MAX_LATENESS = 1.0  # seconds after the deadline in which passages may be searched for
 PROXY_NOTE = (
     "Fetched through a proxy, which resolves names itself: names that lead to private addresses "
@@ -213,11 +213,9 @@ def fitting_passages(
 ) -> tuple[list[dict[str, str]], int]:
     """Return the passages of a text that answer a query, and where the last one ends.
 
-    They take at most room characters of JSON. If the time that is left is too short for the whole
-    text, its beginning is searched.
+    They take at most room characters of JSON.
     """
-    left = deadline - time.monotonic()
-    searched = text[: max(ALWAYS_SEARCHED, int(left * SEARCH_SPEED))]
+    searched = text[: searched_lengths([text], deadline)[0]]
     limit = deadline + MAX_LATENESS
     return passages_within(PageText(searched), query, room, json_size, limit)
 
@@ -225,6 +223,15 @@ def fitting_passages(
 def json_size(value: Any) -> int:
     """Return how many characters a value takes in JSON."""
     return len(dump_json(value))
+
+
+def searched_lengths(texts: list[str], deadline: float) -> list[int]:
+    """Return how many characters of each text are searched in the time that is left.
+
+    If it is too short for all, the beginnings of the longest are searched.
+    """
+    left = deadline - time.monotonic()
+    return share_room(list(map(len, texts)), max(ALWAYS_SEARCHED, int(left * SEARCH_SPEED)))
 
 
 def share_room(wanted: list[int], room: int) -> list[int]:

@@ -11,6 +11,7 @@ from websearch.core.common import SearchError, drop_empty, dump_json, one_line, 
 from websearch.passages.excerpts import excerpt_text, excerpts_of, rank_pages
 from websearch.passages.selection import json_size
 from websearch.passages.units import PageText, without_title
+from websearch.reading.pages_document import searched_lengths
 from websearch.search.answers import (
     all_warnings,
     answered,
@@ -87,12 +88,18 @@ class Evidence:
 
 
 def gather_evidence(sources: list[Source], queries: list[str], limits: Limits) -> Evidence:
-    """Return sources with their pages ranked."""
+    """Return sources with their pages ranked; is_cut marks those that are not searched whole."""
     titles = [str(source.result.get("title", "")) for source in sources]
-    pages = [
-        PageText(without_title(source.text, title), title)
-        for source, title in zip(sources, titles, strict=True)
+    texts = [
+        without_title(source.text, title) for source, title in zip(sources, titles, strict=True)
     ]
+    if limits.max_chars:
+        lengths = searched_lengths(texts, limits.deadline)
+        texts = [text[:length] for text, length in zip(texts, lengths, strict=True)]
+    pages = [PageText(text, title) for text, title in zip(texts, titles, strict=True)]
+    for source, page in zip(sources, pages, strict=True):
+        whole = without_title(source.text, page.title)
+        source.is_cut = source.is_cut or len(page.text) < len(whole)
     found = [
         [index for index, source in enumerate(sources) if number in source.questions]
         for number, _ in enumerate(queries, 1)
