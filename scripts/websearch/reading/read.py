@@ -47,6 +47,8 @@ from websearch.reading.page_document import (
 from websearch.reading.pages_document import pages_document, to_markdown
 from websearch.reading.schedule import MAX_HOST_CONNECTIONS, HostSchedule, Item
 from websearch.sites.dispatch import read_through_api
+from websearch.store.history import COMMAND_LINE, note
+from websearch.store.page_store import PageStore
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -145,14 +147,14 @@ def run_read(
     report: ProgressCallback = None,
     *,
     local_files: bool = False,
-    store: Any = None,
+    caller: str = COMMAND_LINE,
 ) -> Document:
     """Fetch pages; return {ok, pages: [{url, final_url, title, ..., text} or {url, error}]}.
 
     params: those of COMMANDS["read"], and timeout, max_chars, dry_run, verbose. Never raises. ok
     is true if one page was read; else the first page's error is the document's. local_files lets
-    urls name files of this machine, too; only the command line sets it. store: a PageStore; it
-    takes the pages that were read, and gives those of which a part is wanted.
+    urls name files of this machine, too; only the command line sets it. caller: who asks, for the
+    history, which notes pages of the web alone.
     """
 
     def operation(params: dict[str, Any]) -> Document:
@@ -176,23 +178,31 @@ def run_read(
         targets = {url: result_or_error(target_of, url, local_files) for url in urls}
         keeps_links = params.get("links") or "llms" in params
         reading = {**params, "links": keeps_links}
-        if store and not any(params.get(name) for name in OTHER_TEXTS):
-            pages = read_with_store(targets, reading, deadline, report, store)
-        else:
-            pages = read_pages(targets, reading, deadline, report)
-        return pages_document(pages, params, deadline)
+        with contextlib.closing(PageStore()) as store:
+            if any(params.get(name) for name in OTHER_TEXTS):
+                pages = read_pages(targets, reading, deadline, report)
+            else:
+                pages = read_with_store(targets, reading, deadline, report, store)
+            document = pages_document(pages, params, deadline)
+            if "pages" in document and all(url.startswith("http") for url in urls):
+                note(store, caller, params, document["ok"])
+        return document
 
     return run_operation("read_page.read", COMMANDS["read"], params, operation)
 
 
 def read_for_search(
-    urls: list[str], page_timeout: float, deadline: float, report: ProgressCallback, store: Any
+    urls: list[str],
+    page_timeout: float,
+    deadline: float,
+    report: ProgressCallback,
+    store: PageStore,
 ) -> list[Document]:
     """Return the documents of pages whose whole texts a search or a check wants, as read_pages.
 
     Copies are read of pages that are gone alone, and Markdown sources only of pages that cannot be
-    read: further results come sooner. A text that is not whole has truncated. store: a PageStore,
-    which takes the good pages.
+    read: further results come sooner. A text that is not whole has truncated. store: takes the good
+    pages.
     """
     params = {
         "urls": urls,
@@ -259,7 +269,7 @@ def read_with_store(
     params: dict[str, Any],
     deadline: float,
     report: ProgressCallback,
-    store: Any,
+    store: PageStore,
 ) -> list[Document]:
     """Return the documents of read_pages; parts of a page that was read before need no request.
 

@@ -207,7 +207,6 @@ def run_command(
     params: dict[str, Any],
     report: ProgressCallback,
     options: dict[str, Any],
-    store: Any = None,
 ) -> Document | int:
     """Read the pages of the command line: as one document, or as JSON Lines.
 
@@ -218,4 +217,4 @@ def run_command(
         params = {**params, "urls": urls, "query": last}
     if "urls_from" in params or (params.get("urls") and wants_lines(options)):
         return run_list(params, options)
-    return run_read(params, report, local_files=True, store=store)
+    return run_read(params, report, local_files=True)

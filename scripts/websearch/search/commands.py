@@ -169,23 +169,28 @@ SEARCH_NAMES = {item["name"] for item in (*SEARCHING, *COMMON_PARAMS)}
 # ===== search and brief ===========================================================================
 
 
-def run_search(params: dict[str, Any], report: ProgressCallback = None) -> Document:
+def run_search(
+    params: dict[str, Any], report: ProgressCallback = None, caller: str = history.COMMAND_LINE
+) -> Document:
     """Search, read the pages found and return the passages that answer. Never raises.
 
     params: those of COMMANDS["search"], and timeout, max_chars (default 9,000; 0: whole pages),
     dry_run, verbose. Returns {ok, engine, results: [{title, url, date?, text or snippet, error?}],
     from_cache?, fetched_at?, ...}, or an error document whose details may list the attempts.
+    caller: who asks, for the history.
     """
 
     def operation(params: dict[str, Any]) -> Document:
-        return answer_document(params, report)
+        return answer_document(params, report, caller)
 
     full = with_defaults(params, ("engine", "count"))
     document = run_operation("web_search.search", COMMANDS["search"], full, operation)
     return naming_defaults(document, params)
 
 
-def run_brief(params: dict[str, Any], report: ProgressCallback = None) -> Document:
+def run_brief(
+    params: dict[str, Any], report: ProgressCallback = None, caller: str = history.COMMAND_LINE
+) -> Document:
     """Answer several questions with one list of sources. Never raises.
 
     params: those of COMMANDS["brief"] without input. Returns {ok, today, queries: [{query, engine,
@@ -195,7 +200,7 @@ def run_brief(params: dict[str, Any], report: ProgressCallback = None) -> Docume
 
     def operation(params: dict[str, Any]) -> Document:
         refuse_input(params)
-        return answer_document({"queries": [], **params}, report)
+        return answer_document({"queries": [], **params}, report, caller)
 
     full = with_defaults(params, ("engine",))
     document = run_operation("web_search.brief", COMMANDS["brief"], full, operation)
@@ -269,10 +274,11 @@ def run_batch_file(
     return run_with_input(run_batch, INPUT_HINT, params, report, options or {})
 
 
-def answer_document(params: dict[str, Any], report: ProgressCallback) -> Document:
+def answer_document(params: dict[str, Any], report: ProgressCallback, caller: str) -> Document:
     """Return the document of a search (query) or of a brief (queries). Raises SearchError, DryRun.
 
-    A search is a brief of one question: they differ in how the sources are shown.
+    A search is a brief of one question: they differ in how the sources are shown. caller: who asks,
+    for the history.
     """
     from contextlib import closing
 
@@ -289,8 +295,7 @@ def answer_document(params: dict[str, Any], report: ProgressCallback) -> Documen
         asking_ends = time.monotonic() + share * (deadline - time.monotonic())
         answers = ask(questions, store, asking_ends, report)
         good = answered(answers)
-        text = "\n".join(question.text for question in questions)
-        history.note(store, "brief" if is_brief else "search", text, params, bool(good))
+        history.note(store, caller, params, bool(good))
         if not good:
             raise naming_recall(failure(answers, is_brief), questions[0].text, store)
         sources = within_rules(rank(answers), good[0])

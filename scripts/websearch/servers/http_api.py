@@ -17,7 +17,6 @@ from websearch.core.common import SearchError, quoted, spell_hints
 from websearch.servers.desk import answers as desk
 from websearch.servers.http_messages import HttpError, check_token, document_answer, error_answer
 from websearch.servers.openapi import openapi_document
-from websearch.store import history
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -60,19 +59,22 @@ COMMANDS: dict[str, dict[str, Any]] = {
 
 # Path -> method -> operation: the command that it runs, parameters that are fixed here, the
 # parameter that a body is, and the names under which the API shows the command's parameters, which
-# are aliases in its table.
+# are aliases in its table. noted: the command takes the caller, for the history.
 # An operation without a command is answered by this module.
 ROUTES: dict[str, dict[str, dict[str, Any]]] = {
     "/search": {"GET": {
         "module": "websearch.search.commands", "command": "search", "names": {"query": "q"},
+        "noted": True,
         "summary": "Search the web; return ranked results and the text of their pages",
     }},
     "/brief": {"GET": {
         "module": "websearch.search.commands", "command": "brief", "names": {"queries": "q"},
+        "noted": True,
         "summary": "Answer several questions with one list of numbered sources",
     }},
     "/read": {"GET": {
         "module": "websearch.reading.read", "command": "read", "names": {"urls": "url"},
+        "noted": True,
         "summary": "Fetch web pages and return their content as Markdown",
     }},
     "/recall": {"GET": {
@@ -169,11 +171,10 @@ def command_answer(
     """Run an operation's command; return its document as the API sends it, or its Markdown."""
     module, command = load_module(operation), operation["command"]
     run = getattr(module, f"run_{command}")
-    run = history.noting_reads(run) if command == "read" else run
     as_markdown = params.pop("format", "json") == "markdown"
     fixed = {**operation.get("fixed", {}), "verbose": settings["verbose"]}
-    with history.called_by("HTTP"):
-        document: Document = run({**settings["defaults"], **params, **fixed})
+    asked_by = {"caller": "HTTP"} if "noted" in operation else {}
+    document: Document = run({**settings["defaults"], **params, **fixed}, **asked_by)
     names = {name: item["name"] for name, item in parameters_of(operation).items()}
     document = spell_hints(document, names)
     if as_markdown:
