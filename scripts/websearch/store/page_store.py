@@ -2,7 +2,7 @@
 
 It knows no engine. It never raises for the state of its file: a store that is locked, full or
 read-only is a miss and a sentence in warnings, and the caller goes on without it; one that is
-damaged is put aside, and a new one begun.
+damaged is begun anew.
 
 The file may be that of GLSI, a Go program with the same variables: its one table, `cache`, holds
 our answers too and stays as GLSI made it.
@@ -17,10 +17,8 @@ import os
 import re
 import time
 
-from websearch.core.common import drop_empty
 from websearch.store.database import (
     StoreFile,
-    copies_aside,
     file_bytes,
     release_bytes,
     rewrite_file,
@@ -194,8 +192,8 @@ class PageStore(StoreFile):
         """Remove everything, or what a query has left; return how much of each kind went.
 
         A query leaves its answers, their pages and its entries in the history. Queries are compared
-        trimmed and in lower case. Without a query, files that were put aside go, too. What is
-        removed is overwritten, and the file becomes smaller; what was spent stays.
+        trimmed and in lower case. What is removed is overwritten, and the file becomes smaller;
+        what was spent stays.
         """
         nothing = {"answers": 0, "pages": 0, "history": 0}
         if self._db is None and self.path and not os.path.lexists(self.path):
@@ -223,11 +221,10 @@ class PageStore(StoreFile):
         return removed
 
     def stats(self) -> dict[str, Any]:
-        """Return path, bytes, answers, pages, history, oldest, newest (UTC), put_aside (paths)."""
+        """Return path, bytes, answers, pages, history, oldest, newest (UTC)."""
         counts = self.use(count_rows, {"answers": 0, "pages": 0, "history": 0})
         size = size_on_disk(self.path) + size_on_disk(f"{self.path}-wal")
-        put_aside = drop_empty({"put_aside": copies_aside(self.path)})
-        return {"path": self.path, "bytes": size, **counts, **put_aside}
+        return {"path": self.path, "bytes": size, **counts}
 
     def _keep_bound(self, seconds: float) -> None:
         """Remove the oldest pages and answers if the file has grown beyond its bound.
