@@ -48,7 +48,7 @@ from websearch.reading.pages_document import pages_document, to_markdown
 from websearch.reading.schedule import MAX_HOST_CONNECTIONS, HostSchedule, Item
 from websearch.sites.dispatch import read_through_api
 from websearch.store.history import COMMAND_LINE, note
-from websearch.store.page_store import PageStore
+from websearch.store.page_store import PART_SECONDS, PageStore
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -66,8 +66,6 @@ READERS = 4  # pages that are made texts at once in a process, which has one pro
 MAX_UNREAD = 8  # pages that are fetched and not read yet; one can have 5 MB, a PDF file more
 PAGE_TIMEOUT = 3.0  # seconds for one page, redirects included
 BROWSER_NOTE = "The text is what a browser showed after it had run the scripts of the page."
-# A part of a page that was read before is taken from the store for so long, in seconds.
-REUSE_SECONDS = 3_600.0
 PARTS = ("outline", "section", "find", "query")
 # Parameters with which the text of a page is another than the one that the store has.
 OTHER_TEXTS = ("links", "pages", "raw", "raw_html", "llms", "browser", "archived", "explain")
@@ -273,12 +271,12 @@ def read_with_store(
 ) -> list[Document]:
     """Return the documents of read_pages; parts of a page that was read before need no request.
 
-    A page that stands in the store whole, and was fetched within REUSE_SECONDS, is taken from there
+    A page that stands in the store whole, and was fetched within PART_SECONDS, is taken from there
     if a part of it is wanted and not with force. What was read is stored.
     """
     wants_part = params["offset"] or any(params.get(name) for name in PARTS)
     wants_part = wants_part and not params.get("force")
-    known = store.get_pages(list(targets), REUSE_SECONDS) if wants_part else {}
+    known = store.get_pages(list(targets), PART_SECONDS) if wants_part else {}
     known = {url: page for url, page in known.items() if is_reusable(page, targets[url])}
     missing = {url: target for url, target in targets.items() if url not in known}
     fetched = {page["url"]: page for page in read_pages(missing, params, deadline, report)}

@@ -39,6 +39,7 @@ from websearch.search.show import (
 )
 from websearch.search.show_markdown import as_results, consolidated_text, to_markdown
 from websearch.store import history
+from websearch.store.page_store import DEFAULT_TTL, PageStore, utc_time
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -47,7 +48,6 @@ if TYPE_CHECKING:
 
     from websearch.core.common import Document, ProgressCallback
     from websearch.search.answers import Answer
-    from websearch.store.page_store import PageStore
 
 __all__ = [
     "COMMANDS", "RUN", "as_results", "consolidated_text", "run_brief", "run_cache", "run_recall",
@@ -58,7 +58,6 @@ DEFAULT_SOURCES = 8  # of a brief
 PAGES_OF_A_QUESTION = 5  # of a brief, that are read: any of them may hold the answer
 MAX_COUNT = 20  # Brave's limit; nobody reads more pages than that
 PAGE_TIMEOUT = 3.0  # seconds for one page, redirects included
-DEFAULT_TTL = "24h"
 SEARCH_SHARE = 0.7  # of the time that is left: the engines', if pages are to be read afterwards
 INPUT_HINT = "Name a file with one question a line, or @- for standard input."
 MOST_RECALLED = 100  # pages that are looked at for some that may be shown
@@ -282,8 +281,6 @@ def answer_document(params: dict[str, Any], report: ProgressCallback, caller: st
     """
     from contextlib import closing
 
-    from websearch.store.page_store import PageStore
-
     is_brief, reads_pages = "queries" in params, not params.get("no_pages")
     questions = plan(params)
     count = PAGES_OF_A_QUESTION * len(questions) if is_brief else params["count"]
@@ -348,7 +345,6 @@ def run_recall(params: dict[str, Any], report: ProgressCallback = None) -> Docum
     """
 
     def operation(params: dict[str, Any]) -> Document:
-        from websearch.store.page_store import PageStore, utc_time
 
         deadline = deadline_of(params)
         store = PageStore()
@@ -416,7 +412,6 @@ def run_cache(params: dict[str, Any], report: ProgressCallback = None) -> Docume
     """
 
     def operation(params: dict[str, Any]) -> Document:
-        from websearch.store.page_store import PageStore
 
         query, clears = params.get("query", ""), params["action"] == "clear"
         if query and not clears:

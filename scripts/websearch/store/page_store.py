@@ -43,7 +43,12 @@ if TYPE_CHECKING:
     from typing import Any
 
 MAX_STORE_BYTES = 256 * 1024 * 1024  # of the file: some 15,000 pages with their index
-KEEP_SECONDS = 30 * 86_400.0  # older answers and pages are removed: too old even for recall
+# How old a stored thing may be: whoever takes it says so (max_age), and is_young decides for all.
+# A search and a brief take answers and pages by their ttl, unless force or stale is given; a read
+# has no ttl and takes parts of a page that its client is just reading; recall takes all there is.
+DEFAULT_TTL = "24h"
+PART_SECONDS = 3_600.0
+KEEP_SECONDS = 30 * 86_400.0  # older answers, pages and entries of the history are removed
 MAX_TEXT_CHARS = 500_000  # of one page: a long book
 MAX_TITLE_CHARS = 1_000  # a longer title is text, which would weigh five times in the index
 MAX_PUBLISHED_CHARS = 100  # a longer one is no date
