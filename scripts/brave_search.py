@@ -1268,7 +1268,7 @@ def without_live_links(text: str) -> str:
 # ===== end of shared block: core ==================================================================
 
 
-# ===== shared block: parameters (edit websearch/core/common.py, then run `make sync`) =============
+# ===== shared block: parameters (edit websearch/core/parameters.py, then run `make sync`) =========
 
 MIN_TIMEOUT = 0.1  # seconds
 DEFAULT_TIMEOUT = 30.0  # seconds for a whole call, retries included
@@ -1490,7 +1490,7 @@ def nearest(name: str, known: Any, what: str) -> str:
 # ===== end of shared block: parameters ============================================================
 
 
-# ===== shared block: documents (edit websearch/core/common.py, then run `make sync`) ==============
+# ===== shared block: documents (edit websearch/core/documents.py, then run `make sync`) ===========
 
 # Fields that are useless once cut: a shortened URL or key is a wrong one.
 _NEVER_CUT = frozenset(

@@ -20,13 +20,13 @@ from websearch.core.command_line import (
 )
 from websearch.core.common import (
     EXIT_CODES,
-    MAX_INPUT_BYTES,
     SearchError,
     dump_json,
     error_document,
     object_field,
     spell_hints,
 )
+from websearch.core.parameters import MAX_INPUT_BYTES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

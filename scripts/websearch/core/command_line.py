@@ -12,26 +12,26 @@ import os
 import sys
 
 from websearch.core.common import (
+    EXIT_CODES,
+    VERSION,
+    SearchError,
+    dump_json,
+    error_document,
+    quoted,
+    spell_hints,
+)
+from websearch.core.documents import error_markdown, fit_document, internal_error
+from websearch.core.parameters import (
     COMMON_PARAMS,
     DEFAULT_MAX_CHARS,
-    EXIT_CODES,
     LEAST_MAX_CHARS,
     MAX_CHARS,
     MAX_INPUT_BYTES,
     OUTPUT_PARAMS,
-    VERSION,
-    SearchError,
     canonical_names,
     check_value,
-    dump_json,
-    error_document,
-    error_markdown,
-    fit_document,
     given_twice,
-    internal_error,
     nearest,
-    quoted,
-    spell_hints,
     spelled_name,
 )
 

@@ -13,7 +13,6 @@ import sys
 import time
 
 from websearch.core.common import (
-    MAX_INPUT_BYTES,
     VERSION,
     SearchError,
     clean_tree,
@@ -21,6 +20,7 @@ from websearch.core.common import (
     one_line,
     quoted,
 )
+from websearch.core.parameters import MAX_INPUT_BYTES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -11,15 +11,10 @@ import math
 
 from websearch.core.batch import LineWriter, input_lines, wants_lines
 from websearch.core.calls import start_thread
-from websearch.core.common import (
-    SearchError,
-    check_params,
-    deadline_of,
-    error_document,
-    fit_document,
-    log_operation,
-)
+from websearch.core.common import SearchError, error_document
+from websearch.core.documents import deadline_of, fit_document, log_operation
 from websearch.core.http_client import retry_after, warn_once
+from websearch.core.parameters import check_params
 from websearch.fetching.fetch import Fetched, host_and_port
 from websearch.reading.page_document import result_or_error
 from websearch.reading.pages_document import pages_document

@@ -5,7 +5,8 @@ from __future__ import annotations
 import time
 
 from websearch.apis.table import ASKED_PARAMS, ENGINES, FILTERS, check_filters, has_key, load_module
-from websearch.core.common import SearchError, deadline_of, drop_empty, run_operation
+from websearch.core.common import SearchError, drop_empty
+from websearch.core.documents import deadline_of, run_operation
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

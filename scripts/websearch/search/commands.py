@@ -11,17 +11,14 @@ from websearch.apis.site_rules import OWNER_HINT, left_out_warning, refusing_rul
 from websearch.apis.table import ENGINES, FILTER_PARAMS, FOCUSES, SPELLINGS, focus_sources
 from websearch.core.batch import batch_outcome, read_queries, refuse_input, run_with_input
 from websearch.core.common import (
-    COMMON_PARAMS,
-    DEFAULT_MAX_CHARS,
     DryRun,
     SearchError,
-    canonical_names,
-    deadline_of,
     drop_empty,
     quoted,
-    run_operation,
 )
 from websearch.core.defaults import naming_defaults, with_defaults
+from websearch.core.documents import deadline_of, run_operation
+from websearch.core.parameters import COMMON_PARAMS, DEFAULT_MAX_CHARS, canonical_names
 from websearch.quotations import check
 from websearch.search.answers import answered
 from websearch.search.ask import ask

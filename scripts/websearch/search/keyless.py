@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from websearch.apis.table import FILTER_PARAMS, SPELLINGS, filters_of, keyless_engines
-from websearch.core.common import frame_markdown, make_harmless, markdown_link, run_operation
+from websearch.core.common import make_harmless, markdown_link
+from websearch.core.documents import frame_markdown, run_operation
 from websearch.core.words import script_language
 from websearch.search.engine_search import as_results, search_engine
 

@@ -16,6 +16,7 @@ import sys
 import time
 
 from websearch.core import calls, command_line, common
+from websearch.core.documents import error_markdown
 from websearch.servers import mcp_tools
 from websearch.servers.mcp_protocol import (
     INVALID_REQUEST,
@@ -253,7 +254,7 @@ def print_call(name: str, given: str) -> int:
         error = common.SearchError("invalid_input", "The arguments are not JSON.", example)
     if error:
         document = common.error_document(error)
-        text = common.error_markdown(document)
+        text = error_markdown(document)
     command_line.write_stdout(text)
     return 0 if document["ok"] else common.EXIT_CODES[document["details"]["kind"]]
 

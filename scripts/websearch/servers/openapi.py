@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 
-from websearch.core.common import LEAST_MAX_CHARS, VERSION, drop_empty
+from websearch.core.common import VERSION, drop_empty
+from websearch.core.parameters import LEAST_MAX_CHARS
 from websearch.servers.http_messages import OPEN_PATHS, STATUSES
 
 TYPE_CHECKING = False

@@ -15,7 +15,8 @@ from urllib.parse import parse_qs, urlencode
 
 from websearch.apis.table import ENGINES, FOCUSES
 from websearch.core.calls import in_context
-from websearch.core.common import internal_error, spell_hints
+from websearch.core.common import spell_hints
+from websearch.core.documents import internal_error
 from websearch.servers.desk import views
 from websearch.servers.http_messages import COOKIE, HttpError, has_token, is_same
 from websearch.store import history
