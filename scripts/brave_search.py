@@ -2013,7 +2013,9 @@ def parse_flags(
         flag = word.partition("=")[0]
         if flag.startswith("-") and flag != "-" and " " not in flag:
             hint = script["commands"][command].get("cannot", {}).get(spelled_name(flag))
-            hint = hint or nearest(flag, parser.types, "flag")
+            known = [one for one in parser.types if one[:2] == "--"]
+            last = [one for one in known if flag.endswith(one[1:])]  # --output-format: --format
+            hint = hint or nearest(flag, last or known, "flag")
             hint = hint or f"{parser.prog} --help lists them."
             hint += "" if flag[:2] == "--" else " Put -- before a query that begins with a dash."
             raise SearchError("invalid_input", f"{command} has no flag {quoted(flag)}.", hint)
