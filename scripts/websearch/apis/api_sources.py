@@ -19,13 +19,7 @@ from websearch.apis.result_pages import (
     within_limit,
 )
 from websearch.apis.table import ENGINES, engine_address
-from websearch.core.common import (
-    SearchError,
-    drop_empty,
-    list_field,
-    one_line,
-    shorten,
-)
+from websearch.core.common import SearchError, drop_empty, list_field, one_line, shorten
 from websearch.core.durations import spoken
 from websearch.core.http_client import identified_agent, json_answer, retry_after, status_error
 from websearch.core.words import ENGLISH_STOP_WORDS

@@ -8,12 +8,7 @@ from websearch.apis.filters import site_filter
 from websearch.apis.messages import EngineRequest
 from websearch.apis.site_rules import matches, plain_address
 from websearch.apis.table import ENGINES
-from websearch.core.common import (
-    SearchError,
-    clean_text,
-    plain_text,
-    shorten,
-)
+from websearch.core.common import SearchError, clean_text, plain_text, shorten
 from websearch.core.html_tree import BLOCKS, Node, TreeBuilder
 from websearch.core.http_client import retry_after
 

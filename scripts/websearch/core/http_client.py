@@ -12,14 +12,7 @@ import re
 import sys
 import time
 
-from websearch.core.common import (
-    VERSION,
-    SearchError,
-    clean_tree,
-    dump_json,
-    one_line,
-    quoted,
-)
+from websearch.core.common import VERSION, SearchError, clean_tree, dump_json, one_line, quoted
 from websearch.core.parameters import MAX_INPUT_BYTES
 
 TYPE_CHECKING = False

@@ -13,13 +13,7 @@ import sys
 import textwrap
 
 from websearch.core.command_line import is_agents
-from websearch.core.common import (
-    WEB_ADDRESS,
-    SearchError,
-    error_document,
-    object_field,
-    one_line,
-)
+from websearch.core.common import WEB_ADDRESS, SearchError, error_document, object_field, one_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -22,12 +22,7 @@ from websearch.apis.api_sources import (
 )
 from websearch.apis.filters import site_filter
 from websearch.apis.messages import ApiValue, Quota, ResultPage
-from websearch.core.common import (
-    SearchError,
-    list_field,
-    object_field,
-    quoted,
-)
+from websearch.core.common import SearchError, list_field, object_field, quoted
 from websearch.core.http_client import MAX_BODY, Response, json_object
 
 TYPE_CHECKING = False

@@ -15,13 +15,7 @@ from websearch.apis.result_pages import (
     within_limit,
 )
 from websearch.apis.table import engine_address, has_other_address
-from websearch.core.common import (
-    SearchError,
-    dump_json,
-    list_field,
-    object_field,
-    shorten,
-)
+from websearch.core.common import SearchError, dump_json, list_field, object_field, shorten
 from websearch.core.http_client import identified_agent, json_answer, retry_after, status_error
 
 TYPE_CHECKING = False

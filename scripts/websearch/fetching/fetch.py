@@ -9,12 +9,7 @@ import time
 
 from websearch.apis.site_rules import check_site
 from websearch.core.calls import check_cancelled, wait_for
-from websearch.core.common import (
-    SearchError,
-    drop_empty,
-    quoted,
-    shorten,
-)
+from websearch.core.common import SearchError, drop_empty, quoted, shorten
 from websearch.core.http_client import (
     USER_AGENT,
     Response,

@@ -5,14 +5,7 @@ from __future__ import annotations
 import re
 import time
 
-from websearch.core.common import (
-    SearchError,
-    clean_text,
-    drop_empty,
-    one_line,
-    quoted,
-    unescape,
-)
+from websearch.core.common import SearchError, clean_text, drop_empty, one_line, quoted, unescape
 from websearch.core.limits import MAX_FILE_BYTES, MAX_PAGES, MAX_TEXT, Budget, OutOfBudgetError
 from websearch.pdf.annotations import show_annotations
 from websearch.pdf.bookmarks import info_text, read_bookmarks

@@ -9,12 +9,7 @@ import time
 
 from websearch.apis.site_rules import check_site, refusing_rule
 from websearch.core.calls import put, start_thread, take, waits
-from websearch.core.common import (
-    DryRun,
-    SearchError,
-    drop_empty,
-    error_document,
-)
+from websearch.core.common import DryRun, SearchError, drop_empty, error_document
 from websearch.core.documents import deadline_of, run_operation
 from websearch.core.parameters import MIN_TIMEOUT
 from websearch.extraction.thin_pages import wants_browser

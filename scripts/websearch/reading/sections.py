@@ -9,12 +9,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from websearch.core.common import (
-    SearchError,
-    drop_empty,
-    one_line,
-    quoted,
-)
+from websearch.core.common import SearchError, drop_empty, one_line, quoted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

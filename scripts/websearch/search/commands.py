@@ -10,12 +10,7 @@ from websearch.apis.ledger import budgets, this_month
 from websearch.apis.site_rules import OWNER_HINT, left_out_warning, refusing_rule
 from websearch.apis.table import ENGINES, FILTER_PARAMS, FOCUSES, SPELLINGS, focus_sources
 from websearch.core.batch import batch_outcome, read_queries, refuse_input, run_with_input
-from websearch.core.common import (
-    DryRun,
-    SearchError,
-    drop_empty,
-    quoted,
-)
+from websearch.core.common import DryRun, SearchError, drop_empty, quoted
 from websearch.core.defaults import naming_defaults, with_defaults
 from websearch.core.documents import deadline_of, run_operation
 from websearch.core.parameters import COMMON_PARAMS, DEFAULT_MAX_CHARS, canonical_names

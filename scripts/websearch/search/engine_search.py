@@ -9,12 +9,7 @@ from __future__ import annotations
 from websearch.apis.pacing import PacedEngine
 from websearch.apis.result_pages import canonical_url, on_asked_sites, other_sites_warning
 from websearch.apis.table import ENGINES, check_filters, has_key, load_module
-from websearch.core.common import (
-    DryRun,
-    SearchError,
-    drop_empty,
-    error_document,
-)
+from websearch.core.common import DryRun, SearchError, drop_empty, error_document
 from websearch.core.documents import deadline_of
 from websearch.core.http_client import exchange
 

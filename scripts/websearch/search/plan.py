@@ -12,12 +12,7 @@ from websearch.apis.table import (
     filters_of,
     focused_filters,
 )
-from websearch.core.common import (
-    DryRun,
-    SearchError,
-    drop_empty,
-    quoted,
-)
+from websearch.core.common import DryRun, SearchError, drop_empty, quoted
 from websearch.core.defaults import WISHES, user_defaults
 from websearch.core.durations import seconds_of_duration
 from websearch.core.words import script_language

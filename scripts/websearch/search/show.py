@@ -7,13 +7,7 @@ import time
 from dataclasses import dataclass
 
 from websearch.apis.ledger import budget_warnings
-from websearch.core.common import (
-    SearchError,
-    drop_empty,
-    dump_json,
-    one_line,
-    shorten,
-)
+from websearch.core.common import SearchError, drop_empty, dump_json, one_line, shorten
 from websearch.passages.excerpts import excerpt_text, excerpts_of, rank_pages
 from websearch.passages.selection import json_size
 from websearch.passages.units import PageText, without_title

@@ -6,12 +6,7 @@ import re
 
 from websearch.apis.api_sources import counted, raw_text
 from websearch.apis.table import GITHUB_RAW
-from websearch.core.common import (
-    SearchError,
-    drop_empty,
-    list_field,
-    object_field,
-)
+from websearch.core.common import SearchError, drop_empty, list_field, object_field
 from websearch.core.http_client import base_url
 from websearch.engines.github import PRIVATE, hides_private, rest_request
 from websearch.extraction.other_formats import check_binary, fenced
