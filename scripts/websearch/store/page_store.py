@@ -108,10 +108,9 @@ class PageStore(StoreFile):
             moment = f"ifnull(strftime('%Y-%m-%d %H:%M:%f', ?), {_TIMESTAMP})"
             statement = f"INSERT OR REPLACE INTO cache VALUES (?, ?, {moment})"  # noqa: S608
             db.execute(statement, (key, text, content.get("fetched_at"), time.time()))
-            remove_expired(db)
 
         self.use(write, None, writing=True)
-        self._keep_bound(0.0)
+        self._prune(0.0)
 
     # ----- pages
 
@@ -142,8 +141,7 @@ class PageStore(StoreFile):
                 row = page_row(page)
                 self.use(functools.partial(put_page, row=row), None, writing=True)
         if pages and time.monotonic() < deadline:
-            self.use(remove_expired, None, writing=True)
-            self._keep_bound(deadline - time.monotonic())
+            self._prune(deadline - time.monotonic())
 
     def recall(self, words: str, count: int, site: Sequence[str] = ()) -> list[dict[str, Any]]:
         """Return up to count pages that hold the words, the best first: the fields of get_pages.
@@ -231,13 +229,14 @@ class PageStore(StoreFile):
         size = size_on_disk(self.path) + size_on_disk(f"{self.path}-wal")
         return {"path": self.path, "bytes": size, **counts}
 
-    def _keep_bound(self, seconds: float) -> None:
-        """Remove the oldest pages and answers if the file has grown beyond its bound.
+    def _prune(self, seconds: float) -> None:
+        """Remove what is too old, and the oldest if the file has grown beyond its bound.
 
-        seconds: that are left; if they are few, this is put off as long as it can be. One process
-        does it at a time, in steps that let others write. The index gives room back only when all
-        of it is merged, so much goes at once, and that seldom.
+        seconds: that are left; if they are few, the second is put off as long as it can be. One
+        process does it at a time, in steps that let others write. The index gives room back only
+        when all of it is merged, so much goes at once, and that seldom.
         """
+        self.use(remove_expired, None, writing=True)
         bound = self._max_bytes
         limit = bound if seconds > UPKEEP_SECONDS else bound * LATEST_UPKEEP
         if self.use(file_bytes, (0, 0))[1] <= limit:
