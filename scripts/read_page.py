@@ -36,7 +36,6 @@ from websearch.core.command_line import end_process, run_command_line
 from websearch.core.terminal import to_terminal
 from websearch.reading.pages_document import to_markdown
 from websearch.reading.read_list import COMMANDS, run_command
-from websearch.store import history
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -45,7 +44,7 @@ def main(argv: list[str] | None = None) -> int:
         "name": "read_page.py",
         "description": __doc__,
         "commands": COMMANDS,
-        "run": {"read": history.noting_reads(run_command)},
+        "run": {"read": run_command},
         "to_markdown": to_markdown,
         "to_terminal": to_terminal,
     }

@@ -1145,7 +1145,7 @@ def without_live_links(text: str) -> str:
 # ===== end of shared block: core ==================================================================
 
 
-# ===== shared block: parameters (edit websearch/core/common.py, then run `make sync`) =============
+# ===== shared block: parameters (edit websearch/core/parameters.py, then run `make sync`) =========
 
 MIN_TIMEOUT = 0.1  # seconds
 DEFAULT_TIMEOUT = 30.0  # seconds for a whole call, retries included
@@ -1367,7 +1367,7 @@ def nearest(name: str, known: Any, what: str) -> str:
 # ===== end of shared block: parameters ============================================================
 
 
-# ===== shared block: documents (edit websearch/core/common.py, then run `make sync`) ==============
+# ===== shared block: documents (edit websearch/core/documents.py, then run `make sync`) ===========
 
 # Fields that are useless once cut: a shortened URL or key is a wrong one.
 _NEVER_CUT = frozenset(
@@ -1669,17 +1669,14 @@ def run_and_fit(script: Fields, command: str, params: Fields, options: Fields) -
 
 
 def open_closed_streams() -> bool:
-    """Replace stdin, stdout and stderr by the null device if the caller has closed them.
+    """Put the null device in the place of closed streams; return whether stdout was open.
 
-    Returns whether stdout was open.
-
-    The null device gets the lowest free descriptor, which is that of the closed stream: else the
-    next file that is opened would be read as input, or receive what is printed.
+    It gets their descriptors: else the next file that is opened would receive what is printed.
     """
     has_stdout = sys.stdout is not None
-    sys.stdin = sys.stdin or open(os.devnull, encoding="utf-8")  # noqa: SIM115
-    sys.stdout = sys.stdout or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
-    sys.stderr = sys.stderr or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115
     return has_stdout
 
 
@@ -1895,9 +1892,8 @@ def parse_flags(
             hint = script["commands"][command].get("cannot", {}).get(spelled_name(flag))
             known = [one for one in parser.types if one[:2] == "--"]
             last = [one for one in known if flag.endswith(one[1:])]  # --output-format: --format
-            hint = (
-                hint or nearest(flag, last or known, "flag") or f"{parser.prog} --help lists them."
-            )
+            hint = hint or nearest(flag, last or known, "flag")
+            hint = hint or f"{parser.prog} --help lists them."
             hint += "" if flag[:2] == "--" else " Put -- before a query that begins with a dash."
             raise SearchError("invalid_input", f"{command} has no flag {quoted(flag)}.", hint)
     return values, [*others, *words[end + 1 :]]
@@ -2077,10 +2073,10 @@ def cannot_write(path: str, error: OSError) -> SearchError:
     return SearchError("invalid_input", message, "Name a file in a folder that is writable.")
 
 
-def write_whole(target: bytes, data: bytes, mode: int | None = None) -> None:
-    """Write a file, whole or not at all; raises OSError.
+def write_whole(target: bytes, data: bytes) -> None:
+    """Write a file, whole or not at all; it keeps its mode. Raises OSError.
 
-    mode: its permissions; without, those that it has. A device such as /dev/null is written to.
+    A device such as /dev/null is written to.
     """
     import tempfile
 
@@ -2091,8 +2087,8 @@ def write_whole(target: bytes, data: bytes, mode: int | None = None) -> None:
     with tempfile.TemporaryDirectory(dir=os.path.dirname(target)) as folder:
         part = os.path.join(folder, b"part")
         with open(part, "wb") as file:
-            if mode is not None or os.path.exists(target):
-                os.chmod(part, os.stat(target).st_mode & 0o7777 if mode is None else mode)
+            if os.path.exists(target):
+                os.chmod(part, os.stat(target).st_mode & 0o7777)
             file.write(data)
         os.replace(part, target)
 
@@ -2929,20 +2925,10 @@ def lock(file: Any, path: str) -> None:
 
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
-        message = f"{path!r} is written by another run{lock_holder(file)}."
+        message = f"{path!r} is written by another run."
         raise SearchError("invalid_input", message, "Wait until it has ended.") from None
     except (ImportError, OSError):  # Windows, or a file system without locks
         return
-
-
-def lock_holder(file: Any) -> str:
-    """Return which process has locked a file, if the system tells: Linux does."""
-    try:
-        inode = f":{os.fstat(file.fileno()).st_ino} "
-        with open("/proc/locks", encoding="ascii") as locks:
-            return f", process {next(line.split()[4] for line in locks if inode in line)}"
-    except (OSError, StopIteration):
-        return ""
 
 
 def mend(name: bytes) -> None:

@@ -20,6 +20,8 @@ from typing import Any
 from tests.support import SLACK, CannedServer, EnvironmentCase, load_script
 
 common = load_script("websearch.core.common")
+core_documents = load_script("websearch.core.documents")
+core_parameters = load_script("websearch.core.parameters")
 http_client = load_script("websearch.core.http_client")
 
 SPEC: dict[str, Any] = {
@@ -42,7 +44,7 @@ SPEC: dict[str, Any] = {
 
 def checked(**given: Any) -> dict[str, Any]:
     """Return what check_params makes of a query and the given parameters, without the query."""
-    result: dict[str, Any] = common.check_params("find", SPEC, {"query": "x", **given})
+    result: dict[str, Any] = core_parameters.check_params("find", SPEC, {"query": "x", **given})
     return {name: value for name, value in result.items() if name not in ("query", "count")}
 
 
@@ -97,9 +99,9 @@ class Parameters(unittest.TestCase):
 
     def test_defaults_are_filled_in_and_whole_numbers_are_ints(self) -> None:
         self.assertEqual(
-            common.check_params("find", SPEC, {"q": 2024}), {"query": "2024", "count": 10}
+            core_parameters.check_params("find", SPEC, {"q": 2024}), {"query": "2024", "count": 10}
         )
-        count = common.check_params("find", SPEC, {"q": "x", "count": "7"})["count"]
+        count = core_parameters.check_params("find", SPEC, {"q": "x", "count": "7"})["count"]
         self.assertIs(type(count), int)
 
     def test_wrong_values_are_named_with_what_is_allowed(self) -> None:
@@ -152,7 +154,7 @@ class Parameters(unittest.TestCase):
 
     def test_a_missing_parameter_says_what_it_is(self) -> None:
         with self.assertRaises(common.SearchError) as caught:
-            common.check_params("find", SPEC, {})
+            core_parameters.check_params("find", SPEC, {})
         self.assertEqual(caught.exception.message, "query is missing.")
         self.assertIn("the query", caught.exception.details["hint"])
 
@@ -236,8 +238,8 @@ class Texts(unittest.TestCase):
     def test_what_a_server_says_is_harmless_in_the_markdown_of_an_error(self) -> None:
         error = common.SearchError("provider", "It said ![x](http://evil/?d=1) <img src=y>")
         document = common.error_document(error)
-        self.assertEqual(common.error_markdown(document), "**Error (provider):** It said x")
-        text = common.frame_markdown({"ok": True, "warnings": [error.message]})
+        self.assertEqual(core_documents.error_markdown(document), "**Error (provider):** It said x")
+        text = core_documents.frame_markdown({"ok": True, "warnings": [error.message]})
         self.assertEqual(text.rstrip(), "> It said x")
 
     def test_a_models_answer_loses_only_controls(self) -> None:
@@ -334,7 +336,7 @@ class DocumentSize(unittest.TestCase):
             urls = {item["url"] for item in document["results"]}
             before = json.loads(json.dumps(document))
             limit = source.randint(900, 12_000)
-            common.fit_document(document, limit, ("raw",))
+            core_documents.fit_document(document, limit, ("raw",))
             self.assertLessEqual(len(common.dump_json(document)), limit)
             self.assertLessEqual({item["url"] for item in document["results"]}, urls)
             if len(common.dump_json(before)) <= limit:
@@ -344,13 +346,13 @@ class DocumentSize(unittest.TestCase):
 
     def test_expendable_fields_go_first_and_the_rest_stays_whole(self) -> None:
         document = {"ok": True, "text": "a" * 800, "raw": ["b" * 100] * 20}
-        common.fit_document(document, 1_200, ("raw",))
+        core_documents.fit_document(document, 1_200, ("raw",))
         self.assertEqual(document["text"], "a" * 800)
         self.assertEqual(document["truncated"]["left_out"], ["raw"])
 
     def test_last_items_are_dropped_and_counted(self) -> None:
         document = {"ok": True, "results": [{"n": number, "t": "x" * 90} for number in range(30)]}
-        common.fit_document(document, 1_500, ())
+        core_documents.fit_document(document, 1_500, ())
         kept = [item["n"] for item in document["results"]]
         self.assertEqual(kept, list(range(len(kept))))
         self.assertEqual(document["truncated"]["items_dropped"]["results"], 30 - len(kept))
@@ -363,7 +365,7 @@ class DocumentSize(unittest.TestCase):
             for count in (3, 30, 30)
         ]
         document: Any = {"ok": True, "results": [short, *texts, *lists]}
-        common.fit_document(document, 4_000, ("raw",))
+        core_documents.fit_document(document, 4_000, ("raw",))
         self.assertLessEqual(len(common.dump_json(document)), 4_000)
         first, *others = document["results"]
         self.assertEqual(first, {"ok": True, "query": "short", "results": [{"n": 0}]})
@@ -381,7 +383,7 @@ class DocumentSize(unittest.TestCase):
         source = {"number": 1, "title": "a.example", "url": "https://a.example/" + "p" * 300}
         answer = {"ok": True, "text": "word " * 1_200, "sources": [source] * 10}
         document: Any = {"ok": True, "results": [copy.deepcopy(answer) for _ in range(3)]}
-        common.fit_document(document, 9_000)
+        core_documents.fit_document(document, 9_000)
         self.assertLessEqual(len(common.dump_json(document)), 9_000)
         for result in document["results"]:
             self.assertGreaterEqual(len(result["text"]), 1_000)
@@ -389,14 +391,14 @@ class DocumentSize(unittest.TestCase):
 
     def test_a_document_is_measured_as_it_is_printed(self) -> None:
         document = {"ok": True, "text": '"' * 4_000}
-        common.fit_document(document, 5_000, (), lambda cut: len(cut["text"]))
+        core_documents.fit_document(document, 5_000, (), lambda cut: len(cut["text"]))
         self.assertEqual(len(document["text"]), 4_000)
-        common.fit_document(document, 3_000, (), lambda cut: len(cut["text"]))
+        core_documents.fit_document(document, 3_000, (), lambda cut: len(cut["text"]))
         self.assertEqual(len(document["text"]), 3_000)
 
     def test_whole_documents_of_a_batch_go_only_if_nothing_else_helps(self) -> None:
         document: Any = {"ok": True, "results": [{"ok": True, "url": "u" * 90} for _ in range(30)]}
-        common.fit_document(document, 1_500, ())
+        core_documents.fit_document(document, 1_500, ())
         self.assertLessEqual(len(common.dump_json(document)), 1_500)
         kept = len(document["results"])
         self.assertEqual(document["truncated"]["items_dropped"], {"results": 30 - kept})
@@ -404,7 +406,7 @@ class DocumentSize(unittest.TestCase):
 
     def test_no_limit_means_no_change(self) -> None:
         document = {"ok": True, "results": ["x" * 50_000]}
-        common.fit_document(document, 0, ())
+        core_documents.fit_document(document, 0, ())
         self.assertEqual(len(document["results"][0]), 50_000)
 
 

@@ -44,6 +44,7 @@ WITH_TABLES = (
     "websearch.servers.http_api",
 )
 COMMON: Any = load_script("websearch.core.common")
+CORE_PARAMETERS: Any = load_script("websearch.core.parameters")
 ALL_SCRIPTS = sorted(path.name for path in SCRIPTS.glob("*.py"))
 # The rooms of the package, from the top down: a module imports what stands below its room, or
 # beside it. The single files stand on the ground, like core.
@@ -288,7 +289,7 @@ class Messages(unittest.TestCase):
     def test_parameters_in_hints_are_marked_and_known_to_every_way_in(self) -> None:
         """What the way in that shows a hint writes in its own spelling, or leaves out."""
         tables = [load_script(name).COMMANDS for name in WITH_TABLES]
-        common_params = [*COMMON.COMMON_PARAMS, *COMMON.OUTPUT_PARAMS]
+        common_params = [*CORE_PARAMETERS.COMMON_PARAMS, *CORE_PARAMETERS.OUTPUT_PARAMS]
         known = {item["name"] for item in common_params} | {
             item["name"] for table in tables for spec in table.values() for item in spec["params"]
         }

@@ -314,7 +314,7 @@ class OutputFiles(StreamCase):
         with self.out.open("ab") as file:
             fcntl.flock(file, fcntl.LOCK_EX)
             code, document, _ = self.into_file("serper_search.py", ["guide"], *words)
-            message = f"{str(self.out)!r} is written by another run, process {os.getpid()}."
+            message = f"{str(self.out)!r} is written by another run."
             self.assertEqual((code, document["error"]), (2, message))
             with self.out.open("ab") as out:
                 process = self.start("serper_search.py", *words, stdout=out)

@@ -172,8 +172,8 @@ def known_words(script: str) -> tuple[set[str], set[str]]:
         return commands, set(re.findall(r"--?[a-z-]+", " ".join([told, *helps])))
     told = call_main(load_script(script), "--help").stdout.decode()
     commands = set(re.findall(rf"{script}\.py ([a-z]+)", told))
-    common, table = load_script("websearch.core.common"), load_script(script).COMMANDS
-    parameters = [*common.COMMON_PARAMS, *common.OUTPUT_PARAMS]
+    core, table = load_script("websearch.core.parameters"), load_script(script).COMMANDS
+    parameters = [*core.COMMON_PARAMS, *core.OUTPUT_PARAMS]
     parameters += [one for command in table.values() for one in command["params"]]
     flags = {flag for one in parameters for flag in one.get("flags", ())}
     names = {name for one in parameters for name in (one["name"], *one.get("aliases", ()))}

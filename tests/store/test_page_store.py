@@ -366,9 +366,9 @@ class Clear(StoreCase):
             for number in range(3):  # asked again: the earlier answers were replaced
                 content = {"query": "Secretword one", "urls": ["https://a.test/1"], "n": number}
                 store.put_answer("1", {**content, "text": "x" * 2_000 * number})
-                history.note(store, "search", "Secretword one", {}, True)
-            history.note(store, "brief", "bread\nsecretword ONE", {}, True)
-            history.note(store, "search", "bread\ud800", {}, True)
+                history.note(store, "command", {"query": "Secretword one"}, True)
+            history.note(store, "desk", {"queries": ["bread", "secretword ONE"]}, True)
+            history.note(store, "desk", {"query": "bread\ud800"}, True)
             store.put_pages([page("https://a.test/1", "secretword")])
 
         history = load_script("websearch.store.history")
@@ -385,7 +385,7 @@ class Clear(StoreCase):
         history.forget(store, number=newest[1]["id"])  # the brief
         self.assertEqual([one["text"] for one in history.entries(store)], ["bread\ufffd"])
         self.assertNotIn(b"secretword", self.kept_bytes().lower())
-        history.note(store, "read", "https://a.test/1", {}, True)
+        history.note(store, "MCP", {"urls": ["https://a.test/1"]}, True)
         store.put_pages([page("https://a.test/1", "secretword")])
         history.forget(store, day=time.strftime("%Y-%m-%d"))
         self.assertEqual((history.entries(store), store.stats()["pages"]), ([], 0))
@@ -601,7 +601,7 @@ class Unusable(StoreCase):
         self.path.write_bytes(data)
         self.path.chmod(0o600)
 
-    def test_a_damaged_store_is_put_aside_by_the_first_write_and_a_new_one_is_begun(self) -> None:
+    def test_a_damaged_store_is_begun_anew_by_the_first_write(self) -> None:
         self.filled()
         good = self.path.read_bytes()
         self.execute("DELETE FROM page_index_data")
@@ -624,29 +624,22 @@ class Unusable(StoreCase):
                 self.assertEqual(store.recall("walrus", 5), [])
                 self.assertEqual(self.use(store)[0]["content"]["query"], "q")
                 (warning,) = store.warnings
-                aside = f"{self.path}.unusable"
                 self.assertIn(f"The store {self.path} could not be used", warning)
-                self.assertIn(f"it was put aside as {aside}, and a new one is begun", warning)
+                self.assertIn("a new one is begun", warning)
                 self.assertTrue(warning.isprintable(), ascii(warning))
-                self.assertEqual(Path(aside).read_bytes(), data)
-                self.assertEqual(stat.S_IMODE(os.stat(aside).st_mode), 0o600)
-                self.assertEqual(store.stats()["put_aside"], [aside])
                 self.assertEqual(store.clear(), removed(0, 1))
-                self.assertNotIn("put_aside", store.stats())
                 store.close()
                 again = self.open()
                 self.assertEqual(self.use(again)[0]["content"]["query"], "q")
                 self.assertEqual(again.warnings, [])
                 again.close()
 
-    def test_what_was_spent_outlives_damage_and_an_earlier_copy_is_not_replaced(self) -> None:
+    def test_what_was_spent_outlives_damage(self) -> None:
         for number in (1, 2):
             self.filled()
             self.execute("DELETE FROM page_index_data")
             self.use(self.open())
             self.assertEqual(self.open().spent("2026-11"), {"brave": 7 * number})
-        aside = f"{self.path}.unusable"
-        self.assertEqual(self.open().stats()["put_aside"], [aside, f"{aside}-2"])
 
     def test_clearing_a_damaged_store_leaves_nothing_of_it(self) -> None:
         self.filled()
@@ -654,7 +647,7 @@ class Unusable(StoreCase):
         store = self.open()
         self.assertEqual(store.recall("walrus", 5), [])
         store.clear()
-        self.assertEqual((store.warnings, store.stats().get("put_aside")), ([], None))
+        self.assertEqual(store.warnings, [])
         self.assertEqual(self.urls(store, "walrus"), [])
         self.assertEqual(self.use(store)[0]["content"]["query"], "q")
 
@@ -684,18 +677,6 @@ class Unusable(StoreCase):
             self.assertEqual(store.warnings, [])
             store.clear()
             store.close()
-
-    def test_reading_the_file_beside_sqlite_takes_none_of_its_locks_away(self) -> None:
-        self.filled()
-        store = self.open()
-        store.put_pages([page("https://a.example/", "heron")])
-        journal = Path(f"{self.path}-wal")
-        before = journal.stat().st_ino
-        self.assertTrue(store_file.is_store(str(self.path)))
-        query = "import sqlite3, sys; sqlite3.connect(sys.argv[1]).execute('SELECT * FROM pages')"
-        subprocess.run([sys.executable, "-c", query, str(self.path)], check=True)
-        # Another process that took itself for the last one would have removed the journal.
-        self.assertEqual(journal.stat().st_ino, before)
 
     def test_work_that_meets_a_store_begun_anew_meanwhile_is_done_once(self) -> None:
         self.filled()
@@ -798,7 +779,7 @@ class Unusable(StoreCase):
             store.close()
         self.assertGreater(len(warned), 40)
         for warning in warned:
-            self.assertRegex(warning, "it was put aside as|it is damaged, or not a store")
+            self.assertRegex(warning, "a new one is begun|it is damaged, or not a store")
             self.assertTrue(warning.isprintable(), ascii(warning))
 
     def test_a_folder_in_the_files_place_and_a_file_in_the_folders_place(self) -> None:

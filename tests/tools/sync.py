@@ -22,10 +22,9 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent.parent.parent
 # Shared block -> the module of the package that it stands in.
 SHARED = {
-    **dict.fromkeys(
-        ("core", "answers", "fallback", "marked text", "page text", "parameters", "documents"),
-        "core/common.py",
-    ),
+    **dict.fromkeys(("core", "answers", "fallback", "marked text", "page text"), "core/common.py"),
+    "parameters": "core/parameters.py",
+    "documents": "core/documents.py",
     "command line": "core/command_line.py",
     "http": "core/http_client.py",
     "filters": "apis/filters.py",

@@ -19,7 +19,7 @@ from websearch.apis.result_pages import (
     within_limit,
 )
 from websearch.apis.table import ENGINES, engine_address
-from websearch.core.common import SearchError, clean_text, drop_empty, list_field, shorten
+from websearch.core.common import SearchError, drop_empty, list_field, one_line, shorten
 from websearch.core.durations import spoken
 from websearch.core.http_client import identified_agent, json_answer, retry_after, status_error
 from websearch.core.words import ENGLISH_STOP_WORDS
@@ -113,7 +113,7 @@ def search_words(engine: str, query: str, most: int = MOST_WORDS) -> str:
 
 def raw_text(text: Any) -> str:
     """Return an API's plain text on one line: what looks like markup in it is text."""
-    return shorten(" ".join(clean_text(text).split()), MAX_TEXT) if isinstance(text, str) else ""
+    return one_line(text, MAX_TEXT) if isinstance(text, str) else ""
 
 
 def text_of_html(html: Any) -> str:

@@ -20,13 +20,13 @@ from websearch.core.command_line import (
 )
 from websearch.core.common import (
     EXIT_CODES,
-    MAX_INPUT_BYTES,
     SearchError,
     dump_json,
     error_document,
     object_field,
     spell_hints,
 )
+from websearch.core.parameters import MAX_INPUT_BYTES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -311,20 +311,10 @@ def lock(file: Any, path: str) -> None:
 
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
-        message = f"{path!r} is written by another run{lock_holder(file)}."
+        message = f"{path!r} is written by another run."
         raise SearchError("invalid_input", message, "Wait until it has ended.") from None
     except (ImportError, OSError):  # Windows, or a file system without locks
         return
-
-
-def lock_holder(file: Any) -> str:
-    """Return which process has locked a file, if the system tells: Linux does."""
-    try:
-        inode = f":{os.fstat(file.fileno()).st_ino} "
-        with open("/proc/locks", encoding="ascii") as locks:
-            return f", process {next(line.split()[4] for line in locks if inode in line)}"
-    except (OSError, StopIteration):
-        return ""
 
 
 def mend(name: bytes) -> None:

@@ -12,26 +12,26 @@ import os
 import sys
 
 from websearch.core.common import (
+    EXIT_CODES,
+    VERSION,
+    SearchError,
+    dump_json,
+    error_document,
+    quoted,
+    spell_hints,
+)
+from websearch.core.documents import error_markdown, fit_document, internal_error
+from websearch.core.parameters import (
     COMMON_PARAMS,
     DEFAULT_MAX_CHARS,
-    EXIT_CODES,
     LEAST_MAX_CHARS,
     MAX_CHARS,
     MAX_INPUT_BYTES,
     OUTPUT_PARAMS,
-    VERSION,
-    SearchError,
     canonical_names,
     check_value,
-    dump_json,
-    error_document,
-    error_markdown,
-    fit_document,
     given_twice,
-    internal_error,
     nearest,
-    quoted,
-    spell_hints,
     spelled_name,
 )
 
@@ -141,17 +141,14 @@ def run_and_fit(script: Fields, command: str, params: Fields, options: Fields) -
 
 
 def open_closed_streams() -> bool:
-    """Replace stdin, stdout and stderr by the null device if the caller has closed them.
+    """Put the null device in the place of closed streams; return whether stdout was open.
 
-    Returns whether stdout was open.
-
-    The null device gets the lowest free descriptor, which is that of the closed stream: else the
-    next file that is opened would be read as input, or receive what is printed.
+    It gets their descriptors: else the next file that is opened would receive what is printed.
     """
     has_stdout = sys.stdout is not None
-    sys.stdin = sys.stdin or open(os.devnull, encoding="utf-8")  # noqa: SIM115
-    sys.stdout = sys.stdout or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
-    sys.stderr = sys.stderr or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115
     return has_stdout
 
 
@@ -367,9 +364,8 @@ def parse_flags(
             hint = script["commands"][command].get("cannot", {}).get(spelled_name(flag))
             known = [one for one in parser.types if one[:2] == "--"]
             last = [one for one in known if flag.endswith(one[1:])]  # --output-format: --format
-            hint = (
-                hint or nearest(flag, last or known, "flag") or f"{parser.prog} --help lists them."
-            )
+            hint = hint or nearest(flag, last or known, "flag")
+            hint = hint or f"{parser.prog} --help lists them."
             hint += "" if flag[:2] == "--" else " Put -- before a query that begins with a dash."
             raise SearchError("invalid_input", f"{command} has no flag {quoted(flag)}.", hint)
     return values, [*others, *words[end + 1 :]]
@@ -549,10 +545,10 @@ def cannot_write(path: str, error: OSError) -> SearchError:
     return SearchError("invalid_input", message, "Name a file in a folder that is writable.")
 
 
-def write_whole(target: bytes, data: bytes, mode: int | None = None) -> None:
-    """Write a file, whole or not at all; raises OSError.
+def write_whole(target: bytes, data: bytes) -> None:
+    """Write a file, whole or not at all; it keeps its mode. Raises OSError.
 
-    mode: its permissions; without, those that it has. A device such as /dev/null is written to.
+    A device such as /dev/null is written to.
     """
     import tempfile
 
@@ -563,8 +559,8 @@ def write_whole(target: bytes, data: bytes, mode: int | None = None) -> None:
     with tempfile.TemporaryDirectory(dir=os.path.dirname(target)) as folder:
         part = os.path.join(folder, b"part")
         with open(part, "wb") as file:
-            if mode is not None or os.path.exists(target):
-                os.chmod(part, os.stat(target).st_mode & 0o7777 if mode is None else mode)
+            if os.path.exists(target):
+                os.chmod(part, os.stat(target).st_mode & 0o7777)
             file.write(data)
         os.replace(part, target)
 

@@ -12,15 +12,8 @@ import re
 import sys
 import time
 
-from websearch.core.common import (
-    MAX_INPUT_BYTES,
-    VERSION,
-    SearchError,
-    clean_tree,
-    dump_json,
-    one_line,
-    quoted,
-)
+from websearch.core.common import VERSION, SearchError, clean_tree, dump_json, one_line, quoted
+from websearch.core.parameters import MAX_INPUT_BYTES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

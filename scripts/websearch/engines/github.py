@@ -24,8 +24,9 @@ from websearch.apis.api_sources import (
 from websearch.apis.filters import site_filter
 from websearch.apis.messages import Quota, ResultPage
 from websearch.apis.result_pages import header_signal, within_limit
-from websearch.core.common import TRUE_WORDS, SearchError, list_field, object_field, quoted
+from websearch.core.common import SearchError, list_field, object_field, quoted
 from websearch.core.http_client import configured_key, json_object
+from websearch.core.parameters import TRUE_WORDS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

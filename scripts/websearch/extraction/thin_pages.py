@@ -109,7 +109,7 @@ def linked_address(base: str, target: str) -> str:
     from urllib.parse import urljoin
 
     try:
-        return normal_url(urljoin(base, target))
+        return normal_url(urljoin(base, target)) if target else ""
     except (ValueError, SearchError):
         return ""
 
@@ -124,7 +124,7 @@ def alternate_address(page: Page, url: str) -> str:
             kind = kind if kind == "text/markdown" else get("media", "").lower()
             versions.setdefault(kind, get("href", ""))
     target = versions.get("text/markdown") or versions.get("print", "")
-    address = linked_address(url, target) if target else ""
+    address = linked_address(url, target)
     return "" if address == url else address
 
 

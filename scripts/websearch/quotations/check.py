@@ -9,15 +9,13 @@ from websearch.core.command_line import read_argument
 from websearch.core.common import (
     DryRun,
     SearchError,
-    deadline_of,
     error_document,
     fence_untrusted,
-    frame_markdown,
     make_harmless,
     one_line,
     plain_address,
-    run_operation,
 )
+from websearch.core.documents import deadline_of, frame_markdown, run_operation
 from websearch.quotations.draft import Cited, Draft
 from websearch.quotations.numbers import numbers_in, values_in
 from websearch.quotations.standing import ComparedText, Quotation

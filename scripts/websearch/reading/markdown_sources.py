@@ -11,7 +11,8 @@ import re
 
 from websearch.core.common import SearchError
 from websearch.extraction.foreign_text import outside_code
-from websearch.fetching.fetch import fetch_page, host_and_port, normal_url
+from websearch.extraction.thin_pages import linked_address
+from websearch.fetching.fetch import fetch_page, host_and_port
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -154,7 +155,7 @@ def twin_address(page: PageTree, fetched: Fetched) -> str:
             break
     if not named and generator.startswith(GENERATORS):
         named = markdown_address(fetched.url)
-    address = joined_address(fetched.url, named)
+    address = linked_address(fetched.url, named)
     is_index = address.endswith(("llms.txt", "llms-full.txt"))
     same_host = host_and_port(address) == host_and_port(fetched.url) if address else False
     return address if same_host and not is_index and address != fetched.url else ""
@@ -179,16 +180,6 @@ def markdown_address(url: str) -> str:
     if extension and extension[0] not in (".html", ".htm"):
         return ""
     return f"{path}.md{question}{query}"
-
-
-def joined_address(base: str, target: str) -> str:
-    """Return the address that a link leads to, in its normal form; "" if it leads nowhere."""
-    from urllib.parse import urljoin
-
-    try:
-        return normal_url(urljoin(base, target)) if target else ""
-    except (ValueError, SearchError):
-        return ""
 
 
 def is_twin(page: Page, twin: Page, fetched: Fetched) -> bool:
@@ -273,7 +264,7 @@ def listed_twin(
     links = re.finditer(r"\]\(([^()\s<>]{1,2000})\)", fetched.response.text())
     with_name = (link[1] for link in links if name in link[1])
     for target in itertools.islice(with_name, MAX_LISTED):
-        address = joined_address(fetched.url, target)
+        address = linked_address(fetched.url, target)
         if address and bare_address(address) == wanted and address != url:
             return address
     return ""

@@ -7,21 +7,20 @@ import itertools
 import time
 
 from websearch.core.common import (
-    DEFAULT_MAX_CHARS,
     SearchError,
     drop_empty,
     dump_json,
     error_document,
-    error_markdown,
     fence_untrusted,
-    frame_markdown,
     make_harmless,
     object_field,
     one_line,
     plain_address,
     quoted,
 )
+from websearch.core.documents import error_markdown, frame_markdown
 from websearch.core.http_client import proxy_for
+from websearch.core.parameters import DEFAULT_MAX_CHARS
 from websearch.fetching.fetch import normal_url
 from websearch.passages.excerpts import limit_query, passages_within
 from websearch.passages.selection import PARAGRAPH_GAP

@@ -10,13 +10,9 @@ from dataclasses import replace
 
 from websearch.apis.site_rules import check_site, refusing_rule
 from websearch.core.calls import put, start_thread, take, waits
-from websearch.core.common import (
-    MIN_TIMEOUT,
-    DryRun,
-    SearchError,
-    deadline_of,
-    run_operation,
-)
+from websearch.core.common import DryRun, SearchError
+from websearch.core.documents import deadline_of, run_operation
+from websearch.core.parameters import MIN_TIMEOUT
 from websearch.extraction.thin_pages import wants_browser
 from websearch.fetching.fetch import (
     Fetched,
@@ -46,6 +42,8 @@ from websearch.reading.page_document import (
 from websearch.reading.pages_document import pages_document, to_markdown
 from websearch.reading.schedule import MAX_HOST_CONNECTIONS, HostSchedule, Item
 from websearch.sites.dispatch import read_through_api
+from websearch.store.history import COMMAND_LINE, note
+from websearch.store.page_store import PART_SECONDS, PageStore
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -63,8 +61,6 @@ READERS = 4  # pages that are made texts at once in a process, which has one pro
 MAX_UNREAD = 8  # pages that are fetched and not read yet; one can have 5 MB, a PDF file more
 PAGE_TIMEOUT = 3.0  # seconds for one page, redirects included
 BROWSER_NOTE = "The text is what a browser showed after it had run the scripts of the page."
-# A part of a page that was read before is taken from the store for so long, in seconds.
-REUSE_SECONDS = 3_600.0
 PARTS = ("outline", "section", "find", "query")
 # Parameters with which the text of a page is another than the one that the store has.
 OTHER_TEXTS = ("links", "pages", "raw", "raw_html", "llms", "browser", "archived", "explain")
@@ -144,14 +140,14 @@ def run_read(
     report: ProgressCallback = None,
     *,
     local_files: bool = False,
-    store: Any = None,
+    caller: str = COMMAND_LINE,
 ) -> Document:
     """Fetch pages; return {ok, pages: [{url, final_url, title, ..., text} or {url, error}]}.
 
     params: those of COMMANDS["read"], and timeout, max_chars, dry_run, verbose. Never raises. ok
     is true if one page was read; else the first page's error is the document's. local_files lets
-    urls name files of this machine, too; only the command line sets it. store: a PageStore; it
-    takes the pages that were read, and gives those of which a part is wanted.
+    urls name files of this machine, too; only the command line sets it. caller: who asks, for the
+    history, which notes pages of the web alone.
     """
 
     def operation(params: dict[str, Any]) -> Document:
@@ -175,21 +171,29 @@ def run_read(
         targets = {url: result_or_error(target_of, url, local_files) for url in urls}
         keeps_links = params.get("links") or "llms" in params
         reading = {**params, "links": keeps_links}
-        if store and not any(params.get(name) for name in OTHER_TEXTS):
-            pages = read_with_store(targets, reading, deadline, report, store)
-        else:
-            pages = read_pages(targets, reading, deadline, report)
-        return pages_document(pages, params, deadline)
+        with contextlib.closing(PageStore()) as store:
+            if any(params.get(name) for name in OTHER_TEXTS):
+                pages = read_pages(targets, reading, deadline, report)
+            else:
+                pages = read_with_store(targets, reading, deadline, report, store)
+            document = pages_document(pages, params, deadline)
+            if "pages" in document and all(url.startswith("http") for url in urls):
+                note(store, caller, params, document["ok"])
+        return document
 
     return run_operation("read_page.read", COMMANDS["read"], params, operation)
 
 
 def read_for_search(
-    urls: list[str], page_timeout: float, deadline: float, report: ProgressCallback, store: Any
+    urls: list[str],
+    page_timeout: float,
+    deadline: float,
+    report: ProgressCallback,
+    store: PageStore,
 ) -> list[Page]:
     """Return pages whose whole texts a search or a check wants, as read_pages does.
 
-    store: a PageStore, which takes the good pages.
+    store: takes the good pages.
     """
     params = {
         "urls": urls,
@@ -251,16 +255,16 @@ def read_with_store(
     params: dict[str, Any],
     deadline: float,
     report: ProgressCallback,
-    store: Any,
+    store: PageStore,
 ) -> list[Page]:
     """Return pages as read_pages does; parts of a page that was read before need no request.
 
-    A page that stands in the store whole, and was fetched within REUSE_SECONDS, is taken from there
+    A page that stands in the store whole, and was fetched within PART_SECONDS, is taken from there
     if a part of it is wanted and not with force. What was read is stored.
     """
     wants_part = params["offset"] or any(params.get(name) for name in PARTS)
     wants_part = wants_part and not params.get("force")
-    known = store.get_pages(list(targets), REUSE_SECONDS) if wants_part else {}
+    known = store.get_pages(list(targets), PART_SECONDS) if wants_part else {}
     known = {url: page for url, page in known.items() if is_reusable(page, targets[url])}
     missing = {url: target for url, target in targets.items() if url not in known}
     fetched = {page.url: page for page in read_pages(missing, params, deadline, report)}

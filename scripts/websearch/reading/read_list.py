@@ -12,14 +12,10 @@ from dataclasses import replace
 
 from websearch.core.batch import LineWriter, input_lines, wants_lines
 from websearch.core.calls import start_thread
-from websearch.core.common import (
-    SearchError,
-    check_params,
-    deadline_of,
-    fit_document,
-    log_operation,
-)
+from websearch.core.common import SearchError
+from websearch.core.documents import deadline_of, fit_document, log_operation
 from websearch.core.http_client import retry_after, warn_once
+from websearch.core.parameters import check_params
 from websearch.fetching.fetch import Fetched, host_and_port
 from websearch.reading.page import Page
 from websearch.reading.page_document import result_or_error
@@ -208,7 +204,6 @@ def run_command(
     params: dict[str, Any],
     report: ProgressCallback,
     options: dict[str, Any],
-    store: Any = None,
 ) -> Document | int:
     """Read the pages of the command line: as one document, or as JSON Lines.
 
@@ -219,4 +214,4 @@ def run_command(
         params = {**params, "urls": urls, "query": last}
     if "urls_from" in params or (params.get("urls") and wants_lines(options)):
         return run_list(params, options)
-    return run_read(params, report, local_files=True, store=store)
+    return run_read(params, report, local_files=True)

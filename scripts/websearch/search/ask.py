@@ -7,13 +7,9 @@ import time
 from websearch.apis.ledger import begin_request, budgets, end_request
 from websearch.apis.table import ENGINES, costs_money, engine_order, is_storable, stand_ins
 from websearch.core.calls import check_cancelled, in_context, waits
-from websearch.core.common import (
-    MIN_TIMEOUT,
-    SearchError,
-    drop_empty,
-    internal_error,
-    may_fall_back,
-)
+from websearch.core.common import SearchError, drop_empty, may_fall_back
+from websearch.core.documents import internal_error
+from websearch.core.parameters import MIN_TIMEOUT
 from websearch.search.answers import (
     Answer,
     answered,

@@ -10,18 +10,10 @@ from websearch.apis.ledger import budgets, this_month
 from websearch.apis.site_rules import OWNER_HINT, left_out_warning, refusing_rule
 from websearch.apis.table import ENGINES, FILTER_PARAMS, FOCUSES, SPELLINGS, focus_sources
 from websearch.core.batch import batch_outcome, read_queries, refuse_input, run_with_input
-from websearch.core.common import (
-    COMMON_PARAMS,
-    DEFAULT_MAX_CHARS,
-    DryRun,
-    SearchError,
-    canonical_names,
-    deadline_of,
-    drop_empty,
-    quoted,
-    run_operation,
-)
+from websearch.core.common import DryRun, SearchError, drop_empty, quoted
 from websearch.core.defaults import naming_defaults, with_defaults
+from websearch.core.documents import deadline_of, run_operation
+from websearch.core.parameters import COMMON_PARAMS, DEFAULT_MAX_CHARS, canonical_names
 from websearch.quotations import check
 from websearch.search.answers import answered
 from websearch.search.ask import ask
@@ -39,6 +31,7 @@ from websearch.search.show import (
 )
 from websearch.search.show_markdown import as_results, consolidated_text, to_markdown
 from websearch.store import history
+from websearch.store.page_store import DEFAULT_TTL, PageStore, utc_time
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -47,7 +40,6 @@ if TYPE_CHECKING:
 
     from websearch.core.common import Document, ProgressCallback
     from websearch.search.answers import Answer
-    from websearch.store.page_store import PageStore
 
 __all__ = [
     "COMMANDS", "RUN", "as_results", "consolidated_text", "run_brief", "run_cache", "run_recall",
@@ -58,7 +50,6 @@ DEFAULT_SOURCES = 8  # of a brief
 PAGES_OF_A_QUESTION = 5  # of a brief, that are read: any of them may hold the answer
 MAX_COUNT = 20  # Brave's limit; nobody reads more pages than that
 PAGE_TIMEOUT = 3.0  # seconds for one page, redirects included
-DEFAULT_TTL = "24h"
 SEARCH_SHARE = 0.7  # of the time that is left: the engines', if pages are to be read afterwards
 INPUT_HINT = "Name a file with one question a line, or @- for standard input."
 MOST_RECALLED = 100  # pages that are looked at for some that may be shown
@@ -169,23 +160,28 @@ SEARCH_NAMES = {item["name"] for item in (*SEARCHING, *COMMON_PARAMS)}
 # ===== search and brief ===========================================================================
 
 
-def run_search(params: dict[str, Any], report: ProgressCallback = None) -> Document:
+def run_search(
+    params: dict[str, Any], report: ProgressCallback = None, caller: str = history.COMMAND_LINE
+) -> Document:
     """Search, read the pages found and return the passages that answer. Never raises.
 
     params: those of COMMANDS["search"], and timeout, max_chars (default 9,000; 0: whole pages),
     dry_run, verbose. Returns {ok, engine, results: [{title, url, date?, text or snippet, error?}],
     from_cache?, fetched_at?, ...}, or an error document whose details may list the attempts.
+    caller: who asks, for the history.
     """
 
     def operation(params: dict[str, Any]) -> Document:
-        return answer_document(params, report)
+        return answer_document(params, report, caller)
 
     full = with_defaults(params, ("engine", "count"))
     document = run_operation("web_search.search", COMMANDS["search"], full, operation)
     return naming_defaults(document, params)
 
 
-def run_brief(params: dict[str, Any], report: ProgressCallback = None) -> Document:
+def run_brief(
+    params: dict[str, Any], report: ProgressCallback = None, caller: str = history.COMMAND_LINE
+) -> Document:
     """Answer several questions with one list of sources. Never raises.
 
     params: those of COMMANDS["brief"] without input. Returns {ok, today, queries: [{query, engine,
@@ -195,7 +191,7 @@ def run_brief(params: dict[str, Any], report: ProgressCallback = None) -> Docume
 
     def operation(params: dict[str, Any]) -> Document:
         refuse_input(params)
-        return answer_document({"queries": [], **params}, report)
+        return answer_document({"queries": [], **params}, report, caller)
 
     full = with_defaults(params, ("engine",))
     document = run_operation("web_search.brief", COMMANDS["brief"], full, operation)
@@ -269,14 +265,13 @@ def run_batch_file(
     return run_with_input(run_batch, INPUT_HINT, params, report, options or {})
 
 
-def answer_document(params: dict[str, Any], report: ProgressCallback) -> Document:
+def answer_document(params: dict[str, Any], report: ProgressCallback, caller: str) -> Document:
     """Return the document of a search (query) or of a brief (queries). Raises SearchError, DryRun.
 
-    A search is a brief of one question: they differ in how the sources are shown.
+    A search is a brief of one question: they differ in how the sources are shown. caller: who asks,
+    for the history.
     """
     from contextlib import closing
-
-    from websearch.store.page_store import PageStore
 
     is_brief, reads_pages = "queries" in params, not params.get("no_pages")
     questions = plan(params)
@@ -289,8 +284,7 @@ def answer_document(params: dict[str, Any], report: ProgressCallback) -> Documen
         asking_ends = time.monotonic() + share * (deadline - time.monotonic())
         answers = ask(questions, store, asking_ends, report)
         good = answered(answers)
-        text = "\n".join(question.text for question in questions)
-        history.note(store, "brief" if is_brief else "search", text, params, bool(good))
+        history.note(store, caller, params, bool(good))
         if not good:
             raise naming_recall(failure(answers, is_brief), questions[0].text, store)
         sources = within_rules(rank(answers), good[0])
@@ -343,7 +337,6 @@ def run_recall(params: dict[str, Any], report: ProgressCallback = None) -> Docum
     """
 
     def operation(params: dict[str, Any]) -> Document:
-        from websearch.store.page_store import PageStore, utc_time
 
         deadline = deadline_of(params)
         store = PageStore()
@@ -411,7 +404,6 @@ def run_cache(params: dict[str, Any], report: ProgressCallback = None) -> Docume
     """
 
     def operation(params: dict[str, Any]) -> Document:
-        from websearch.store.page_store import PageStore
 
         query, clears = params.get("query", ""), params["action"] == "clear"
         if query and not clears:

@@ -14,15 +14,10 @@ from dataclasses import dataclass, field
 from websearch.apis.pacing import PacedEngine, note_outcome, present_state
 from websearch.apis.result_pages import canonical_url, on_asked_sites, other_sites_warning
 from websearch.apis.table import ENGINES, FILTERS, check_filters, has_key, load_module
-from websearch.core.common import (
-    MIN_TIMEOUT,
-    SearchError,
-    drop_empty,
-    error_document,
-    internal_error,
-    log_operation,
-)
+from websearch.core.common import SearchError, drop_empty, error_document
+from websearch.core.documents import internal_error, log_operation
 from websearch.core.http_client import exchange
+from websearch.core.parameters import MIN_TIMEOUT
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

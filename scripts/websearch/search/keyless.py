@@ -6,14 +6,12 @@ from websearch.apis.table import FILTER_PARAMS, SPELLINGS, filters_of, keyless_e
 from websearch.core.common import (
     DryRun,
     SearchError,
-    deadline_of,
     drop_empty,
     error_document,
-    frame_markdown,
     make_harmless,
     markdown_link,
-    run_operation,
 )
+from websearch.core.documents import deadline_of, frame_markdown, run_operation
 from websearch.core.words import script_language
 from websearch.search.engine_calls import ModuleCall
 

@@ -4,14 +4,8 @@ from __future__ import annotations
 
 import re
 
-from websearch.core.common import (
-    dump_json,
-    fence_untrusted,
-    frame_markdown,
-    make_harmless,
-    plain_address,
-    shorten,
-)
+from websearch.core.common import dump_json, fence_untrusted, make_harmless, plain_address, shorten
+from websearch.core.documents import frame_markdown
 from websearch.quotations import check
 from websearch.reading.sections import lower_headings
 from websearch.search.answers import spoken_questions

@@ -14,10 +14,11 @@ import sys
 
 from websearch.core import common, http_client
 from websearch.core.common import SearchError, quoted, spell_hints
+from websearch.core.documents import frame_markdown, internal_error, run_operation
+from websearch.core.parameters import LEAST_MAX_CHARS, check_value, nearest
 from websearch.servers.desk import answers as desk
 from websearch.servers.http_messages import HttpError, check_token, document_answer, error_answer
 from websearch.servers.openapi import openapi_document
-from websearch.store import history
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -60,19 +61,22 @@ COMMANDS: dict[str, dict[str, Any]] = {
 
 # Path -> method -> operation: the command that it runs, parameters that are fixed here, the
 # parameter that a body is, and the names under which the API shows the command's parameters, which
-# are aliases in its table.
+# are aliases in its table. noted: the command takes the caller, for the history.
 # An operation without a command is answered by this module.
 ROUTES: dict[str, dict[str, dict[str, Any]]] = {
     "/search": {"GET": {
         "module": "websearch.search.commands", "command": "search", "names": {"query": "q"},
+        "noted": True,
         "summary": "Search the web; return ranked results and the text of their pages",
     }},
     "/brief": {"GET": {
         "module": "websearch.search.commands", "command": "brief", "names": {"queries": "q"},
+        "noted": True,
         "summary": "Answer several questions with one list of numbered sources",
     }},
     "/read": {"GET": {
         "module": "websearch.reading.read", "command": "read", "names": {"urls": "url"},
+        "noted": True,
         "summary": "Fetch web pages and return their content as Markdown",
     }},
     "/recall": {"GET": {
@@ -98,7 +102,7 @@ LIMITS: list[dict[str, Any]] = [
     {"name": "timeout", "type": "float", "min": 0.1, "max": MAX_REQUEST_TIME,
      "help": "seconds for the whole request (default: 30, or that of the server)"},
     {"name": "max_chars", "type": "int", "min": 0, "max": 10_000_000,
-     "help": f"longest document in characters, {common.LEAST_MAX_CHARS} or more; 0: no limit "
+     "help": f"longest document in characters, {LEAST_MAX_CHARS} or more; 0: no limit "
              "(default: 0, or that of the server)"},
     {"name": "format", "type": "str", "choices": ["json", "markdown"], "default": "json",
      "help": "form of the answer; errors in parameters are always JSON"},
@@ -119,7 +123,7 @@ def answer_request(request: HttpRequest, settings: dict[str, Any]) -> Answer:
     except SearchError as error:
         return error_answer(error)
     except Exception as error:  # noqa: BLE001  a defect of ours: the client still gets a document
-        return document_answer(common.internal_error(error, settings["verbose"]))
+        return document_answer(internal_error(error, settings["verbose"]))
 
 
 def find_answer(request: HttpRequest, settings: dict[str, Any]) -> Answer:
@@ -149,7 +153,7 @@ def find_operation(request: HttpRequest) -> dict[str, Any]:
     body, would become one of everything.
     """
     if request.path not in ROUTES:
-        hint = common.nearest(request.path, ROUTES, "path") or f"The paths are {', '.join(ROUTES)}."
+        hint = nearest(request.path, ROUTES, "path") or f"The paths are {', '.join(ROUTES)}."
         raise HttpError(404, f"There is no {quoted(request.path)} here.", hint)
     methods = ROUTES[request.path]
     operation = methods.get("GET" if request.method == "HEAD" else request.method)
@@ -169,11 +173,10 @@ def command_answer(
     """Run an operation's command; return its document as the API sends it, or its Markdown."""
     module, command = load_module(operation), operation["command"]
     run = getattr(module, f"run_{command}")
-    run = history.noting_reads(run) if command == "read" else run
     as_markdown = params.pop("format", "json") == "markdown"
     fixed = {**operation.get("fixed", {}), "verbose": settings["verbose"]}
-    with history.called_by("HTTP"):
-        document: Document = run({**settings["defaults"], **params, **fixed})
+    asked_by = {"caller": "HTTP"} if "noted" in operation else {}
+    document: Document = run({**settings["defaults"], **params, **fixed}, **asked_by)
     names = {name: item["name"] for name, item in parameters_of(operation).items()}
     document = spell_hints(document, names)
     if as_markdown:
@@ -252,7 +255,7 @@ def read_query(operation: dict[str, Any], query: str) -> dict[str, Any]:
     for name, value in pairs:
         if name not in known:
             names = [item["name"] for item in parameters_of(operation).values()]
-            hint = common.nearest(name, names, "parameter")
+            hint = nearest(name, names, "parameter")
             hint = hint or (f"The parameters are {', '.join(names)}." if names else "Give none.")
             message = f"There is no parameter {quoted(name)} here."
             raise SearchError("invalid_input", message, hint)
@@ -264,7 +267,7 @@ def read_query(operation: dict[str, Any], query: str) -> dict[str, Any]:
         elif label in params:
             raise SearchError("invalid_input", f"{label} is given twice.", "Give it once.")
         else:
-            params[label] = common.check_value(item, value) if item in LIMITS else value
+            params[label] = check_value(item, value) if item in LIMITS else value
     check_max_chars(params)
     return params
 
@@ -293,8 +296,8 @@ def read_body(operation: dict[str, Any], request: HttpRequest) -> dict[str, Any]
 def check_max_chars(params: dict[str, Any]) -> None:
     """Raise SearchError (invalid_input) for a limit below LEAST_MAX_CHARS that is not 0."""
     limit = params.get("max_chars", 0)
-    if 0 < limit < common.LEAST_MAX_CHARS:
-        message = f"max_chars must be 0 or {common.LEAST_MAX_CHARS} or more, not {limit}."
+    if 0 < limit < LEAST_MAX_CHARS:
+        message = f"max_chars must be 0 or {LEAST_MAX_CHARS} or more, not {limit}."
         raise SearchError("invalid_input", message, "0 means no limit.")
 
 
@@ -342,7 +345,7 @@ def run_serve(
         server = open_server(family, address, settings)
         return serve_until_signal(server)
 
-    return common.run_operation("http_server.serve", COMMANDS["serve"], params, operation)
+    return run_operation("http_server.serve", COMMANDS["serve"], params, operation)
 
 
 def open_server(family: int, address: tuple[Any, ...], settings: dict[str, Any]) -> ApiServer:
@@ -383,7 +386,7 @@ def port_from_environment() -> int:
     if not value:
         return DEFAULT_PORT
     port = {**COMMANDS["serve"]["params"][0], "name": "GLSI_PORT"}
-    return int(common.check_value(port, value))
+    return int(check_value(port, value))
 
 
 def read_token(path: str) -> str:
@@ -430,6 +433,6 @@ RUN: dict[str, Callable[..., Document]] = {"serve": run_serve}
 def to_markdown(document: Document) -> str:
     """Return a document as Markdown."""
     if not document["ok"] or "request" in document:
-        return common.frame_markdown(document)
+        return frame_markdown(document)
     served = f"Served {document['requests']} requests at {document['address']}."
-    return common.frame_markdown(document, served)
+    return frame_markdown(document, served)

@@ -11,7 +11,6 @@ import re
 
 from websearch.core.common import VERSION, dump_json, object_field, one_line
 from websearch.servers import mcp_tools
-from websearch.store import history
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -121,9 +120,9 @@ class McpRequest:
             check_tool_name(self.params)
 
     def caller(self) -> str:
-        """Return the name of the program that sends the request, "" if it names none."""
+        """Return how the history calls the program that sends the request."""
         name = self.client.get("title") or self.client.get("name")
-        return f"MCP: {name}" if isinstance(name, str) else ""
+        return f"MCP: {name}" if isinstance(name, str) else "MCP"
 
     def finished(self, result: dict[str, Any]) -> Message:
         """Return the message that answers the request with a result."""
@@ -213,8 +212,7 @@ def answer_request(request: McpRequest, report: Report = lambda *_: None) -> Mes
 def result_of(request: McpRequest, report: Report) -> dict[str, Any]:
     """Return the result of a request; raises ProtocolError for an unknown method."""
     if request.method == "tools/call":
-        with history.called_by(request.caller()):
-            return call_result(request.params, report)
+        return call_result(request, report)
     if request.method == "tools/list":
         return list_result(request.params, request.is_modern)
     if request.method == "server/discover":
@@ -256,18 +254,19 @@ def list_result(params: dict[str, Any], modern: bool) -> dict[str, Any]:
     return {"tools": mcp_tools.tool_definitions(), **lifetime}
 
 
-def call_result(params: dict[str, Any], report: Report) -> dict[str, Any]:
+def call_result(request: McpRequest, report: Report) -> dict[str, Any]:
     """Run a tool and return its answer: one text, and whether it is an error. Never raises.
 
     Text only: two widespread clients show their model nothing else if there is structuredContent.
     """
-    name, arguments = params["name"], params.get("arguments")
+    name, arguments = request.params["name"], request.params.get("arguments")
     report(mcp_tools.TOOLS[name]["doing"], None)
 
     def counted(text: str, done: int, total: int) -> None:
         report(f"{text} ({done} of {total})", total - done)
 
-    document, text = mcp_tools.call_tool(name, {} if arguments is None else arguments, counted)
+    arguments = {} if arguments is None else arguments
+    document, text = mcp_tools.call_tool(name, arguments, counted, request.caller())
     return {
         "content": [{"type": "text", "text": text}],
         "isError": mcp_tools.is_failure(document, arguments),

@@ -16,6 +16,7 @@ import sys
 import time
 
 from websearch.core import calls, command_line, common
+from websearch.core.documents import error_markdown
 from websearch.servers import mcp_tools
 from websearch.servers.mcp_protocol import (
     INVALID_REQUEST,
@@ -29,7 +30,6 @@ from websearch.servers.mcp_protocol import (
     progress_message,
     read_request,
 )
-from websearch.store import history
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -56,11 +56,12 @@ class RunningCall:
 class StdioServer:
     """One client: the main thread reads its messages, and workers run its calls.
 
-    reading: a stream. writing: a file descriptor.
+    reading: a stream. writing: a file descriptor. client: what initialize said of the client.
     """
 
     def __init__(self, reading: BinaryIO, writing: int) -> None:
         self.reading, self.writing = reading, writing
+        self.client: dict[str, Any] = {}
         self.lock = _thread.allocate_lock()  # for the writing descriptor and the calls
         self.calls: dict[str | int, RunningCall] = {}  # by the id of the request
 
@@ -99,11 +100,12 @@ class StdioServer:
             if data.get("method") == "notifications/cancelled":
                 self.cancel(common.object_field(data, "params").get("requestId"))
         elif request.method == "tools/call":
+            request.client = request.client or self.client
             call = self.calls[request.id] = RunningCall(request)
             self.pool.submit(self.run_call, call)
         else:
             if request.method == "initialize":
-                history.serve_caller(request.caller() or "MCP")
+                self.client = request.client
             self.send(answer_request(request))
 
     # ----- calls
@@ -252,7 +254,7 @@ def print_call(name: str, given: str) -> int:
         error = common.SearchError("invalid_input", "The arguments are not JSON.", example)
     if error:
         document = common.error_document(error)
-        text = common.error_markdown(document)
+        text = error_markdown(document)
     command_line.write_stdout(text)
     return 0 if document["ok"] else common.EXIT_CODES[document["details"]["kind"]]
 

@@ -15,27 +15,26 @@ import time
 from websearch.apis.site_rules import OWNER_HINT, left_out_warning, without_refused
 from websearch.apis.table import ENGINES
 from websearch.core.common import (
-    DEFAULT_MAX_CHARS,
-    TRUE_WORDS,
     SearchError,
-    check_text,
-    check_value,
     dump_json,
     error_document,
-    error_markdown,
-    fit_document,
-    given_twice,
-    internal_error,
-    nearest,
     object_field,
     quoted,
     shorten,
     spell_hints,
+)
+from websearch.core.documents import error_markdown, fit_document, internal_error
+from websearch.core.http_client import configured_key, warn_once
+from websearch.core.parameters import (
+    DEFAULT_MAX_CHARS,
+    TRUE_WORDS,
+    check_text,
+    check_value,
+    given_twice,
+    nearest,
     spelled_name,
 )
-from websearch.core.http_client import configured_key, warn_once
 from websearch.search.result_dates import utc_day
-from websearch.store import history
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -74,13 +73,13 @@ CLEARS_OWN_STORE = {
 # help: words for an argument that fit a model better than the table's. more_choices: further values
 # of an argument -> the module's function for each. instead: an argument that may replace the first
 # one -> the command that takes it. free_with: arguments with which a call of a paid engine costs
-# nothing.
+# nothing. noted: run takes the caller, for the history.
 # fmt: off
 TOOLS: dict[str, dict[str, Any]] = {
     "web_search": {
         "title": "Search the web",
         "module": "websearch.search.commands", "command": "search", "run": "run_search",
-        "doing": "searching", "annotations": READS_THE_WEB,
+        "noted": True, "doing": "searching", "annotations": READS_THE_WEB,
         "description": "Search the web and read the pages found. Start here; to research, give "
         "queries: one brief with numbered sources.",
         "arguments": [
@@ -104,7 +103,7 @@ TOOLS: dict[str, dict[str, Any]] = {
     "read_page": {
         "title": "Read web pages",
         "module": "websearch.reading.read", "command": "read", "run": "run_read",
-        "doing": "reading", "annotations": READS_THE_WEB,
+        "noted": True, "doing": "reading", "annotations": READS_THE_WEB,
         "description": "Read web pages whose URLs are known, as Markdown. Give query for the "
         "passages that answer it.",
         "arguments": [
@@ -380,12 +379,14 @@ def is_configured(keys: tuple[str, ...]) -> bool:
 # ===== calling a tool =============================================================================
 
 
-def call_tool(name: str, arguments: Any, report: ProgressCallback = None) -> tuple[Document, str]:
+def call_tool(
+    name: str, arguments: Any, report: ProgressCallback = None, caller: str = "MCP"
+) -> tuple[Document, str]:
     """Run a tool of TOOLS with a client's arguments; return its document, and its text for a model.
 
-    Never raises: a defect becomes an error document.
+    caller: who asks, for the history. Never raises: a defect becomes an error document.
     """
-    document = run_tool(name, arguments, report)
+    document = run_tool(name, arguments, report, caller)
     limit = str(arguments.get("max_chars")) if isinstance(arguments, dict) else ""
     max_chars = int(limit) if re.fullmatch(r"[0-9]{4,6}", limit) else DEFAULT_MAX_CHARS
     try:
@@ -395,7 +396,7 @@ def call_tool(name: str, arguments: Any, report: ProgressCallback = None) -> tup
         return document, tool_text(name, document)
 
 
-def run_tool(name: str, arguments: Any, report: ProgressCallback = None) -> Document:
+def run_tool(name: str, arguments: Any, report: ProgressCallback, caller: str) -> Document:
     """Run a tool's command and return its document; never raises."""
     try:
         params = tool_params(name, arguments)
@@ -405,9 +406,9 @@ def run_tool(name: str, arguments: Any, report: ProgressCallback = None) -> Docu
             if params.get(label) in choices:
                 function = choices[params.pop(label)]
         run = getattr(load_module(tool["module"]), function)
-        run = history.noting_reads(run) if function == "run_read" else run
         params = {**tool.get("fixed", {}), **params}
-        document = run_metered(tool, params, lambda: run(params, report))
+        asked_by = {"caller": caller} if "noted" in tool else {}
+        document = run_metered(tool, params, lambda: run(params, report, **asked_by))
         if any(entry["module"] == tool["module"] for entry in ENGINES.values()):
             keep_to_rules(document, load_module(tool["module"]))  # the single files know no rules
     except SearchError as error:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 
-from websearch.core.common import LEAST_MAX_CHARS, VERSION, drop_empty
+from websearch.core.common import VERSION, drop_empty
+from websearch.core.parameters import LEAST_MAX_CHARS
 from websearch.servers.http_messages import OPEN_PATHS, STATUSES
 
 TYPE_CHECKING = False
@@ -49,6 +50,62 @@ MESSAGE = {
 }
 
 
+TEXT = {"schema": {"type": "string"}}
+
+
+def openapi_document(
+    routes: dict[str, dict[str, dict[str, Any]]],
+    parameters_of: Callable[[dict[str, Any]], dict[str, dict[str, Any]]],
+    token: bool,
+) -> Document:
+    """Return the OpenAPI 3.1 description of the API.
+
+    routes: path -> method -> operation. parameters_of: returns an operation's parameters by name.
+    token: whether requests must carry one.
+    """
+    paths: dict[str, dict[str, Any]] = {}
+    for path, methods in routes.items():
+        for method, operation in methods.items():
+            is_command, takes_body = "command" in operation, method == "POST"
+            other = "text/markdown" if is_command else "text/event-stream"
+            content = {other: TEXT} if is_command or takes_body else {}
+            content = {**content, "application/json": {"schema": REFERENCE if is_command else {}}}
+            responses = {"200": {"description": "The answer", "content": content}}
+            if takes_body and not is_command:
+                responses["202"] = {"description": "Taken; there is nothing to answer"}
+            responses["default"] = {"description": "What went wrong", "content": content}
+            described = {
+                "operationId": method.lower() + re.sub(r"\W", "_", path),
+                "summary": operation["summary"],
+                "parameters": [*map(parameter_object, parameters_of(operation).values())],
+                "responses": responses,
+            }
+            if takes_body:
+                described["requestBody"] = {"required": True, "content": body_content(operation)}
+            if token and path not in OPEN_PATHS:
+                described["security"] = [{"token": []}]
+            paths.setdefault(path, {})[method.lower()] = described
+    schemes = {"token": {"type": "http", "scheme": "bearer"}}
+    return {
+        "openapi": "3.1.0",
+        "info": {"title": "web-search", "version": VERSION},
+        "paths": paths,
+        "components": {"schemas": {"Document": DOCUMENT}, "securitySchemes": schemes},
+    }
+
+
+def body_content(operation: dict[str, Any]) -> dict[str, Any]:
+    """Return what a POST takes: the text that its parameter is, or a message of MCP."""
+    if "body" not in operation:
+        return {"application/json": {"schema": MESSAGE}}
+    name, text = operation["body"], {"type": "string", "pattern": r"\S"}
+    alone: dict[str, Any] = {"type": "object", "properties": {name: text}}
+    alone |= {"required": [name], "additionalProperties": False}
+    # Whatever is sent as text is one, so that has no type.
+    plain = {"pattern": text["pattern"]}
+    return {"text/markdown": {"schema": plain}, "application/json": {"schema": alone}}
+
+
 def parameter_schema(parameter: dict[str, Any]) -> dict[str, Any]:
     """Return the JSON Schema of a parameter's values."""
     kind = parameter["type"]
@@ -82,67 +139,4 @@ def parameter_object(parameter: dict[str, Any]) -> dict[str, Any]:
         "required": bool(parameter.get("required") or "min_items" in parameter),
         "schema": parameter_schema(parameter),
         **({"style": "form", "explode": parameter["type"] == "list"} if is_list else {}),
-    }
-
-
-def operation_object(
-    method: str, operation: dict[str, Any], parameters: list[dict[str, Any]]
-) -> dict[str, Any]:
-    """Return the OpenAPI description of an operation; parameters: as the API shows them."""
-    schema, others = {}, []
-    if "command" in operation:
-        schema, others = REFERENCE, ["text/markdown"]
-    elif method == "POST":
-        others = ["text/event-stream"]
-    content = {name: {"schema": {"type": "string"}} for name in others}
-    content["application/json"] = {"schema": schema}
-    described = {
-        "summary": operation["summary"],
-        "parameters": [parameter_object(item) for item in parameters],
-        "responses": {
-            "200": {"description": "The answer", "content": content},
-            "default": {"description": "What went wrong", "content": content},
-        },
-    }
-    if "body" in operation:
-        name, text = operation["body"], {"type": "string", "pattern": r"\S"}
-        alone: dict[str, Any] = {"type": "object", "properties": {name: text}}
-        alone |= {"required": [name], "additionalProperties": False}
-        # Whatever is sent as text is one, so that has no type.
-        plain = {"pattern": text["pattern"]}
-        body = {"text/markdown": {"schema": plain}, "application/json": {"schema": alone}}
-        described["requestBody"] = {"required": True, "content": body}
-    elif method == "POST":
-        body = {"application/json": {"schema": MESSAGE}}
-        described["requestBody"] = {"required": True, "content": body}
-        described["responses"]["202"] = {"description": "Taken; there is nothing to answer"}
-    return described
-
-
-def openapi_document(
-    routes: dict[str, dict[str, dict[str, Any]]],
-    parameters_of: Callable[[dict[str, Any]], dict[str, dict[str, Any]]],
-    token: bool,
-) -> Document:
-    """Return the OpenAPI 3.1 description of the API.
-
-    routes: path -> method -> operation. parameters_of: returns an operation's parameters by name.
-    token: whether requests must carry one.
-    """
-    paths: dict[str, dict[str, Any]] = {}
-    for path, methods in routes.items():
-        paths[path] = {}
-        for method, operation in methods.items():
-            parameters = list(parameters_of(operation).values())
-            paths[path][method.lower()] = {
-                "operationId": method.lower() + re.sub(r"\W", "_", path),
-                **operation_object(method, operation, parameters),
-                **({"security": [{"token": []}]} if token and path not in OPEN_PATHS else {}),
-            }
-    schemes = {"token": {"type": "http", "scheme": "bearer"}}
-    return {
-        "openapi": "3.1.0",
-        "info": {"title": "web-search", "version": VERSION},
-        "paths": paths,
-        "components": {"schemas": {"Document": DOCUMENT}, "securitySchemes": schemes},
     }

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from websearch.core.command_line import flag_of, print_document, write_stdout
-from websearch.core.common import COMMON_PARAMS, OUTPUT_PARAMS, SearchError, error_document
+from websearch.core.common import SearchError, error_document
+from websearch.core.parameters import COMMON_PARAMS, OUTPUT_PARAMS
 from websearch.search.commands import COMMANDS
 from websearch.setup.front_door import OTHERS
 

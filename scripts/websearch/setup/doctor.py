@@ -32,6 +32,7 @@ from websearch.apis.table import (
 from websearch.core import command_line, common, http_client
 from websearch.core.common import SearchError, shorten
 from websearch.core.defaults import user_defaults
+from websearch.core.documents import deadline_of, error_markdown, internal_error, run_operation
 from websearch.core.durations import spoken
 from websearch.core.terminal import to_terminal
 from websearch.search.engine_calls import planned_request
@@ -362,7 +363,7 @@ def run_one_check(name: str, work: Callable[[], list[Line]]) -> list[Line]:
     except ImportError as error:
         message, hint = f"{error.name} cannot be loaded.", INSTALL_HINT
     except Exception as error:  # noqa: BLE001  a broken machine is what this script is run on
-        reason = common.internal_error(error, verbose=False)["error"]
+        reason = internal_error(error, verbose=False)["error"]
         message, hint = f"It could not be checked. {reason}", "Report it, with this message."
     return [failed(name, message, hint, "internal" if name == "default engine" else "")]
 
@@ -376,7 +377,7 @@ def run_check(params: dict[str, Any], report: ProgressCallback = None) -> Docume
     def operation(params: dict[str, Any]) -> Document:
         from websearch.setup import doctor_live
 
-        deadline = common.deadline_of(params)
+        deadline = deadline_of(params)
         secrets = http_client.read_secrets()
         engines = doctor_live.live_engines(secrets) if params["live"] else []
         if params.get("dry_run"):
@@ -387,7 +388,7 @@ def run_check(params: dict[str, Any], report: ProgressCallback = None) -> Docume
         checks += doctor_live.ask_all(engines, deadline)
         return report_document(checks, secrets)
 
-    return common.run_operation("doctor.check", COMMANDS["check"], params, operation)
+    return run_operation("doctor.check", COMMANDS["check"], params, operation)
 
 
 def report_document(checks: list[Line], secrets: dict[str, str]) -> Document:
@@ -431,7 +432,7 @@ def to_markdown(document: Document) -> str:
     counts = {status: statuses.count(status) for status in ("ok", "warning", "failed")}
     summary = ", ".join(f"{number} {status}" for status, number in counts.items() if number)
     verdict = "A search works" if document["ok"] else "No search works"
-    reason = "" if document["ok"] else f"\n\n{common.error_markdown(document)}"
+    reason = "" if document["ok"] else f"\n\n{error_markdown(document)}"
     return "\n".join(lines) + f"\n\n{verdict}: {summary}.{reason}"
 
 

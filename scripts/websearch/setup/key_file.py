@@ -14,6 +14,8 @@ from pathlib import Path
 from websearch.apis.table import ENGINES
 from websearch.core import common, http_client
 from websearch.core.common import SearchError
+from websearch.core.documents import frame_markdown, run_operation
+from websearch.core.parameters import MAX_INPUT_BYTES, nearest
 from websearch.setup import skill_files
 
 TYPE_CHECKING = False
@@ -53,7 +55,7 @@ MAX_KEY = 10_000  # characters; a longer input is no key
 def read_text(path: str) -> str:
     """Return the text of secrets.yaml; raises OSError."""
     with open(path, encoding="utf-8-sig", errors="replace") as file:
-        return file.read(common.MAX_INPUT_BYTES)
+        return file.read(MAX_INPUT_BYTES)
 
 
 def key_sources(secrets: dict[str, str]) -> list[tuple[str, str]]:
@@ -87,7 +89,7 @@ def run_key(params: dict[str, Any], report: ProgressCallback = None) -> Document
             raise SearchError("invalid_input", "key takes list, or set and a name.", hint)
         name = names[0]
         if name not in KEY_NAMES:
-            hint = common.nearest(name, KEY_NAMES, "name")
+            hint = nearest(name, KEY_NAMES, "name")
             hint = f"{hint} The names are {', '.join(KEY_NAMES)}.".strip()
             raise SearchError("invalid_input", f"No script reads {common.quoted(name)}.", hint)
         path = http_client.secrets_path()
@@ -105,7 +107,7 @@ def run_key(params: dict[str, Any], report: ProgressCallback = None) -> Document
             document["warnings"] = [f"{name} is also set in the environment, which goes first."]
         return document
 
-    return common.run_operation("doctor.key", COMMANDS["key"], params, operation)
+    return run_operation("doctor.key", COMMANDS["key"], params, operation)
 
 
 def ask_value(name: str) -> str:
@@ -142,8 +144,8 @@ def write_key(path: str, name: str, value: str) -> None:
         open(path, encoding="utf-8", errors="surrogateescape", newline="") as file,
     ):
         text = file.read()
-    if len(text) > common.MAX_INPUT_BYTES:
-        message = f"{path} is longer than the {common.MAX_INPUT_BYTES:,} characters that are read."
+    if len(text) > MAX_INPUT_BYTES:
+        message = f"{path} is longer than the {MAX_INPUT_BYTES:,} characters that are read."
         raise SearchError("invalid_input", message, "Take out of it what is no key.")
     lines = text.splitlines(keepends=True)
     entry = f"{name}: {value}\n"
@@ -162,7 +164,7 @@ def write_key(path: str, name: str, value: str) -> None:
 def to_markdown(document: Document) -> str:
     """Return a document of key as Markdown."""
     if not document["ok"] or "request" in document:
-        return common.frame_markdown(document)
+        return frame_markdown(document)
     if "set" in document:
         warnings = "".join(f"\n{text}" for text in document.get("warnings", []))
         return f"{document['set']} is set in {document['path']}.{warnings}"

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 
 from websearch.apis.pacing import PAGES, PacedEngine
-from websearch.core.common import DEFAULT_MAX_CHARS
 from websearch.core.http_client import send_within
+from websearch.core.parameters import DEFAULT_MAX_CHARS
 from websearch.extraction.markdown import MarkdownWriter
 from websearch.extraction.page_tree import Page
 from websearch.fetching.fetch import SharedAnswers, guarded_request

@@ -2,8 +2,9 @@
 
 Many processes use one file at the same time. A file that is locked, full, read-only or another
 program's raises nothing: use() returns what its caller names for this case, and warnings say why.
-A damaged store is copied aside and emptied where it stands. It is not renamed, because other
-processes may have it open: the last of them to close it would remove the new store's journal.
+A damaged store is emptied where it stands: what it holds can be asked for again. It is not renamed,
+because other processes may have it open: the last of them to close it would remove the new store's
+journal.
 """
 
 from __future__ import annotations
@@ -26,8 +27,6 @@ SCHEMA_VERSION = 4  # in PRAGMA user_version; 0: a new file, or one that only GL
 LAST_OTHER_FORM = 2  # version 1.1.0 of the skill: pages and answers have another form
 APPLICATION_ID = 0x77656273  # in the file's header, from version 4 on: this is a store
 LOCK_SECONDS = 5.0  # wait for other processes
-PIECE_BYTES = 65_536  # of a file that is copied aside; the first one tells whether it is a store
-ASIDE = ".unusable"  # ending of the copy of a damaged store
 
 # AUTOINCREMENT: the newest pages have the highest ids, also after removals. The text stands last,
 # so that SQLite reads no other column past it. The index holds words only (content=''); marks are
@@ -48,7 +47,6 @@ CREATE TABLE IF NOT EXISTS history (
 CREATE TABLE IF NOT EXISTS spending (
     month TEXT, engine TEXT, requests INTEGER, PRIMARY KEY (month, engine));
 """
-_DESCRIPTORS: dict[tuple[int, int], int] = {}  # of files that were read: see pieces_of
 LASTING_TABLES = ("spending",)  # their rows are kept when a damaged or full file is begun anew
 
 # What to do about a failure whose reason holds these words.
@@ -58,7 +56,7 @@ _ADVICE = {
     "no such module": "This Python's SQLite has no full-text search (FTS5): use another Python.",
     "sqlite3": "This Python was built without SQLite: use another one.",
     "not a store": "Move it away, or set GLSI_DB_PATH to another file.",
-    "it is damaged": "The next search that is stored puts it aside and begins a new one.",
+    "it is damaged": "The next search that is stored begins a new one.",
     "": "Set GLSI_DB_PATH to another file, in a folder that is writable.",
 }
 
@@ -161,7 +159,7 @@ class StoreFile:
         return self._db
 
     def _begin_anew(self, broken: Work) -> None:
-        """Copy a damaged file aside and empty it, and warn; raises store_errors().
+        """Empty a damaged file, and warn; raises store_errors().
 
         broken: the work that has met the damage. If it can be done now, another process has begun
         the store anew.
@@ -173,10 +171,9 @@ class StoreFile:
             except store_errors() as error:
                 if not is_damage(error):
                     raise
-                aside = copy_aside(self.path)
                 self._renew(lasting_rows(self._db) if self._db else {})
-                told = f"The store {self.path} could not be used ({reason_of(error)}): it was put "
-                self.warnings.append(f"{told}aside as {aside}, and a new one is begun.")
+                told = f"The store {self.path} could not be used ({reason_of(error)})"
+                self.warnings.append(f"{told}: a new one is begun.")
         self._forget_failure()
 
     def _renew(self, rows: dict[str, list[Any]]) -> None:
@@ -201,7 +198,7 @@ class StoreFile:
         self._version = SCHEMA_VERSION
 
     def clear_file(self) -> bool:
-        """Empty the file, but for LASTING_TABLES, and remove what was put aside.
+        """Empty the file, but for LASTING_TABLES.
 
         A file whose disk is so full that SQLite cannot empty it is removed, and a new one is made.
         Return whether that worked.
@@ -210,15 +207,15 @@ class StoreFile:
         if True in self._failed and "full" not in self._told:
             return False
         try:
-            for copy in copies_aside(self.path):
-                remove_files(copy)
             try:
                 self._renew(rows)
             except store_errors() as error:
                 if "full" not in reason_of(error):
                     raise
                 self.close()
-                remove_files(self.path)
+                for ending in ("", "-wal", "-shm"):
+                    with contextlib.suppress(FileNotFoundError):
+                        os.remove(self.path + ending)
                 create_file(self.path)
                 self._renew(rows)
         except store_errors() as error:
@@ -334,69 +331,11 @@ def upkeep_lock(path: str, seconds: float) -> Iterator[None]:
 # ===== a damaged file =============================================================================
 
 
-def pieces_of(path: str) -> Iterator[bytes]:
-    """Yield the bytes of a store's file in pieces; raises OSError.
-
-    Where there is POSIX, a process that closes a file loses all of its locks on it, SQLite's, too:
-    another process would take itself for the last one and remove the journal, and pages with it. So
-    one descriptor of each file that was read here stays open.
-    """
-    if os.name != "posix":
-        with open(path, "rb") as file:
-            yield from iter(lambda: file.read(PIECE_BYTES), b"")
-        return
-    status, offset = os.stat(path), 0
-    key = (status.st_dev, status.st_ino)
-    if key not in _DESCRIPTORS:
-        _DESCRIPTORS[key] = os.open(path, os.O_RDONLY)
-    while piece := os.pread(_DESCRIPTORS[key], PIECE_BYTES, offset):
-        yield piece
-        offset += len(piece)
-
-
 def is_store(path: str) -> bool:
-    """Return whether a file, damaged or not, begins as a store or as GLSI's."""
-    head = b""
-    with contextlib.suppress(OSError):
-        head = next(pieces_of(path), b"")
-    has_id = head[68:72] == APPLICATION_ID.to_bytes(4, "big")
-    return head.startswith(b"SQLite format 3\0") and (has_id or b"query_hash" in head)
-
-
-def copy_aside(path: str) -> str:
-    """Copy a file and its journal, with which it can still be repaired; return the copy's path.
-
-    An earlier copy stays. Raises OSError.
-    """
-    number, aside = 1, path + ASIDE
-    while os.path.lexists(aside):
-        number += 1
-        aside = f"{path}{ASIDE}-{number}"
-    try:
-        for ending in ("", "-wal"):
-            if size_on_disk(path + ending):
-                create_file(aside + ending)
-                with open(aside + ending, "wb") as copy:
-                    copy.writelines(pieces_of(path + ending))
-    except OSError:
-        remove_files(aside)
-        raise
-    return aside
-
-
-def copies_aside(path: str) -> list[str]:
-    """Return the paths of the damaged stores that were put aside."""
-    import glob
-
-    found = glob.glob(glob.escape(path + ASIDE) + "*")
-    return sorted(path for path in found if not path.endswith(("-wal", "-shm")))
-
-
-def remove_files(path: str) -> None:
-    """Remove a database and the files that SQLite keeps beside it. Raises OSError."""
-    for ending in ("", "-wal", "-shm"):
-        if os.path.lexists(path + ending):
-            os.remove(path + ending)
+    """Return whether a file, damaged or not, says of itself that it is a store."""
+    with contextlib.suppress(*store_errors()), contextlib.closing(connect(path)) as db:
+        return bool(db.execute("PRAGMA application_id").fetchone()[0] == APPLICATION_ID)
+    return False
 
 
 def refuse_to_wait(status: int, *_: int) -> None:

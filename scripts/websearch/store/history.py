@@ -6,8 +6,6 @@ Entries stand in the store and go with its pages after 30 days.
 
 from __future__ import annotations
 
-import contextlib
-import contextvars
 import time
 
 from websearch.core.common import dump_json, one_line
@@ -16,64 +14,32 @@ from websearch.store.page_store import MOMENT, PageStore, json_object, storable
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Callable, Iterator
     from typing import Any
 
 MAX_ENTRIES = 500  # that are shown
 LONGEST_TEXT = 300  # characters of questions or addresses that are shown
 SHOWN_PARAMS = ("engine", "focus", "since", "site", "count")
+LONGEST_CALLER = 60
+COMMAND_LINE = "command"  # the caller that is shown for it
+# Parameter with what was asked, its lines the text of the entry -> kind of the entry.
+KINDS = {"urls": "read", "queries": "brief", "query": "search"}
 _OF_DAY = "date(moment, 'unixepoch', 'localtime') = ?"
-# Who asks, for the calls of a context; without it, who this process serves: "command", or the MCP
-# client that has started it.
-_CALLER = contextvars.ContextVar("caller", default="")
-_PROCESS = {"caller": "command"}
 
 
-@contextlib.contextmanager
-def called_by(caller: str) -> Iterator[None]:
-    """Name who asks while the block runs."""
-    token = _CALLER.set(one_line(caller, 60))
-    try:
-        yield
-    finally:
-        _CALLER.reset(token)
+def note(store: PageStore, caller: str, params: dict[str, Any], is_good: bool) -> None:
+    """Add an entry for a call.
 
-
-def serve_caller(caller: str) -> None:
-    """Name whom this process serves from now on."""
-    _PROCESS["caller"] = one_line(caller, 60)
-
-
-def note(store: PageStore, kind: str, text: str, params: dict[str, Any], is_good: bool) -> None:
-    """Add an entry. kind: search, brief or read; text: the questions or addresses, a line each.
-
-    params: of the call; those that open its answer again are kept. is_good: it has an answer.
+    caller: who asks, such as COMMAND_LINE. params: of a read, a brief or a search; those that open
+    its answer again are kept. is_good: whether it has an answer.
     """
-    caller = _CALLER.get() or _PROCESS["caller"]
+    name, kind = next(item for item in KINDS.items() if item[0] in params)
+    texts = params[name] if isinstance(params[name], list) else [params[name]]
     shown = dump_json({name: params[name] for name in SHOWN_PARAMS if name in params})
-    row = (time.time(), caller, kind, storable(text), shown, int(is_good))
+    text = storable("\n".join(texts))
+    row = (time.time(), one_line(caller, LONGEST_CALLER), kind, text, shown, int(is_good))
     columns = "moment, caller, kind, text, params, ok"
     statement = f"INSERT INTO history ({columns}) VALUES (?, ?, ?, ?, ?, ?)"  # noqa: S608
     store.use(lambda db: db.execute(statement, row), None, writing=True)
-
-
-def noting_reads(run: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a function that reads pages as run does, and notes in the history which ones.
-
-    run gets the store, so that it can keep the pages. Calls that are refused as invalid, and files
-    of this machine, are not noted.
-    """
-
-    def run_and_note(params: dict[str, Any], *others: Any, **options: Any) -> Any:
-        with contextlib.closing(PageStore()) as store:
-            document = run(params, *others, store=store, **options)
-            pages = document.get("pages", []) if isinstance(document, dict) else []  # JSON Lines
-            urls = [page["url"] for page in pages]
-            if urls and all(url.startswith("http") for url in urls):
-                note(store, "read", "\n".join(urls), params, document["ok"])
-        return document
-
-    return run_and_note
 
 
 def entries(store: PageStore) -> list[dict[str, Any]]:

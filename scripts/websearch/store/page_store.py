@@ -2,7 +2,7 @@
 
 It knows no engine. It never raises for the state of its file: a store that is locked, full or
 read-only is a miss and a sentence in warnings, and the caller goes on without it; one that is
-damaged is put aside, and a new one begun.
+damaged is begun anew.
 
 The file may be that of GLSI, a Go program with the same variables: its one table, `cache`, holds
 our answers too and stays as GLSI made it.
@@ -17,10 +17,8 @@ import os
 import re
 import time
 
-from websearch.core.common import drop_empty
 from websearch.store.database import (
     StoreFile,
-    copies_aside,
     file_bytes,
     release_bytes,
     rewrite_file,
@@ -45,7 +43,12 @@ if TYPE_CHECKING:
     from typing import Any
 
 MAX_STORE_BYTES = 256 * 1024 * 1024  # of the file: some 15,000 pages with their index
-KEEP_SECONDS = 30 * 86_400.0  # older answers and pages are removed: too old even for recall
+# How old a stored thing may be: whoever takes it says so (max_age), and is_young decides for all.
+# A search and a brief take answers and pages by their ttl, unless force or stale is given; a read
+# has no ttl and takes parts of a page that its client is just reading; recall takes all there is.
+DEFAULT_TTL = "24h"
+PART_SECONDS = 3_600.0
+KEEP_SECONDS = 30 * 86_400.0  # older answers, pages and entries of the history are removed
 MAX_TEXT_CHARS = 500_000  # of one page: a long book
 MAX_TITLE_CHARS = 1_000  # a longer title is text, which would weigh five times in the index
 MAX_PUBLISHED_CHARS = 100  # a longer one is no date
@@ -105,10 +108,9 @@ class PageStore(StoreFile):
             moment = f"ifnull(strftime('%Y-%m-%d %H:%M:%f', ?), {_TIMESTAMP})"
             statement = f"INSERT OR REPLACE INTO cache VALUES (?, ?, {moment})"  # noqa: S608
             db.execute(statement, (key, text, content.get("fetched_at"), time.time()))
-            remove_expired(db)
 
         self.use(write, None, writing=True)
-        self._keep_bound(0.0)
+        self._prune(0.0)
 
     # ----- pages
 
@@ -139,8 +141,7 @@ class PageStore(StoreFile):
                 row = page_row(page)
                 self.use(functools.partial(put_page, row=row), None, writing=True)
         if pages and time.monotonic() < deadline:
-            self.use(remove_expired, None, writing=True)
-            self._keep_bound(deadline - time.monotonic())
+            self._prune(deadline - time.monotonic())
 
     def recall(self, words: str, count: int, site: Sequence[str] = ()) -> list[dict[str, Any]]:
         """Return up to count pages that hold the words, the best first: the fields of get_pages.
@@ -194,8 +195,8 @@ class PageStore(StoreFile):
         """Remove everything, or what a query has left; return how much of each kind went.
 
         A query leaves its answers, their pages and its entries in the history. Queries are compared
-        trimmed and in lower case. Without a query, files that were put aside go, too. What is
-        removed is overwritten, and the file becomes smaller; what was spent stays.
+        trimmed and in lower case. What is removed is overwritten, and the file becomes smaller;
+        what was spent stays.
         """
         nothing = {"answers": 0, "pages": 0, "history": 0}
         if self._db is None and self.path and not os.path.lexists(self.path):
@@ -223,19 +224,19 @@ class PageStore(StoreFile):
         return removed
 
     def stats(self) -> dict[str, Any]:
-        """Return path, bytes, answers, pages, history, oldest, newest (UTC), put_aside (paths)."""
+        """Return path, bytes, answers, pages, history, oldest, newest (UTC)."""
         counts = self.use(count_rows, {"answers": 0, "pages": 0, "history": 0})
         size = size_on_disk(self.path) + size_on_disk(f"{self.path}-wal")
-        put_aside = drop_empty({"put_aside": copies_aside(self.path)})
-        return {"path": self.path, "bytes": size, **counts, **put_aside}
+        return {"path": self.path, "bytes": size, **counts}
 
-    def _keep_bound(self, seconds: float) -> None:
-        """Remove the oldest pages and answers if the file has grown beyond its bound.
+    def _prune(self, seconds: float) -> None:
+        """Remove what is too old, and the oldest if the file has grown beyond its bound.
 
-        seconds: that are left; if they are few, this is put off as long as it can be. One process
-        does it at a time, in steps that let others write. The index gives room back only when all
-        of it is merged, so much goes at once, and that seldom.
+        seconds: that are left; if they are few, the second is put off as long as it can be. One
+        process does it at a time, in steps that let others write. The index gives room back only
+        when all of it is merged, so much goes at once, and that seldom.
         """
+        self.use(remove_expired, None, writing=True)
         bound = self._max_bytes
         limit = bound if seconds > UPKEEP_SECONDS else bound * LATEST_UPKEEP
         if self.use(file_bytes, (0, 0))[1] <= limit:

@@ -15,7 +15,8 @@ from urllib.parse import parse_qs, urlencode
 
 from websearch.apis.table import ENGINES, FOCUSES
 from websearch.core.calls import in_context
-from websearch.core.common import internal_error, spell_hints
+from websearch.core.common import spell_hints
+from websearch.core.documents import internal_error
 from websearch.servers.desk import views
 from websearch.servers.http_messages import COOKIE, HttpError, has_token, is_same
 from websearch.store import history
@@ -38,6 +39,7 @@ HTML = {
     # Not no-referrer: with it browsers send "Origin: null" with the desk's own forms.
     "Referrer-Policy": "same-origin",
 }
+CALLER = "desk"  # who asks, for the history
 MAX_CHARS = 30_000  # of the passages of a page of results
 MAX_FIELDS = 50  # of a query or form
 PAGE_CHARS = 100_000  # of a page that is read: the rest is a click away
@@ -131,9 +133,9 @@ def search(
     params: dict[str, Any] = {name: fields[name] for name in names if fields.get(name)}
     params |= {"max_chars": MAX_CHARS, "verbose": settings["verbose"]}
     if len(questions) > 1:
-        document = run_brief({**params, "queries": questions}, report)
+        document = run_brief({**params, "queries": questions}, report, CALLER)
     else:
-        document = run_search({**params, "query": questions[0]}, report)
+        document = run_search({**params, "query": questions[0]}, report, CALLER)
     return spell_hints(document, {name: name for name in names})
 
 
@@ -164,7 +166,7 @@ def read(fields: Fields, settings: Settings, report: ProgressCallback) -> Docume
     params = {"urls": [fields["url"]], "max_chars": PAGE_CHARS, "verbose": settings["verbose"]}
     offset = fields.get("offset", "")
     params["offset"] = int(offset[:9]) if offset.isdecimal() else 0
-    return spell_hints(history.noting_reads(run_read)(params, report), {})
+    return spell_hints(run_read(params, report, caller=CALLER), {})
 
 
 def check_page(fields: Fields, settings: Settings) -> Iterator[str]:
@@ -253,12 +255,8 @@ def with_progress(
     def report(text: str, _: int, __: int) -> None:
         lines.put(text)
 
-    def work() -> Document:
-        with history.called_by("desk"):
-            return run(report)
-
     with ThreadPoolExecutor(1) as pool:
-        future = pool.submit(in_context(work))
+        future = pool.submit(in_context(run), report)
         future.add_done_callback(lambda _: lines.put(None))
         while (text := lines.get()) is not None:
             yield views.progress(text)
