@@ -223,9 +223,8 @@ class LineWriter:
         self.skipped += is_done
         return is_done
 
-    def emit(self, number: int, document: Document) -> int:
-        """Print a document as soon as it is its turn; return how many were printed."""
-        before = self.printed
+    def emit(self, number: int, document: Document) -> None:
+        """Print a document as soon as it is its turn."""
         self.held[number] = document
         while (turn := self.printed if self.ordered else number) in self.held:
             document = spell_hints(self.held.pop(turn), self.names)
@@ -235,7 +234,6 @@ class LineWriter:
                 self.first_error = self.first_error or document
             self.add_costs(document)
             self.print_line(dump_json(document))
-        return self.printed - before
 
     def add_costs(self, document: Document) -> None:
         """Add what a document has cost: numbers, or engine -> number."""

@@ -301,22 +301,3 @@ def fence_untrusted(text: str) -> str:
 
 
 # ===== end of shared block: page text =============================================================
-
-# ===== for the package alone ======================================================================
-
-MAX_MARKS = 30  # combining marks in a row; to normalize a longer row takes quadratic time
-
-
-def fewer_marks(text: str) -> str:
-    """Return text with at most MAX_MARKS combining marks in a row."""
-    from unicodedata import combining
-
-    def shorter(match: re.Match[str]) -> str:
-        characters, marks = [], 0
-        for character in match[0]:
-            marks = marks + 1 if combining(character) else 0
-            if marks <= MAX_MARKS:
-                characters.append(character)
-        return "".join(characters)
-
-    return re.sub(r"[^\w\s\x00-\u02ff]{31,}", shorter, text)  # re has no class of marks

@@ -143,18 +143,6 @@ def host_condition(hosts: list[str]) -> str:
     return " OR ".join(["instr(hosts, ?)"] * len(hosts)) or "1"
 
 
-def has_full_text(db: sqlite3.Connection) -> bool:
-    """Return whether SQLite has FTS5."""
-    import sqlite3
-
-    try:
-        db.execute("CREATE VIRTUAL TABLE temp.probe USING fts5(text)")
-    except sqlite3.OperationalError:
-        return False
-    db.execute("DROP TABLE temp.probe")
-    return True
-
-
 # ===== writing, inside the caller's transaction ===================================================
 
 
