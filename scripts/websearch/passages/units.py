@@ -342,7 +342,7 @@ def is_abbreviation(full_stop: re.Match[str]) -> bool:
     is_ordinal = word.isdigit() and len(word) <= len("365")
     is_roman = word.isupper() and not word.strip("IVXLCDM")
     is_dotted = "." in word and word.replace(".", "").isalpha()  # e.g, z.B
-    is_known = len(word) <= 1 or word.lower() in _ABBREVIATIONS
+    is_known = len(word) == 1 or word.lower() in _ABBREVIATIONS
     return is_ordinal or is_roman or is_dotted or is_known
 
 
