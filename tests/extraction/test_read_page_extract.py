@@ -596,6 +596,7 @@ class Markdown(unittest.TestCase):
             ("<h2>Head <i>line</i></h2>", "## Head *line*"),
             ("<p>a<br>b<br><br>c</p>", "a  \nb\n\nc"),
             ("<ul><li>a<li>b<ul><li>c</ul></ul>", "- a\n- b\n  - c"),
+            ("<ul><li><ul><li>a<li>b</ul><li>c</ul>", "- a\n- b\n- c"),
             ("<ol start=9><li>a<li>b<p>c</p></ol>", "9. a\n10. b\n\n    c"),
             ("<blockquote><p>a</p><p>b</p></blockquote>", "> a\n>\n> b"),
             ("<pre>a\n  b</pre>", "```\na\n  b\n```"),

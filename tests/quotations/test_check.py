@@ -53,6 +53,7 @@ QUOTATIONS: tuple[tuple[str, str, list[tuple[str, str]]], ...] = (
     ("日本の首都は大阪であり、人口は約1400万人", "altered", [("大阪", "東京")]),
     ("The minister resigned … The committee found that 1,200", "altered", []),
     ("Every sailor knows a song about the moon and rain", "absent", []),
+    ("the moon was not … for the whole of the year", "absent", []),
 )
 OWN = ("WEB_SEARCH_ALLOW_PRIVATE", "GLSI_DB_PATH")  # variables of a test
 BULK_SECONDS = 30.0  # the default timeout
@@ -105,7 +106,9 @@ class Verdicts(CheckCase):
         self.assertEqual(run.code, 1)
         self.assertEqual(self.server.count, 1)  # the page is read once
         verdicts = [check["verdict"] for check in run.document["checks"]]
-        self.assertEqual(verdicts, ["altered"] * 6 + ["absent"] + ["verbatim"] * 10)  # wrong first
+        self.assertEqual(
+            verdicts, ["altered"] * 6 + ["absent"] * 2 + ["verbatim"] * 10
+        )  # wrong first
         self.assertEqual(run.document["counts"]["verbatim"], 10)
 
     def test_a_good_draft_ends_with_0_and_reads_the_store_first(self) -> None:
@@ -265,7 +268,8 @@ class Drafts(unittest.TestCase):
     def test_a_sentence_has_the_links_in_it_and_right_behind_it(self) -> None:
         text = (
             f"It rose by 12 %. ([s]({self.A})) It fell to 3,5 in 2020 [s]({self.B}). No 7 source. "
-            f"“Five of 6 were gone” ([s]({self.A})).\n\n1. Item of 8 ({self.A})"
+            f"“Five of 6 were gone” ([s]({self.A})).\n\n1. Item of 8 ({self.A})\n\n"
+            f"He called “the 4 of us” right in `f(2)` of 9 cases ([s]({self.A}))."
         )
         found = [(item.text, item.urls) for item in draft.Draft(text).sentences()]
         self.assertEqual(
@@ -274,8 +278,11 @@ class Drafts(unittest.TestCase):
                 ("It rose by 12 %. (s)", [self.A]),
                 ("It fell to 3,5 in 2020 s.", [self.B]),
                 ("Item of 8 ()", [self.A]),
+                ("He called “” right in of 9 cases (s).", [self.A]),
             ],
         )
+        last = draft.Draft(text).sentences()[-1]
+        self.assertEqual(last.shown, "He called “the 4 of us” right in `f(2)` of 9 cases (s).")
 
 
 class Numbers(unittest.TestCase):

@@ -243,6 +243,9 @@ class MarkdownWriter:
         number = int(start) if re.fullmatch(r"\d{1,8}", start) else 1
         lines: list[str] = []
         for blocks in filter(None, items):
+            if len(blocks) == 1 and blocks[0].startswith("- "):
+                lines.append(blocks[0])  # an item that is nothing but a list
+                continue
             marker = f"{number + len(lines)}. " if node.tag == "ol" else "- "
             lines.append(marker + self.indented(join_tight(blocks), len(marker)))
         return ["\n".join(lines)] if lines else []

@@ -223,7 +223,7 @@ def add_extremes(scores: list[float], page: PageText, contexts: dict[str, Counts
     for place, unit in enumerate(page.units):
         cells = head_cells(page, unit) if scores[place] and unit.extremes else []
         named = [
-            len({term[:4] for term in contexts.get(cells[column], ()) if " " not in term})
+            len({term[:3] for term in contexts.get(cells[column], ()) if " " not in term})
             for column in unit.extremes
             if column < len(cells)
         ]

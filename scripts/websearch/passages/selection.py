@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from websearch.passages.units import PageText, Piece
 
 LEAST_ROOM = 40  # characters; a smaller rest of the room is left empty
+LONG_SENTENCE = 100  # characters; a shorter one is whole or absent
 LEAST_CUT = 40  # characters of a sentence that is cut to the rest of the room
-CUT_SCORE = 0.4  # of a sentence that is cut; weaker ones are passed over
 LEAD_SHARE = 8  # a heading takes at most this part of the room, or is left out
 LEAST_REPEATED = 40  # characters of a unit that is shown once only; labels may stand often
 LEAD_IN_CHARS = 160  # of a sentence that introduces a table or list, and is shown with it
@@ -80,7 +80,8 @@ class Selection:
         if cost > self.room:
             text = excerpt.page.of(unit)
             rest = self.room - cost + self.size(text)
-            if unit.kind not in ("sentence", "item") or rest < LEAST_CUT:
+            is_long = unit.kind in ("sentence", "item") and len(text) > LONG_SENTENCE
+            if not is_long or rest < LEAST_CUT:
                 return None
             excerpt.cuts[unit.index] = telling_part(text, rest, question, self.size)
             cost = self.room
@@ -115,10 +116,13 @@ class Selection:
     def cost(self, excerpt: Excerpt, pieces: list[Piece]) -> int:
         """Return the room that pieces take at most, what joins them to others included."""
         indexes = excerpt.shown | {piece.index for piece in pieces}
+        first = None if excerpt.shown else pieces[0]
         cost = 0
         for piece in pieces:
             if piece.kind == "tail":
                 gap = "\n"
+            elif piece is first and pieces[-1].kind in ("sentence", "item"):
+                gap = ""  # nothing stands before it
             elif piece.kind == "head":
                 gap = PARAGRAPH_GAP + ROWS_GAP  # of what is missing below the last row, too
             elif piece.index - 1 in indexes or piece.index + 1 in excerpt.shown:

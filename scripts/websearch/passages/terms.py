@@ -19,9 +19,11 @@ if TYPE_CHECKING:
 
     Counts = dict[str, float]
 
-BEGINNINGS = (4, 6)  # letters of a word that stand for its stem
-HEAD_LETTERS = 3  # of a word that are compared first, to pass over most words quickly
+BEGINNINGS = (3, 4, 6)  # letters of a word that stand for its stem
+HEAD_LETTERS = BEGINNINGS[0]  # that are compared first, to pass over most words quickly
 BEGINNING_WEIGHT = 0.5  # of a beginning; the word itself has 1
+# That a word begins with the HEAD_LETTERS of one with more letters than SHORT_WORD may be chance.
+SHORT_WORD, CHANCE_WEIGHT = 4, 0.25
 PAIR_LETTERS = 5  # of each of two words in a row that make a pair
 PAIR_WEIGHT = 0.3
 # Of "what", "is" and "how": they stand everywhere, but "what is" finds definitions.
@@ -37,6 +39,8 @@ _MARKS = (
 )
 _LONE_IDEOGRAPH = r"(?<![\u4e00-\u9fff])[\u4e00-\u9fff](?![\u4e00-\u9fff])"
 WORD = rf"[{UNSPACED}]+|[^\W_{UNSPACED}]+(?:[{_MARKS}]+[^\W_{UNSPACED}]*)*"
+# What an apostrophe joins to a word: Warsaw's, d'Alger, İstanbul'da.
+_JOINED = r"\b\w{1,2}['’](?=\w)|(?<=\w)['’]\w{1,2}\b"
 
 
 def fold_text(text: str) -> str:
@@ -84,15 +88,18 @@ def term_weights(question: str) -> Counts:
     """Return the terms of a question and their weights."""
     folded = fold_text(question)
     weights = {term: PAIR_WEIGHT if " " in term else STOP_WORD_WEIGHT for term in terms_of(folded)}
-    words = re.findall(WORD, folded)
+    words = re.findall(WORD, re.sub(_JOINED, " ", folded))
     for word in [word for word in words if word not in folded_stop_words()] or words:
         for term in terms_of(word):
-            weights[term] = BEGINNING_WEIGHT if term.endswith("-") else 1.0
+            weight = BEGINNING_WEIGHT if term.endswith("-") else 1.0
+            if term == f"{word[:HEAD_LETTERS]}-" and len(word) > SHORT_WORD:
+                weight = CHANCE_WEIGHT
+            weights[term] = max(weight, weights.get(term, 0.0))
     return weights
 
 
 def telling_terms(weights: Counts) -> set[str]:
-    """Return the terms of a question that are neither stop words nor pairs."""
+    """Return the terms of a question that are no stop words, no pairs and no chance."""
     return {term for term, weight in weights.items() if weight >= BEGINNING_WEIGHT}
 
 

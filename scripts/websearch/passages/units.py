@@ -11,7 +11,7 @@ import re
 from dataclasses import dataclass, field
 
 from websearch.core.html_tree import name_set
-from websearch.core.words import PHRASED, UNSPACED
+from websearch.core.words import PHRASED, STOP_WORDS, UNSPACED
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -336,14 +336,21 @@ def ends_sentence(match: re.Match[str]) -> bool:
 
 
 def is_abbreviation(full_stop: re.Match[str]) -> bool:
-    """Return whether a full stop belongs to an abbreviation, an initial or an ordinal number."""
+    """Return whether a full stop belongs to an abbreviation, an initial or an ordinal number.
+
+    No number and no initial if a common word follows, which begins a sentence: "in 39. The".
+    """
     before = full_stop.string[max(0, full_stop.start() - 20) : full_stop.start()]
     word = re.split(r"[\s(\[\"'“«]", before)[-1]
+    is_dotted = "." in word and word.replace(".", "").isalpha()  # e.g, z.B
+    if is_dotted or word.lower() in _ABBREVIATIONS:
+        return True
     is_ordinal = word.isdigit() and len(word) <= len("365")
     is_roman = word.isupper() and not word.strip("IVXLCDM")
-    is_dotted = "." in word and word.replace(".", "").isalpha()  # e.g, z.B
-    is_known = len(word) <= 1 or word.lower() in _ABBREVIATIONS
-    return is_ordinal or is_roman or is_dotted or is_known
+    is_initial = len(word) == 1 and word.isalpha()
+    after = re.compile(r"\s+(\w{2,20})").match(full_stop.string, full_stop.end())
+    is_before_common = bool(after and after[1].lower() in STOP_WORDS)
+    return (is_ordinal or is_roman or is_initial) and not is_before_common
 
 
 # ===== tables =====================================================================================

@@ -242,7 +242,7 @@ def counted(item: Cited, pages: dict[str, SourcePage], deadline: float) -> Docum
     """Return which numbers of a sentence do not stand in any page that it cites."""
     cited = [pages[page_of(url)] for url in item.urls]
     read = [page for page in cited if not page.error]
-    answer: Document = {"sentence": item.text, "url": item.urls[0]}
+    answer: Document = {"sentence": item.shown, "url": item.urls[0]}
     if not read or time.monotonic() > deadline:
         error = cited[0].error if not read else "No time was left to compare it."
         return {**answer, "error": error, "line": item.line}

@@ -64,11 +64,15 @@ _WORD = re.compile(rf"[{UNSPACED}]|{_LETTER}+")
 
 
 class Cited(NamedTuple):
-    """A quotation or sentence of a draft, its line, and the addresses that may be its source."""
+    """A quotation or sentence of a draft, its line, and the addresses that may be its source.
+
+    shown: the sentence with the quotations and code whose numbers do not count.
+    """
 
     text: str
     line: int
     urls: list[str]
+    shown: str = ""
 
 
 class Link(NamedTuple):
@@ -91,7 +95,8 @@ class Block(NamedTuple):
 class Draft:
     """A draft in Markdown. url: the source of what names none; "" if there is no such source.
 
-    plain: the draft without code and addresses; marked: with signs in place of links.
+    plain: the draft without code and addresses; readable: without addresses; marked: with signs in
+    place of links.
     """
 
     def __init__(self, text: str, url: str = "") -> None:
@@ -103,7 +108,9 @@ class Draft:
         self.links = list(links_of(text, addresses))
         self.starts = [link.start for link in self.links]
         outside = [((link.start, link.text[0]), (link.text[1], link.end)) for link in self.links]
-        self.plain = covered(text, [span for pair in outside for span in pair], COVER)
+        targets = [span for pair in outside for span in pair]
+        self.plain = covered(text, targets, COVER)
+        self.readable = covered(self.text, targets, COVER)
         self.marked = covered(text, [(link.start, link.end) for link in self.links], LINK)
         labels = {text[link.start : link.end].strip("[]") for link in self.links}
         listed = {start for start, label in entries.items() if not label or label in labels}
@@ -137,12 +144,13 @@ class Draft:
             item = _ITEM.match(plain)
             plain = covered(plain, [*([item.span()] if item else []), *spans], COVER)
             for first, last in self.sentence_spans(block):
-                words = plain[first - start : last - start].replace(COVER, "").split()
-                sentence = re.sub(r" (?=[.,;!?])", "", " ".join(words))
+                sentence = one_sentence(plain[first - start : last - start])
                 links = self.links_in(first, last)
                 urls = [url for link in links for url in link.urls] or self.others
                 if urls and re.search(r"\d", sentence):
-                    sentences.append(Cited(sentence, self.line_of(first), urls))
+                    begin = max(first, start + item.end()) if item else first
+                    shown = one_sentence(self.readable[begin:last])
+                    sentences.append(Cited(sentence, self.line_of(first), urls, shown))
         return sentences
 
     def line_of(self, offset: int) -> int:
@@ -235,6 +243,11 @@ def covered(text: str, spans: list[Span], sign: str) -> str:
         pieces += [text[done:start], sign * (end - max(start, done))]
         done = max(done, end)
     return "".join([*pieces, text[done:]])
+
+
+def one_sentence(text: str) -> str:
+    """Return a text of a draft in one line, without what is covered."""
+    return re.sub(r" (?=[.,;!?])", "", " ".join(text.replace(COVER, "").split()))
 
 
 def words_in(text: str) -> float:

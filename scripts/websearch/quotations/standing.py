@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from websearch.core.common import shorten
 from websearch.core.matching import normal_text_with_map
-from websearch.core.words import UNSPACED
+from websearch.core.words import STOP_WORDS, UNSPACED
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from websearch.core.common import Document
 
 NEAR = 0.6  # share of a quotation's words that stand in the text, in order, if it is altered
+COMMON_WEIGHT = 0.3  # of "the" and "of", which stand in any page; another word has 1
 SHORT_PART = 3  # words; a shorter part beside a gap stands near the other one
 NEAR_CHARS = 1_000
 MOST_TRIES = 100  # places of the first part of a quotation
@@ -50,7 +51,7 @@ _EDGES = " .,;:"  # a sentence's own signs at the ends of a quotation belong to 
 class Nearest(NamedTuple):
     """The words of a text that are nearest to a piece of a quotation, and what differs."""
 
-    same: int  # words
+    same: float  # the weight of its words that agree
     text: str
     differences: list[tuple[str, str]]  # (words of the quotation, words of the text)
 
@@ -143,7 +144,9 @@ class ComparedText:
             first = max(0, start - margin)
             window = self.words[first : start + len(words) + margin]
             blocks = agreeing_blocks(words, window)
-            same = sum(word[0].isalnum() for a, _, size in blocks for word in words[a : a + size])
+            same = sum(
+                map(weight_of, (word for a, _, size in blocks for word in words[a : a + size]))
+            )
             if same <= best.same:
                 continue
             # Words that differ at the ends stand for as many words of the text.
@@ -177,6 +180,11 @@ class ComparedText:
             if len(starts) == BEST_PLACES:
                 break
         return starts
+
+
+def weight_of(word: str) -> float:
+    """Return what a word counts that a quotation and a text share; signs count nothing."""
+    return COMMON_WEIGHT if word in STOP_WORDS else float(word[0].isalnum())
 
 
 def agreeing_blocks(words: list[str], window: list[str]) -> list[tuple[int, int, int]]:
@@ -226,8 +234,8 @@ class Quotation:
         if self.stands_in(page):
             return {"verdict": "verbatim"}
         nearest = [near for part in self.parts for near in page.nearest(part)]
-        count = sum(word[0].isalnum() for part in self.parts for word in part.words)
-        if sum(near.same for near in nearest) < max(1, NEAR * count):
+        whole = sum(weight_of(word) for part in self.parts for word in part.words)
+        if sum(near.same for near in nearest) < max(COMMON_WEIGHT, NEAR * whole):
             return {"verdict": "absent"}
         differences = [pair for near in nearest for pair in near.differences]
         if not differences and len(nearest) == 1:  # nothing but spaces
