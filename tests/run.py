@@ -120,8 +120,7 @@ def main() -> int:
         concurrent.futures.ThreadPoolExecutor(max_workers=workers) as pool,
     ):
         running = [
-            pool.submit(run_module, path, names, long, byte_code)
-            for path, names in modules.items()
+            pool.submit(run_module, path, names, long, byte_code) for path, names in modules.items()
         ]
         for number, future in enumerate(concurrent.futures.as_completed(running), 1):
             module_passed, module_failed, module_skipped, text = future.result()

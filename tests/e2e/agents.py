@@ -66,7 +66,7 @@ def install_packages() -> None:
         return
     optional = {skills_cli.node_package(): NODE_VERSION}  # not every machine has such a package
     wanted = {"private": True, "dependencies": PACKAGES, "optionalDependencies": optional}
-    folder = claude_code.FOLDER
+    folder = skill.AGENTS
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "package.json").write_text(json.dumps(wanted), encoding="utf-8")
     print(f"installing Claude Code and the skills CLI into {folder} ...", flush=True)

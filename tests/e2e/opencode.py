@@ -28,7 +28,8 @@ from typing import TYPE_CHECKING, Any
 if __name__ == "__main__":  # run by its path: the packages beside it can be found
     sys.path[0] = str(Path(__file__).resolve().parents[2])
 
-from tests.e2e.fake_openai import FINAL_TEXT, MODEL, FakeModel
+from tests.e2e.fake_model import FINAL_TEXT
+from tests.e2e.fake_openai import MODEL, FakeOpenAi
 from tests.e2e.scenarios import perform_all
 from tests.fake_server.server import FakeServer
 
@@ -211,9 +212,9 @@ class Workplace:
             check=False,
         )
 
-    def run_agent(self, calls: list[tuple[str, Any]], **config: Any) -> tuple[FakeModel, str]:
+    def run_agent(self, calls: list[tuple[str, Any]], **config: Any) -> tuple[FakeOpenAi, str]:
         """Run opencode with a fake model that makes the calls; return the model and the output."""
-        with FakeModel(calls) as model:
+        with FakeOpenAi(calls) as model:
             settings = {"$schema": "https://opencode.ai/config.json", **_model_settings(model)}
             text = json.dumps({**settings, **config})
             (self.project / "opencode.json").write_text(text, encoding="utf-8")
@@ -257,7 +258,7 @@ class Workplace:
         return built
 
 
-def _model_settings(model: FakeModel) -> dict[str, Any]:
+def _model_settings(model: FakeOpenAi) -> dict[str, Any]:
     """The part of opencode.json that makes a fake model the only one."""
     limits = {"context": 100_000, "output": 4_096}
     provider = {

@@ -8,7 +8,7 @@ import subprocess
 import sys
 from typing import TYPE_CHECKING, Any
 
-from tests.e2e import claude_code, skill
+from tests.e2e import skill
 from tests.e2e.skill import NAME, QUESTION
 from tests.servers.mcp_support import Client
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from tests.e2e.scenarios import Check
 
-MCPB = str(claude_code.FOLDER / "node_modules/.bin/mcpb")
+MCPB = str(skill.AGENTS / "node_modules/.bin/mcpb")
 # What Claude Desktop makes of a manifest, by the code that it shares with the tool.
 HOST = """\
 import { readFileSync } from "node:fs"
@@ -119,7 +119,7 @@ def as_the_host_does(
     """
     node = shutil.which("node") or "node"
     words = [node, "--input-type=module", "-e", HOST, str(extension), json.dumps(answers)]
-    configuration: Any = json.loads(run(words, claude_code.FOLDER).stdout)
+    configuration: Any = json.loads(run(words, skill.AGENTS).stdout)
     command = [configuration["command"], *configuration["args"]]
     if not skill.uv_folder():
         command = ["python3", command[-1]]

@@ -18,10 +18,9 @@ if TYPE_CHECKING:
     from tests.e2e.claude_code import Workplace
     from tests.e2e.scenarios import Check
 
-MODULES = claude_code.FOLDER / "node_modules"
+MODULES = skill.AGENTS / "node_modules"
 PROGRAM = MODULES / "skills/bin/cli.mjs"
 LEAST_NODE = (22, 20)
-RUN_TIMEOUT = 120.0  # seconds
 
 
 def node_package() -> str:
@@ -52,16 +51,7 @@ def node() -> str:
 
 def run(place: Workplace, command: list[str]) -> subprocess.CompletedProcess[str]:
     """Run a command in the project; return it with its output."""
-    return subprocess.run(
-        command,
-        cwd=place.project,
-        env={**place.variables, "DO_NOT_TRACK": "1"},
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        timeout=RUN_TIMEOUT,
-        check=False,
-    )
+    return place.capture(command, DO_NOT_TRACK="1")
 
 
 def skills_add() -> list[Check]:
@@ -95,7 +85,7 @@ def skills_add() -> list[Check]:
                 skill.description(folder) in skill.plain(model.first_texts())
                 and skill.has_results(found)
                 and not outcome["permission_denials"],
-                (skill.announced_folder(model.told()), found.text, outcome),
+                (skill.announced_folder(model.all_told()), found.text, outcome),
             ),
         ]
 
