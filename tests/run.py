@@ -22,7 +22,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 # Small files that take long.
-FIRST = ("test_faults", "test_pdf_tables", "test_patterns", "test_attack_guard")
+FIRST = ("test_faults", "test_patterns", "test_ledger", "test_several_engines")
 # Seconds for one module, by --long: four times what the slowest takes alone, for a busy machine.
 MODULE_TIMEOUT = {False: 300, True: 1_200}
 

@@ -14,7 +14,6 @@ import sys
 import tempfile
 import time
 import unittest
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +25,6 @@ from tests.support import (
     CannedCase,
     CannedServer,
     FakeServerCase,
-    Run,
     call_main,
     clean_environment,
     load_script,
@@ -419,12 +417,7 @@ class OneDocument(FakeServerCase):
                 self.run_script(self.script, "--params-json", given),
                 self.run_script(self.script, "--params-json", "@" + file.name),
                 run_script(
-                    self.script,
-                    "web",
-                    "--params-json",
-                    "-",
-                    env=self.environment,
-                    stdin=given,
+                    self.script, "web", "--params-json", "-", env=self.environment, stdin=given
                 ),
             ]
         for run in runs:
@@ -830,37 +823,26 @@ class Addresses(FakeServerCase):
             f"http://{password}@127.0.0.1:9",
             f"https://api.example.com/?key={password}",
         )
+        variables = {
+            name: entry["address"][0]
+            for name, entry in load_script("websearch.apis.table").ENGINES.items()
+        }
         proxy = {"https_proxy": f"http://user:{CANARY}@127.0.0.1:9"}
-        runs = [
-            (name, {variable: address})
-            for name, entry in load_script("websearch.apis.table").ENGINES.items()
-            for variable in entry["address"][:1]
-            for address in addresses
-        ]
+        runs = [(name, {variables[name]: one}) for name in variables for one in addresses]
         runs += [
-            (name, {**proxy, variable: "https://api.example.com"})
-            for name, entry in load_script("websearch.apis.table").ENGINES.items()
-            for variable in entry["address"][:1]
+            (name, {**proxy, variables[name]: "https://api.example.com"}) for name in variables
         ]
         keys = {"BRAVE_SEARCH_API_KEY": "k1", "SERPER_API_KEY": "k2", "GEMINI_API_KEY": "k3"}
         with tempfile.TemporaryDirectory() as folder:
             log = Path(folder, "log")
-
-            def run(number: int) -> Run:
-                engine, variables = runs[number]
-                query = f"python {number}"  # its own: calls that ask the same share an answer
-                return self.run_script(
-                    *("web_search.py", query, "--engine", engine, "--no-pages", "--verbose"),
-                    *("--timeout", "5"),
-                    **{**keys, **variables, "WEB_SEARCH_LOG": str(log)},
-                )
-
-            with ThreadPoolExecutor(4) as pool:
-                finished = list(pool.map(run, range(len(runs))))
-            for (engine, variables), one in zip(runs, finished, strict=True):
-                with self.subTest(engine, **variables):
-                    self.assertFalse(one.document["ok"], one.document)
-                    self.assertNotIn(CANARY, one.stdout.decode() + one.stderr)
+            for number, (engine, more) in enumerate(runs):
+                self.set_environment(**keys, **more, WEB_SEARCH_LOG=str(log))
+                # A query of its own: calls that ask the same share an answer.
+                words = (f"python {number}", "--engine", engine, "--no-pages", "--verbose")
+                run = call_main(load_script("web_search"), *words, "--timeout", "0.5")
+                with self.subTest(engine, **more):
+                    self.assertFalse(run.document["ok"], run.document)
+                    self.assertNotIn(CANARY, run.stdout.decode() + run.stderr)
             self.assertIn("span", log.read_text("utf-8"))
             self.assertNotIn(CANARY, log.read_text("utf-8"))
 
@@ -888,10 +870,7 @@ class Addresses(FakeServerCase):
             (f"http://name:{CANARY}@{host}", f"{host} refused the way to api.example.com (501)"),
             ("http://127.0.0.1:9", "The proxy 127.0.0.1:9 refused the connection"),
             ("http://no-such-proxy.invalid:80", "no-such-proxy.invalid:80 could not be resolved"),
-            (
-                f"socks5://name:{CANARY}@127.0.0.1:9",
-                "https_proxy names a SOCKS proxy",
-            ),
+            (f"socks5://name:{CANARY}@127.0.0.1:9", "https_proxy names a SOCKS proxy"),
         )
         for proxy, words in rows:
             variables = {"https_proxy": proxy, "BRAVE_SEARCH_BASE_URL": "https://api.example.com"}

@@ -32,13 +32,7 @@ if __name__ == "__main__":  # run by its path: the packages beside it can be fou
     sys.path[0] = str(Path(__file__).resolve().parents[2])
 
 from tests.fake_server.server import FakeServer
-from tests.support import (
-    ROOT,
-    CannedServer,
-    clean_environment,
-    load_script,
-    small_web_environment,
-)
+from tests.support import ROOT, CannedServer, clean_environment, load_script, small_web_environment
 
 engines = load_script("websearch.apis.table")
 
@@ -183,10 +177,7 @@ def main() -> int:
     print(output)
     checks = [
         ("schemathesis finds nothing", code == 0),
-        (
-            "it tested every operation",
-            f"Tested: {operations}" in output,
-        ),
+        ("it tested every operation", f"Tested: {operations}" in output),
         ("the server lives", alive),
         ("it wrote nothing on stderr", not errors),
     ]

@@ -281,10 +281,7 @@ def python_client(mode: str, version: str, opening: str, runner: list[str]) -> l
     with workplace() as place:
         received, sent = place.folder / "received", place.folder / "sent"
         recorder = ["sh", "-c", RECORDER, "sh", str(received), str(sent)]
-        server = {
-            "command": [*recorder, *runner, str(SERVER)],
-            "environment": place.variables,
-        }
+        server = {"command": [*recorder, *runner, str(SERVER)], "environment": place.variables}
         finished = run_client(place, mode, server)
         label = f"Python client, {version}"
         if finished.returncode:
@@ -294,11 +291,7 @@ def python_client(mode: str, version: str, opening: str, runner: list[str]) -> l
         answers = [json.loads(line) for line in sent.read_text(encoding="utf-8").splitlines()]
         paths = [one.path for one in place.server.requests]
         checks = [
-            (
-                f"it begins with {opening}",
-                wire[0]["method"] == opening,
-                wire[0],
-            ),
+            (f"it begins with {opening}", wire[0]["method"] == opening, wire[0]),
             *opening_checks(seen, version),
             *call_checks(seen, paths),
             *cancel_checks(seen, wire, answers),

@@ -399,11 +399,7 @@ def whole_agent() -> list[Check]:
                 and all({"title", "link", "snippet"} <= one.keys() for one in first["results"]),
                 first,
             ),
-            (
-                "the agent goes on to its answer",
-                FINAL_TEXT in output,
-                output[-300:],
-            ),
+            ("the agent goes on to its answer", FINAL_TEXT in output, output[-300:]),
             (
                 "1,000 characters with quotes, backticks, $(touch x), newlines, non-Latin arrive",
                 len(HOSTILE) == 1_000 and queries(place.server)[1] == HOSTILE,

@@ -267,13 +267,13 @@ def output_of(text: str) -> Output:
 
 
 def has_results(output: Output) -> bool:
-    """Whether an output is a document with results, each with title and URL."""
+    """Whether an output holds results, each with title and URL: a document, or its Markdown."""
     document = output.document
-    return bool(
-        isinstance(document, dict)
-        and document["ok"] is True
-        and document["results"]
-        and all(one["title"] and one["url"] for one in document["results"])
+    if not isinstance(document, dict):
+        found = re.search(r"(?m)^## https?://\S+\n\n\*\*.+\*\*", output.text)
+        return "Results from " in output.text and bool(found)
+    return document["ok"] is True and all(
+        one["title"] and one["url"] for one in document["results"]
     )
 
 
@@ -284,34 +284,30 @@ def has_page_text(output: Output) -> bool:
 
 
 def is_brief(output: Output, server: FakeServer) -> bool:
-    """Whether an output is a brief: questions that the engine was asked, numbered sources."""
-    document = output.document
-    if not isinstance(document, dict) or document["ok"] is not True:
-        return False
-    questions = [one["query"] for one in document["queries"]]
-    sources = document["sources"]
+    """Whether an output is a brief's Markdown: questions that were asked, numbered sources."""
+    questions = re.findall(r"(?m)^\d+\. (.+)$", output.text.partition("[untrusted")[0])
+    sources = re.findall(r"(?m)^\[(\d+)\] \*\*.+\*\*.* · questions? ([\d, ]+) ", output.text)
+    answered = {number for _, numbers in sources for number in numbers.split(", ")}
     return (
         len(questions) > 1
         and set(questions) <= set(asked(server))
-        and [one["number"] for one in sources] == [*range(1, len(sources) + 1)]
-        and len({one["url"] for one in sources}) == len(sources) > 1
-        and {number for one in sources for number in one["queries"]}
-        == {*range(1, len(questions) + 1)}
-        and all(one["text"] for one in sources)
+        and [int(number) for number, _ in sources] == [*range(1, len(sources) + 1)]
+        and len(sources) > 1
+        and answered == {str(number) for number in range(1, len(questions) + 1)}
     )
 
 
 def is_failure(output: Output, kind: str, *words: str) -> bool:
-    """Whether an output is an error document of this kind, its hint there, with these words."""
+    """Whether an output is an error of this kind with advice, and with these words."""
     document = output.document
-    if not isinstance(document, dict) or document["ok"] is not False:
-        return False
-    said = f"{document['error']} {document['details'].get('hint', '')}"
-    return (
-        document["details"]["kind"] == kind
-        and bool(document["details"].get("hint"))
-        and all(word.lower() in said.lower() for word in words)
-    )
+    if isinstance(document, dict):
+        details = document.get("details", {})
+        said, named = f"{document.get('error')} {details.get('hint') or ''}", details.get("kind")
+        if not details.get("hint"):
+            return False
+    else:
+        _, named, said = re.split(r"\*\*Error \((\w+)\):\*\*|$", output.text, maxsplit=1)
+    return named == kind and all(word.lower() in said.lower() for word in words)
 
 
 def skill_checks(agent: str, outputs: list[Output], server: FakeServer) -> list[Check]:

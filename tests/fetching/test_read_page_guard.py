@@ -136,10 +136,7 @@ class Resolution(SiteCase):
             reached.append(target)
             raise ConnectionRefusedError
 
-        with (
-            mock.patch("socket.getaddrinfo", lookup),
-            mock.patch("socket.socket.connect", connect),
-        ):
+        with mock.patch("socket.getaddrinfo", lookup), mock.patch("socket.socket.connect", connect):
             kind = self.kind(f"http://rebind.example:{port}/site/list/news")
         # The first try went to the address that was checked; later tries resolve and check again.
         self.assertEqual(kind, "refused")

@@ -425,12 +425,7 @@ class Engines(WebSearchCase):
                 self.assertTrue(all(one["text"] for one in document["results"]), document)
 
     def test_auto_goes_on_and_lists_every_attempt(self) -> None:
-        table = [
-            ("bad", "auth"),
-            ("quota", "quota"),
-            ("broke", "quota"),
-            ("html", "provider"),
-        ]
+        table = [("bad", "auth"), ("quota", "quota"), ("broke", "quota"), ("html", "provider")]
         for fault, kind in table:
             with self.subTest(fault):
                 self.use(BRAVE_SEARCH_API_KEY=f"{fault}-{CANARY}")

@@ -131,8 +131,7 @@ class Form(unittest.TestCase):
             form = CLIENTS[path.name][1]
             with self.subTest(path.name):
                 self.assertEqual(
-                    variables(path),
-                    {name: form % name if form else "" for name in variables(path)},
+                    variables(path), {name: form % name if form else "" for name in variables(path)}
                 )
 
     def test_the_variables_are_those_that_the_reference_documents(self) -> None:

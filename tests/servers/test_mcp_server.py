@@ -536,10 +536,7 @@ class EveryTool(SharedClient):
 
 class FailuresOfProviders(McpCase):
     def test_are_results_that_name_the_problem_and_never_the_key(self) -> None:
-        for fault, words in (
-            ("bad", ["auth"]),
-            ("redirect", ["provider", "redirect"]),
-        ):
+        for fault, words in (("bad", ["auth"]), ("redirect", ["provider", "redirect"])):
             client = self.start(BRAVE_SEARCH_API_KEY=f"{fault}-{CANARY}")
             result = client.call("brave_web_search", query="python")
             with self.subTest(fault):

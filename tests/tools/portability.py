@@ -334,10 +334,7 @@ def copy_project(folder: Path) -> Path:
 
 
 def run_modules(
-    name: str,
-    copied: Path,
-    changes: dict[str, str | None],
-    modules: tuple[str, ...] = MODULES,
+    name: str, copied: Path, changes: dict[str, str | None], modules: tuple[str, ...] = MODULES
 ) -> bool:
     """Run test modules from the copy with changes in every child's environment; show failures."""
     started = time.monotonic()
