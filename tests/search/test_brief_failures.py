@@ -56,7 +56,7 @@ class Failures(BriefCase):
 
     def test_if_all_fail_the_error_is_that_of_a_search(self) -> None:
         self.four_topics()
-        for status, kind, code in ((403, "auth", 3), (429, "rate_limit", 4), (500, "provider", 5)):
+        for status, kind, code in ((403, "auth", 3), (429, "rate_limit", 4), (501, "provider", 5)):
             with self.subTest(status):
                 self.web.statuses["serper"] = status
                 # The sources that stand in for auto are not asked: their addresses refuse.
