@@ -735,6 +735,9 @@ class Keys(FakeServerCase):
         other.write_text(f"BRAVE_SEARCH_API_KEY: {self.key}\n")
         other.chmod(0o600)
         self.assertEqual(self.sent_key(WEB_SEARCH_SECRETS=str(other)), self.key)
+        for path in (str(other.parent), "/dev/null", "none.yaml", "~nobody-here/x", "x" * 5_000):
+            run = run_script(self.script, "x", env={**self.place, "WEB_SEARCH_SECRETS": path})
+            self.assertEqual((run.code, run.document["details"]["kind"]), (3, "auth"), path)
 
     def test_a_file_that_others_can_read_is_used_with_a_warning(self) -> None:
         self.write(f"BRAVE_SEARCH_API_KEY: {self.key}\n", mode=0o644)

@@ -49,7 +49,7 @@ SECONDS = float(os.environ.get("FUZZ_SECONDS", "60"))
 SEED = os.environ.get("FUZZ_SEED", "9011")
 ONE_CASE = os.environ.get("FUZZ_CASE", "")
 CASE_SECONDS = 30  # more than any case takes on a busy machine
-TARGETS = 12  # test methods below; each gets an equal share of SECONDS
+TARGETS = 11  # test methods below; each gets an equal share of SECONDS
 KEY = "good-" + CANARY
 KEY_NAMES = ("BRAVE_SEARCH_API_KEY", "SERPER_API_KEY", "GEMINI_API_KEY")
 MODULES = [
@@ -703,19 +703,6 @@ class Secrets(FuzzCase):
                     self.assertEqual(found, ("GOOD_API_KEY", "good-0123456789"), data)
             document = function_of(web_search, "run_search")({"query": "x", "dry_run": True})
             self.check_document(web_search, document, data)
-
-        self.fuzz(check)
-
-    def test_paths_that_are_no_file_are_no_defect(self) -> None:
-        paths = [str(self.folder), "/dev/null", "none.yaml", "~/x", "~nobody-here/x", "x" * 5_000]
-
-        serper: Any = load_script("serper_search")
-        del os.environ["SERPER_API_KEY"]
-
-        def check(source: random.Random) -> None:
-            os.environ["WEB_SEARCH_SECRETS"] = source.choice(paths)
-            document = serper.run_search({"query": "x", "timeout": 1})
-            self.assertEqual(document["details"]["kind"], "auth", document)
 
         self.fuzz(check)
 
