@@ -387,7 +387,7 @@ class OneDocument(FakeServerCase):
             ["news", "python", "extra"], [],
         ):  # fmt: skip
             with self.subTest(arguments):
-                run = self.run_script(self.script, *arguments)
+                run = call_main(load_script(self.script), *arguments)
                 self.assertEqual(run.code, 2)
                 self.assertEqual(run.document["details"]["kind"], "invalid_input")
                 self.assertTrue(run.document["error"])
@@ -439,11 +439,11 @@ class OneDocument(FakeServerCase):
             "rust async --count 3 runtimes", "-n3 -- rust async runtimes",
             "rust --raw async runtimes", "web --spellcheck rust async runtimes",
         ):  # fmt: skip
-            self.run_script(self.script, *words.split())
+            call_main(load_script(self.script), *words.split())
             self.assertEqual(self.server.requests[-1].query["q"], ["rust async runtimes"], words)
 
     def test_a_word_beside_quoted_words_is_named_as_a_mistyped_command(self) -> None:
-        run = self.run_script(self.script, "nwes", "climate change")
+        run = call_main(load_script(self.script), "nwes", "climate change")
         self.assertEqual(run.document["error"], "'nwes' is no command; did you mean news?")
         self.assertIn("The commands are web,", run.document["details"]["hint"])
 
@@ -451,12 +451,12 @@ class OneDocument(FakeServerCase):
         for flag, sent in (
             ("--spellcheck", "true"), ("--spellcheck=false", "false"), ("--no-spellcheck", "false"),
         ):  # fmt: skip
-            self.run_script(self.script, flag, "python")
+            call_main(load_script(self.script), flag, "python")
             self.assertEqual(self.server.requests[-1].query["spellcheck"], [sent], flag)
 
     def test_a_value_may_begin_with_a_dash(self) -> None:
         for words in (["--long", "-122.4"], ["--long=-122.4"]):
-            self.run_script(self.script, "python", "--lat", "-33.8", *words)
+            call_main(load_script(self.script), "python", "--lat", "-33.8", *words)
             headers = dict(self.server.requests[-1].headers)
             self.assertEqual(headers["X-Loc-Lat"], "-33.8")
             self.assertEqual(headers["X-Loc-Long"], "-122.4")
@@ -814,7 +814,8 @@ class Addresses(FakeServerCase):
             "http://127.0.0.1:99999", "https://exämple.com", "http://[::1",
         ):  # fmt: skip
             with self.subTest(address):
-                run = self.run_script(self.script, "python", BRAVE_SEARCH_BASE_URL=address)
+                self.set_environment(BRAVE_SEARCH_BASE_URL=address)
+                run = call_main(load_script(self.script), "python")
                 self.assertEqual(run.code, 2, run.document)
                 self.assertIn("BRAVE_SEARCH_BASE_URL", run.document["error"])
 

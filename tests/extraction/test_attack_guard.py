@@ -186,8 +186,8 @@ class Deadline(CannedPage):
         other.body, other.headers = b"<p>A short page.", {"Content-Type": "text/html"}
         huge = MAIN + repeated("<p>Some <b>words</b>, here. ", PAGE_BYTES)
         urls = [self.server.url, other.url]
-        self.server.delay = 0.3  # else it may be read before the short one is there
-        document = self.read(huge, timeout=1, urls=urls)
+        self.server.delay = 1.0  # the short one is read meanwhile
+        document = self.read(huge, timeout=2, urls=urls)
         self.assertEqual(document["pages"][1]["text"], "A short page.")
         self.assertEqual(document["pages"][0]["details"]["kind"], "timeout")
         self.assertEqual(document["pages"][0]["details"]["hint"], "Raise {timeout}.")

@@ -154,7 +154,7 @@ class LlmsFiles(DocsCase):
         for url in ("example.com/shop", "doctor.example.com/", "example.com/?q=/docs/"):
             self.assertFalse(sources.is_documentation(f"https://{url}"), url)
 
-    def test_a_file_of_a_million_lines_is_searched_in_time(self) -> None:
+    def test_a_file_of_a_hundred_thousand_lines_is_searched_in_time(self) -> None:
         words = ("--llms", "index", "--page-timeout", "20")
         page = self.read(f"{self.server.url}/docs-site/large/guide", *words)["pages"][0]
         self.assertTrue(page["truncated"])

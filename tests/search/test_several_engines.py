@@ -11,22 +11,14 @@ from typing import Any
 
 from tests.search.brief_support import HERON, OTTER, BriefCase
 from tests.search.scripted_web import GOOD_KEY, HANG_SECONDS, seconds_of, story
-from tests.support import (
-    PROCESS_TIMEOUT,
-    SCRIPTS,
-    SLACK,
-    Run,
-    call_main,
-    clean_environment,
-    load_script,
-    run_script,
-)
+from tests.support import PROCESS_TIMEOUT, SCRIPTS, SLACK, clean_environment, run_script
 
 
 class SeveralEngines(BriefCase):
     """One question to several engines, and several questions to several engines."""
 
     engines = ("brave", "serper", "searxng")
+    run_command = BriefCase.run_here
 
     def setUp(self) -> None:
         super().setUp()
@@ -197,10 +189,7 @@ class AnEngineThatFails(BriefCase):
 
     engines = ("serper", "searxng")
 
-    def run_command(self, *arguments: str, **_: Any) -> Run:
-        """Run web_search.py in this process."""
-        self.set_environment(**self.variables)
-        return call_main(load_script("web_search"), *arguments)
+    run_command = BriefCase.run_here
 
     def test_it_rests_for_every_process_and_the_doctor_says_so(self) -> None:
         self.web.find(OTTER, self.web.page("/otter", story("otter")))
