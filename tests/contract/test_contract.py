@@ -1,4 +1,8 @@
-"""What every script promises: PEP 723 block, imports, one document on stdout, exit codes."""
+"""What every script promises: PEP 723 block, imports, one document on stdout, exit codes.
+
+The only module to notice an import that points upwards, a hint that names a flag, a wrong place
+of a key, and an address or proxy that shows a password.
+"""
 
 from __future__ import annotations
 

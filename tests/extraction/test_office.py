@@ -1,4 +1,7 @@
-"""Office files: what each part of each kind becomes, what is damaged or hostile, every way in."""
+"""Office files: what each part of each kind becomes, what is damaged or hostile, every way in.
+
+The only module to notice a part of an office file that is not read.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""On which day a page was published and changed: its address, data and markup, and hostile ones."""
+"""On which day a page was published and changed: its address, data and markup, and hostile ones.
+
+The only module to notice the wrong one of several dates.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""What read_page.py keeps of a page, how it writes it, and what it finds in it."""
+"""What read_page.py keeps of a page, how it writes it, and what it finds in it.
+
+The only module to notice content that a rule drops, navigation that stays, and wrong Markdown.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The guard of read_page.py: no address of this machine or a private network is ever reached."""
+"""The guard of read_page.py: no address of this machine or a private network is ever reached.
+
+The only module to notice a way around the guard, and a rule of robots.txt that is not kept.
+"""
 
 from __future__ import annotations
 

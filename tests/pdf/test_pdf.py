@@ -1,4 +1,7 @@
-"""PDF files of our own making: text in reading order, every way to write a file, broken files."""
+"""PDF files of our own making: text in reading order, every way to write a file, broken files.
+
+The only module to notice a way of writing a PDF file that is not read.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Tables of PDF files: ruled ones, columns of text, and what looks like a table and is none."""
+"""Tables of PDF files: ruled ones, columns of text, and what looks like a table and is none.
+
+The only module to notice a table that is prose, or prose that is a table.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Markdown that sites serve for programs: sources of pages, true and false, and llms.txt."""
+"""Markdown that sites serve for programs: sources of pages, true and false, and llms.txt.
+
+The only module to notice a false source that stands for its page.
+"""
 
 from __future__ import annotations
 

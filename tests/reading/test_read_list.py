@@ -1,4 +1,7 @@
-"""read_page.py with a list of addresses: JSON Lines without end, polite to each host, resumed."""
+"""read_page.py with a list of addresses: JSON Lines without end, polite to each host, resumed.
+
+The only module to notice a host that is asked too fast, and a resumed list that reads twice.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""PDF files through read_page: from the web, from this machine, and what other ways in refuse."""
+"""PDF files through read_page: from the web, from this machine, and what other ways in refuse.
+
+The only module to notice a file of this machine that a server would read.
+"""
 
 from __future__ import annotations
 

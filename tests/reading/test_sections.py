@@ -1,4 +1,7 @@
-"""Parts of long pages (outline, section, find), pages as they came, and the owner's rules."""
+"""Parts of long pages (outline, section, find), pages as they came, and the owner's rules.
+
+The only module to notice a part of a page that begins or ends in the wrong place.
+"""
 
 from __future__ import annotations
 

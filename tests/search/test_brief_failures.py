@@ -1,4 +1,7 @@
-"""web_search.py brief: what fails, hangs and waits, and what is asked at once."""
+"""web_search.py brief: what fails, hangs and waits, and what is asked at once.
+
+The only module to notice a question that costs the others their answers.
+"""
 
 from __future__ import annotations
 

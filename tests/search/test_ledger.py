@@ -1,4 +1,7 @@
-"""What was spent: requests to paid engines by month, their budgets, and where they are shown."""
+"""What was spent: requests to paid engines by month, their budgets, and where they are shown.
+
+The only module to notice a request that is paid for and not counted, or a budget that is passed.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Several engines for one question, and for several: asked at once, one ranking."""
+"""Several engines for one question, and for several: asked at once, one ranking.
+
+The only module to notice a ranking of several lists that is wrong, and an engine that should rest.
+"""
 
 from __future__ import annotations
 

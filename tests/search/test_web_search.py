@@ -1,5 +1,6 @@
 """scripts/web_search.py: from a question to passages, the engines in turn, and the cache.
 
+The only module to notice a stored answer that is wrong for its question.
 The classes Glsi... prove the compatibility with GLSI, a Go program with the same commands.
 """
 

@@ -1,4 +1,7 @@
-"""Work for a client that has gone stops: over HTTP, MCP over HTTP, at the desk, and over stdio."""
+"""Work for a client that has gone stops: over HTTP, MCP over HTTP, at the desk, and over stdio.
+
+The only module to notice work for nobody.
+"""
 
 from __future__ import annotations
 

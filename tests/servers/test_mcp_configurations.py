@@ -1,4 +1,7 @@
-"""assets/mcp: each client's configuration has its form, holds no key, and starts the server."""
+"""assets/mcp: each client's configuration has its form, holds no key, and starts the server.
+
+The only module to notice a configuration that its client would refuse.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""POST /mcp of http_server.py: MCP over HTTP in both eras, what its headers must say, attacks."""
+"""POST /mcp of http_server.py: MCP over HTTP in both eras, what its headers must say, attacks.
+
+The only module to notice a header that contradicts its message, and a call from a foreign page.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""scripts/mcp_server.py: the protocol in both eras, the tools over stdio, faults, and its end."""
+"""scripts/mcp_server.py: the protocol in both eras, the tools over stdio, faults, and its end.
+
+The only module to notice a line that a client could not read, and a schema that is not the table's.
+"""
 
 from __future__ import annotations
 

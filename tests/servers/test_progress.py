@@ -1,4 +1,7 @@
-"""Long work says how far it is, on a terminal only; Ctrl-C ends it with one document."""
+"""Long work says how far it is, on a terminal only; Ctrl-C ends it with one document.
+
+The only module to notice progress where nobody looks.
+"""
 
 from __future__ import annotations
 

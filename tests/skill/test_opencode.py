@@ -1,5 +1,6 @@
 """The opencode files and their installer, as far as that shows without opencode.
 
+The only module to notice a tool of opencode's that its script does not match.
 What the real opencode makes of them is checked by tests/e2e/opencode.py.
 """
 
