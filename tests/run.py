@@ -3,12 +3,14 @@
 usage: run.py [--long] [WORD ...]
 
 With --long only the modules of tests/long run, else all the others. WORD keeps the modules whose
-path contains one of the words. Each module runs in a process of its own, so that one that hangs or
-crashes costs no other module its result. Each that ends is a line, with how many have ended.
+path contains it, and of the other modules the tests whose class or method does. Each module runs in
+a process of its own, so that one that hangs or crashes costs no other module its result. Each that
+ends is a line, with how many have ended.
 """
 
 from __future__ import annotations
 
+import ast
 import concurrent.futures
 import os
 import re
@@ -20,14 +22,17 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 # Small files that take long.
-FIRST = ("test_faults", "test_pdf_tables", "test_patterns", "test_attack_guard")
+FIRST = ("test_faults", "test_patterns", "test_ledger", "test_several_engines")
 # Seconds for one module, by --long: four times what the slowest takes alone, for a busy machine.
 MODULE_TIMEOUT = {False: 300, True: 1_200}
 
 
-def run_module(path: Path, long: bool, byte_code: str) -> tuple[int, int, int, str]:
+def run_module(
+    path: Path, words: list[str], long: bool, byte_code: str
+) -> tuple[int, int, int, str]:
     """Run one test module; return (passed, failed, skipped, text to show).
 
+    words: of the tests to run, all if there are none.
     byte_code: folder for the byte code that the module and its scripts share, outside the
     repository: compiling the package anew takes a quarter of a script's time.
     """
@@ -37,7 +42,7 @@ def run_module(path: Path, long: bool, byte_code: str) -> tuple[int, int, int, s
     environment.pop("PYTHONDONTWRITEBYTECODE", None)
     try:
         finished = subprocess.run(
-            [sys.executable, "-m", "unittest", name],
+            [sys.executable, "-m", "unittest", name, *(f"-k={word}" for word in words)],
             cwd=ROOT,
             env={**environment, "PYTHONPYCACHEPREFIX": byte_code},
             stdin=subprocess.DEVNULL,
@@ -73,15 +78,32 @@ def counted(passed: int, failed: int, skipped: int) -> str:
     return f"{passed} passed, {failed} failed" + (f", {skipped} skipped" if skipped else "")
 
 
-def chosen_modules(long: bool, words: list[str]) -> list[Path]:
-    """Return the test modules to run, the longest first: those of FIRST and large files."""
-    modules = [
-        path
-        for path in (ROOT / "tests").rglob("test_*.py")
-        if long == (path.parent.name == "long")
-        and (not words or any(word in path.as_posix() for word in words))
+def chosen_modules(long: bool, words: list[str]) -> dict[Path, list[str]]:
+    """Return the test modules to run, each with the words of its tests, none for all of them.
+
+    Those that take longest come first: those of FIRST, then large files.
+    """
+    modules: dict[Path, list[str]] = {}
+    for path in (ROOT / "tests").rglob("test_*.py"):
+        if long != (path.parent.name == "long"):
+            continue
+        if not words or any(word in path.as_posix() for word in words):
+            modules[path] = []
+        elif in_tests := [word for word in words if any(word in test for test in tests_of(path))]:
+            modules[path] = in_tests
+    first = sorted(modules, key=lambda path: (path.stem not in FIRST, -path.stat().st_size))
+    return {path: modules[path] for path in first}
+
+
+def tests_of(path: Path) -> list[str]:
+    """Return Class.method of each test in a module, as unittest names it."""
+    return [
+        f"{case.name}.{method.name}"
+        for case in ast.parse(path.read_text(encoding="utf-8")).body
+        if isinstance(case, ast.ClassDef)
+        for method in case.body
+        if isinstance(method, ast.FunctionDef) and method.name.startswith("test")
     ]
-    return sorted(modules, key=lambda path: (path.stem not in FIRST, -path.stat().st_size))
 
 
 def main() -> int:
@@ -97,7 +119,9 @@ def main() -> int:
         tempfile.TemporaryDirectory() as byte_code,
         concurrent.futures.ThreadPoolExecutor(max_workers=workers) as pool,
     ):
-        running = [pool.submit(run_module, path, long, byte_code) for path in modules]
+        running = [
+            pool.submit(run_module, path, names, long, byte_code) for path, names in modules.items()
+        ]
         for number, future in enumerate(concurrent.futures.as_completed(running), 1):
             module_passed, module_failed, module_skipped, text = future.result()
             passed += module_passed

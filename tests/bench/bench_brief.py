@@ -1,7 +1,5 @@
 """A brief against separate searches: characters, what is lost, and time.
 
-usage: bench_brief.py [--only WORD] [--pairs N] [--python PATH] [--quick]
-
 Characters: sets of three questions on one subject go to the fake server, as three searches and as
 one brief, both with their default limits. A sentence answers if it is one of the texts of the
 corpus, stands in the answer to a question and holds one of its words; most must stand in the brief.
@@ -14,14 +12,9 @@ from __future__ import annotations
 
 import json
 import re
-import sys
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-if __name__ == "__main__":  # run by its path: the packages beside it can be found
-    sys.path[0] = str(Path(__file__).resolve().parents[2])
-
-from tests.bench.harness import Measure, Result, against, interleaved, main, output_of, process_time
+from tests.bench.harness import Measure, Result, against, interleaved, output_of, process_time
 from tests.fake_server.corpus import CORPUS
 from tests.search.scripted_web import ScriptedWeb, story
 
@@ -127,6 +120,3 @@ MEASURES = [
     Measure("web_search.py brief: characters, against three searches each", of_characters),
     Measure("web_search.py brief: four questions, against one search", of_time),
 ]
-
-if __name__ == "__main__":
-    raise SystemExit(main(MEASURES))

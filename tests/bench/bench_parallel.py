@@ -1,7 +1,5 @@
 """What is done at once: batches of queries, and pages.
 
-usage: bench_parallel.py [--only WORD] [--pairs N] [--python PATH] [--quick]
-
 A batch is 100 queries that the server answers after 0.2 s each. Of 8 at once the ideal is 2.5 s
 (2.6 s in whole rounds); the bar is 90 % of it, for the whole process. serper_search.py sends all
 in one request. Of 20 pages on ten servers one comes 0.6 s late: they are compared with that one
@@ -15,12 +13,7 @@ import functools
 import json
 import statistics
 import subprocess
-import sys
-from pathlib import Path
 from typing import TYPE_CHECKING
-
-if __name__ == "__main__":  # run by its path: the packages beside it can be found
-    sys.path[0] = str(Path(__file__).resolve().parents[2])
 
 from tests.bench.harness import (
     ROOT,
@@ -28,7 +21,6 @@ from tests.bench.harness import (
     Result,
     against,
     interleaved,
-    main,
     output_of,
     process_time,
 )
@@ -118,6 +110,3 @@ MEASURES = [
     ),
     Measure("read_page.py: 20 pages at once, against the slowest alone", pages_at_once),
 ]
-
-if __name__ == "__main__":
-    raise SystemExit(main(MEASURES))

@@ -1,7 +1,5 @@
 """Each script as a whole process: one search, its version, a cached answer, and its memory.
 
-usage: bench_process.py [--only WORD] [--pairs N] [--python PATH] [--quick]
-
 A search is compared with ten lines of urllib that send the very request that the script sent; the
 bar is 1.6 times that script for the single files. --version of the others is compared with an empty
 interpreter; the bar is 1.5 times.
@@ -12,12 +10,7 @@ from __future__ import annotations
 import functools
 import json
 import statistics
-import sys
-from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
-
-if __name__ == "__main__":  # run by its path: the packages beside it can be found
-    sys.path[0] = str(Path(__file__).resolve().parents[2])
 
 from tests.bench.harness import (
     OWN_HEADERS,
@@ -26,7 +19,6 @@ from tests.bench.harness import (
     Result,
     against,
     interleaved,
-    main,
     output_of,
     process_time,
 )
@@ -203,6 +195,3 @@ MEASURES = [
     *rows("peak memory", memory, SEARCHES),
     Measure("mcp_server.py: peak memory", server_memory),
 ]
-
-if __name__ == "__main__":
-    raise SystemExit(main(MEASURES))

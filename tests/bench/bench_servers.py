@@ -1,7 +1,5 @@
 """The servers: the start of the MCP server and its answers; the HTTP API at eight connections.
 
-usage: bench_servers.py [--only WORD] [--pairs N] [--python PATH] [--quick]
-
 The MCP server's time is that from its start to the answer to initialize; tools/list follows, then
 a call that needs no network. The bar: 1.8 times `uv run` of an empty script. /search is asked for
 an answer that the store holds.
@@ -15,15 +13,11 @@ import http.client
 import json
 import statistics
 import subprocess
-import sys
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-if __name__ == "__main__":  # run by its path: the packages beside it can be found
-    sys.path[0] = str(Path(__file__).resolve().parents[2])
-
-from tests.bench.harness import Measure, Result, main, milliseconds, process_time
+from tests.bench.harness import Measure, Result, milliseconds, process_time
 
 if TYPE_CHECKING:
     from tests.bench.harness import World
@@ -151,6 +145,3 @@ MEASURES = [
         for name, target in TARGETS.items()
     ),
 ]
-
-if __name__ == "__main__":
-    raise SystemExit(main(MEASURES))

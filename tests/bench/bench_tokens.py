@@ -1,7 +1,5 @@
 """Token economy: characters of each script's default document, against what the provider sent.
 
-usage: bench_tokens.py [--only WORD] [--pairs N] [--python PATH] [--quick]
-
 Ten fixed queries go to the fake server through a recorder, which keeps the bodies. The bar is 40 %
 of the provider's JSON, with everything in the document that the script's reference lists as useful
 (USEFUL). What these values take by themselves is said, because no document can be shorter. Pages
@@ -19,17 +17,13 @@ import http.server
 import json
 import os
 import re
-import sys
 import threading
 import urllib.parse
 import urllib.request
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-if __name__ == "__main__":  # run by its path: the packages beside it can be found
-    sys.path[0] = str(Path(__file__).resolve().parents[2])
-
-from tests.bench.harness import OWN_HEADERS, RUN_SECONDS, Measure, Result, main, output_of
+from tests.bench.harness import OWN_HEADERS, RUN_SECONDS, Measure, Result, output_of
 from tests.support import CannedServer, small_web_environment
 
 if TYPE_CHECKING:
@@ -329,6 +323,3 @@ MEASURES = [
         for one in SAMPLES
     ),
 ]
-
-if __name__ == "__main__":
-    raise SystemExit(main(MEASURES))

@@ -1,4 +1,7 @@
-"""The shared code's pure logic: parameters, texts, document size, waiting, addresses."""
+"""The shared code's pure logic: parameters, texts, document size, waiting, addresses.
+
+The only module to notice a cut document that does not fit, and text that a cleaning rule lets by.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""What every script promises: PEP 723 block, imports, one document on stdout, exit codes."""
+"""What every script promises: PEP 723 block, imports, one document on stdout, exit codes.
+
+The only module to notice an import that points upwards, a hint that names a flag, a wrong place
+of a key, and an address or proxy that shows a password.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +18,6 @@ import sys
 import tempfile
 import time
 import unittest
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +29,6 @@ from tests.support import (
     CannedCase,
     CannedServer,
     FakeServerCase,
-    Run,
     call_main,
     clean_environment,
     load_script,
@@ -390,7 +392,7 @@ class OneDocument(FakeServerCase):
             ["news", "python", "extra"], [],
         ):  # fmt: skip
             with self.subTest(arguments):
-                run = self.run_script(self.script, *arguments)
+                run = call_main(load_script(self.script), *arguments)
                 self.assertEqual(run.code, 2)
                 self.assertEqual(run.document["details"]["kind"], "invalid_input")
                 self.assertTrue(run.document["error"])
@@ -420,12 +422,7 @@ class OneDocument(FakeServerCase):
                 self.run_script(self.script, "--params-json", given),
                 self.run_script(self.script, "--params-json", "@" + file.name),
                 run_script(
-                    self.script,
-                    "web",
-                    "--params-json",
-                    "-",
-                    env=self.environment,
-                    stdin=given,
+                    self.script, "web", "--params-json", "-", env=self.environment, stdin=given
                 ),
             ]
         for run in runs:
@@ -447,11 +444,11 @@ class OneDocument(FakeServerCase):
             "rust async --count 3 runtimes", "-n3 -- rust async runtimes",
             "rust --raw async runtimes", "web --spellcheck rust async runtimes",
         ):  # fmt: skip
-            self.run_script(self.script, *words.split())
+            call_main(load_script(self.script), *words.split())
             self.assertEqual(self.server.requests[-1].query["q"], ["rust async runtimes"], words)
 
     def test_a_word_beside_quoted_words_is_named_as_a_mistyped_command(self) -> None:
-        run = self.run_script(self.script, "nwes", "climate change")
+        run = call_main(load_script(self.script), "nwes", "climate change")
         self.assertEqual(run.document["error"], "'nwes' is no command; did you mean news?")
         self.assertIn("The commands are web,", run.document["details"]["hint"])
 
@@ -459,12 +456,12 @@ class OneDocument(FakeServerCase):
         for flag, sent in (
             ("--spellcheck", "true"), ("--spellcheck=false", "false"), ("--no-spellcheck", "false"),
         ):  # fmt: skip
-            self.run_script(self.script, flag, "python")
+            call_main(load_script(self.script), flag, "python")
             self.assertEqual(self.server.requests[-1].query["spellcheck"], [sent], flag)
 
     def test_a_value_may_begin_with_a_dash(self) -> None:
         for words in (["--long", "-122.4"], ["--long=-122.4"]):
-            self.run_script(self.script, "python", "--lat", "-33.8", *words)
+            call_main(load_script(self.script), "python", "--lat", "-33.8", *words)
             headers = dict(self.server.requests[-1].headers)
             self.assertEqual(headers["X-Loc-Lat"], "-33.8")
             self.assertEqual(headers["X-Loc-Long"], "-122.4")
@@ -743,6 +740,9 @@ class Keys(FakeServerCase):
         other.write_text(f"BRAVE_SEARCH_API_KEY: {self.key}\n")
         other.chmod(0o600)
         self.assertEqual(self.sent_key(WEB_SEARCH_SECRETS=str(other)), self.key)
+        for path in (str(other.parent), "/dev/null", "none.yaml", "~nobody-here/x", "x" * 5_000):
+            run = run_script(self.script, "x", env={**self.place, "WEB_SEARCH_SECRETS": path})
+            self.assertEqual((run.code, run.document["details"]["kind"]), (3, "auth"), path)
 
     def test_a_file_that_others_can_read_is_used_with_a_warning(self) -> None:
         self.write(f"BRAVE_SEARCH_API_KEY: {self.key}\n", mode=0o644)
@@ -819,7 +819,8 @@ class Addresses(FakeServerCase):
             "http://127.0.0.1:99999", "https://exämple.com", "http://[::1",
         ):  # fmt: skip
             with self.subTest(address):
-                run = self.run_script(self.script, "python", BRAVE_SEARCH_BASE_URL=address)
+                self.set_environment(BRAVE_SEARCH_BASE_URL=address)
+                run = call_main(load_script(self.script), "python")
                 self.assertEqual(run.code, 2, run.document)
                 self.assertIn("BRAVE_SEARCH_BASE_URL", run.document["error"])
 
@@ -831,37 +832,26 @@ class Addresses(FakeServerCase):
             f"http://{password}@127.0.0.1:9",
             f"https://api.example.com/?key={password}",
         )
+        variables = {
+            name: entry["address"][0]
+            for name, entry in load_script("websearch.apis.table").ENGINES.items()
+        }
         proxy = {"https_proxy": f"http://user:{CANARY}@127.0.0.1:9"}
-        runs = [
-            (name, {variable: address})
-            for name, entry in load_script("websearch.apis.table").ENGINES.items()
-            for variable in entry["address"][:1]
-            for address in addresses
-        ]
+        runs = [(name, {variables[name]: one}) for name in variables for one in addresses]
         runs += [
-            (name, {**proxy, variable: "https://api.example.com"})
-            for name, entry in load_script("websearch.apis.table").ENGINES.items()
-            for variable in entry["address"][:1]
+            (name, {**proxy, variables[name]: "https://api.example.com"}) for name in variables
         ]
         keys = {"BRAVE_SEARCH_API_KEY": "k1", "SERPER_API_KEY": "k2", "GEMINI_API_KEY": "k3"}
         with tempfile.TemporaryDirectory() as folder:
             log = Path(folder, "log")
-
-            def run(number: int) -> Run:
-                engine, variables = runs[number]
-                query = f"python {number}"  # its own: calls that ask the same share an answer
-                return self.run_script(
-                    *("web_search.py", query, "--engine", engine, "--no-pages", "--verbose"),
-                    *("--timeout", "5"),
-                    **{**keys, **variables, "WEB_SEARCH_LOG": str(log)},
-                )
-
-            with ThreadPoolExecutor(4) as pool:
-                finished = list(pool.map(run, range(len(runs))))
-            for (engine, variables), one in zip(runs, finished, strict=True):
-                with self.subTest(engine, **variables):
-                    self.assertFalse(one.document["ok"], one.document)
-                    self.assertNotIn(CANARY, one.stdout.decode() + one.stderr)
+            for number, (engine, more) in enumerate(runs):
+                self.set_environment(**keys, **more, WEB_SEARCH_LOG=str(log))
+                # A query of its own: calls that ask the same share an answer.
+                words = (f"python {number}", "--engine", engine, "--no-pages", "--verbose")
+                run = call_main(load_script("web_search"), *words, "--timeout", "0.5")
+                with self.subTest(engine, **more):
+                    self.assertFalse(run.document["ok"], run.document)
+                    self.assertNotIn(CANARY, run.stdout.decode() + run.stderr)
             self.assertIn("span", log.read_text("utf-8"))
             self.assertNotIn(CANARY, log.read_text("utf-8"))
 
@@ -889,10 +879,7 @@ class Addresses(FakeServerCase):
             (f"http://name:{CANARY}@{host}", f"{host} refused the way to api.example.com (501)"),
             ("http://127.0.0.1:9", "The proxy 127.0.0.1:9 refused the connection"),
             ("http://no-such-proxy.invalid:80", "no-such-proxy.invalid:80 could not be resolved"),
-            (
-                f"socks5://name:{CANARY}@127.0.0.1:9",
-                "https_proxy names a SOCKS proxy",
-            ),
+            (f"socks5://name:{CANARY}@127.0.0.1:9", "https_proxy names a SOCKS proxy"),
         )
         for proxy, words in rows:
             variables = {"https_proxy": proxy, "BRAVE_SEARCH_BASE_URL": "https://api.example.com"}

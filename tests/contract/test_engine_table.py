@@ -1,4 +1,7 @@
-"""The table of engines: a module and one entry make an engine, and everything else finds it."""
+"""The table of engines: a module and one entry make an engine, and everything else finds it.
+
+The only module to notice a list of engines that is written by hand.
+"""
 
 from __future__ import annotations
 

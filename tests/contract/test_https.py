@@ -1,4 +1,7 @@
-"""HTTPS, the way to every real API: certificates that are accepted, refused, and never sent."""
+"""HTTPS, the way to every real API: certificates that are accepted, refused, and never sent.
+
+The only module to notice a certificate that is not checked.
+"""
 
 from __future__ import annotations
 

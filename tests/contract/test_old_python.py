@@ -1,4 +1,7 @@
-"""A Python that is too old: every entry script says so in a document, and nothing else."""
+"""A Python that is too old: every entry script says so in a document, and nothing else.
+
+The only module that runs a Python before 3.10.
+"""
 
 from __future__ import annotations
 

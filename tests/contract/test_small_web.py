@@ -1,4 +1,7 @@
-"""Results of every engine lead to pages, and each fault of a page is read as the error it is."""
+"""Results of every engine lead to pages, and each fault of a page is read as the error it is.
+
+It keeps the double of the web true, on which the tests of searches and pages stand.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Paths as Windows has them. What Windows lacks is taken away by tests/tools/portability.py."""
+"""Paths as Windows has them. What Windows lacks is taken away by tests/tools/portability.py.
+
+The only module to notice a path that is wrong on Windows alone.
+"""
 
 from __future__ import annotations
 

@@ -12,11 +12,9 @@ registry to install from, it says so, and the exit code is 0.
 
 from __future__ import annotations
 
-import json
 import shutil
 import subprocess
 import sys
-import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -27,7 +25,7 @@ from tests.e2e import (
     claude_code,
     codex,
     gemini_cli,
-    mcp,
+    installing,
     opencode,
     opencode_skill,
     packages,
@@ -48,68 +46,15 @@ PACKAGES = {
     "@google/gemini-cli": "0.61.0",
     "@anthropic-ai/mcpb": "2.1.2",
 }
-NODE_VERSION = "22.23.3"  # for the skills CLI, where the system's Node is older
-
-
-def is_installed(name: str, version: str) -> bool:
-    """Whether a package is in the cache folder in this version."""
-    try:
-        text = (skills_cli.MODULES / name / "package.json").read_text(encoding="utf-8")
-    except OSError:
-        return False
-    return bool(json.loads(text)["version"] == version)
-
-
-def install_packages() -> None:
-    """Install Claude Code, the skills CLI and its Node, unless these versions are there."""
-    if all(is_installed(name, version) for name, version in PACKAGES.items()):
-        return
-    optional = {skills_cli.node_package(): NODE_VERSION}  # not every machine has such a package
-    wanted = {"private": True, "dependencies": PACKAGES, "optionalDependencies": optional}
-    folder = claude_code.FOLDER
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / "package.json").write_text(json.dumps(wanted), encoding="utf-8")
-    print(f"installing Claude Code and the skills CLI into {folder} ...", flush=True)
-    command = ["npm", "install", "--no-audit", "--no-fund", "--loglevel=error"]
-    subprocess.run(
-        command,
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        timeout=opencode.NPM_TIMEOUT,
-        check=True,
-    )
-
-
-def registry_answers() -> bool:
-    """Whether npm reaches its registry."""
-    with tempfile.TemporaryDirectory() as cache:  # npm's own cache would answer for it
-        command = ["npm", "view", "skills", "version", "--fetch-retries=0", f"--cache={cache}"]
-        try:
-            subprocess.run(command, check=True, capture_output=True, timeout=60)
-        except (OSError, subprocess.SubprocessError):
-            return False
-    return True
-
-
-def installed(
-    install: Callable[[], None], what: str, reachable: Callable[[], bool] = registry_answers
-) -> bool:
-    """Install programs; False, said, where there is no registry. Other failures are raised."""
-    try:
-        install()
-    except (OSError, subprocess.SubprocessError):
-        if reachable():
-            raise
-        print(f"skipped: {what} is not installed, and there is no registry", flush=True)
-        return False
-    return True
 
 
 def available() -> list[Callable[[], list[Check]]]:
     """The scenarios whose programs are there; says which versions, and what is skipped."""
     scenarios: list[Callable[[], list[Check]]] = []
-    if installed(install_packages, "Claude Code"):
+    pip, npm = installing.pip_reaches_registry, installing.npm_reaches_registry
+    if installing.installed(
+        "Claude Code", lambda: installing.npm_packages(skill.AGENTS, PACKAGES, node=True), npm
+    ):
         print(f"Claude Code {PACKAGES['@anthropic-ai/claude-code']}")
         scenarios += claude_code.SCENARIOS
         print(f"Codex {PACKAGES['@openai/codex']}")
@@ -121,10 +66,10 @@ def available() -> list[Callable[[], list[Check]]]:
             scenarios += [*skills_cli.SCENARIOS, *gemini_cli.SCENARIOS]
         else:
             print("skipped: the skills CLI and Gemini CLI, which need Node 22.20 or newer")
-    if installed(packages.install_linter, "skillsaw", mcp.pip_reaches_registry):
+    if installing.installed("skillsaw", packages.install_linter, pip):
         print(f"skillsaw {packages.LINTER_VERSION}")
         scenarios.append(packages.registry_entry)
-    if installed(opencode.install_packages, "opencode"):
+    if installing.installed("opencode", opencode.install_packages, npm):
         opencode.ripgrep_folder()  # before the scenarios, which would all at once
         print(f"opencode {opencode.PACKAGES['opencode-ai']}")
         scenarios += opencode_skill.SCENARIOS

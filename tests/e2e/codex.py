@@ -5,12 +5,11 @@ from __future__ import annotations
 import contextlib
 import json
 import re
-import subprocess
 from typing import TYPE_CHECKING, Any
 
-from tests.e2e import claude_code, skill
+from tests.e2e import skill
 from tests.e2e.fake_model import FINAL_TEXT
-from tests.e2e.fake_responses import FakeResponses, told
+from tests.e2e.fake_responses import FakeResponses
 from tests.e2e.skill import NAME, PLACEHOLDER, QUESTION, ROOT
 
 if TYPE_CHECKING:
@@ -20,8 +19,7 @@ if TYPE_CHECKING:
     from tests.e2e.scenarios import Check
     from tests.fake_server.server import FakeServer
 
-CODEX = str(claude_code.FOLDER / "node_modules/.bin/codex")
-RUN_TIMEOUT = 120.0  # seconds for one run of Codex
+CODEX = str(skill.AGENTS / "node_modules/.bin/codex")
 NAMESPACE = "mcp__web_search"
 # The model is the fake one; nothing is asked, because nobody is there.
 CONFIG = """\
@@ -44,45 +42,20 @@ stream_max_retries = 0
 """
 
 
-class Workplace:
-    """A temporary HOME and a project of the user's, for Codex."""
+class Workplace(skill.Workplace):
+    """A workplace for Codex."""
 
     def __init__(self, folder: Path, server: FakeServer) -> None:
-        self.folder, self.server = folder, server
-        self.home, self.project = folder / "home", folder / "project"
-        (self.home / ".codex").mkdir(parents=True)
-        skill.make_project(self.project)
-        self.variables = {
-            **skill.search_variables(server, folder),
-            "PATH": skill.program_path(),
-            "HOME": str(self.home),
-            "FAKE_KEY": "none",
-        }
-
-    @property
-    def config(self) -> Path:
-        """The user's config.toml."""
-        return self.home / ".codex/config.toml"
-
-    def command(self, *words: str) -> subprocess.CompletedProcess[str]:
-        """Run a command of Codex."""
-        return subprocess.run(
-            [CODEX, *words],
-            cwd=self.project,
-            env=self.variables,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            timeout=RUN_TIMEOUT,
-            check=False,
-        )
+        super().__init__(folder, server, [CODEX], ".codex/config.toml")
+        self.variables["FAKE_KEY"] = "none"
 
     def run(self, calls: list[tuple[str, Any]]) -> tuple[FakeResponses, list[dict[str, Any]]]:
         """Run Codex with a fake model that makes the calls; return it and Codex's own events."""
-        servers = self.config.read_text(encoding="utf-8") if self.config.exists() else ""
+        file = self.settings_file
+        servers = file.read_text(encoding="utf-8") if file.exists() else ""
         with FakeResponses(calls) as model:
             text = CONFIG.format(url=model.url) + servers
-            self.config.write_text(text, encoding="utf-8")
+            file.write_text(text, encoding="utf-8")
             words = ["exec", "--json", "--skip-git-repo-check", "search, please"]
             finished = self.command(*words)
         if finished.returncode or not model.turns:
@@ -132,7 +105,7 @@ def skill_for_the_user() -> list[Check]:
             ("exec_command", taught),
         ]
         model, events = place.run(calls)
-        first = told(model.turns[0])
+        first = model.told(model.turns[0])
         loaded, printed = model.results()
         return [
             (
@@ -167,30 +140,13 @@ def mcp_server() -> list[Check]:
             f"env.{name} = {json.dumps(value)}\n"
             for name, value in skill.search_variables(place.server, place.folder).items()
         )
-        place.config.write_text(text, encoding="utf-8")
+        place.settings_file.write_text(text, encoding="utf-8")
         tool = f"{NAMESPACE}/web_search"
-        model, events = place.run(
-            [
-                (tool, {"query": QUESTION}),
-                (tool, {"query": skill.BLOCKED_QUESTION}),
-                (tool, {"query": QUESTION, "engine": "brave"}),
-            ]
-        )
-        found, blocked, keyless = model.results()
+        model, events = place.run(skill.mcp_calls(tool))
+        goes_on = final_text(events) == FINAL_TEXT
         return [
             ("Codex lists the MCP server's tools", tool in model.offered(), model.offered()),
-            (
-                "Codex: web_search, called through MCP, brings text with sources",
-                QUESTION in skill.asked(place.server)
-                and place.server.url in found
-                and final_text(events) == FINAL_TEXT,
-                (found, events[-3:]),
-            ),
-            (
-                "Codex: through MCP, too, a failure says what to do",
-                "blocked" in blocked and "BRAVE_SEARCH_API_KEY" in keyless,
-                (blocked, keyless),
-            ),
+            *skill.mcp_checks("Codex", model.results(), place.server, goes_on),
         ]
 
 
@@ -222,13 +178,7 @@ def mcp_over_http() -> list[Check]:
         added = place.command("mcp", "add", NAME, *words)
         place.variables["WEB_SEARCH_TOKEN"] = skill.TOKEN
         model, _ = place.run([(f"{NAMESPACE}/web_search", {"query": QUESTION})])
-        return [
-            (
-                "Codex: the tools come over HTTP, too, and bring text with sources",
-                added.returncode == 0 and place.server.url in model.results()[0],
-                (added, model.results()),
-            )
-        ]
+        return [skill.http_check("Codex", added, model.results()[0], place.server.url)]
 
 
 SCENARIOS = [skill_for_the_user, mcp_server, one_line, mcp_over_http]

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 if __name__ == "__main__":  # run by its path: the packages beside it can be found
     sys.path[0] = str(Path(__file__).resolve().parents[2])
 
-from tests.e2e import skill
+from tests.e2e import installing
 from tests.e2e.browser import installed_browser
 from tests.e2e.scenarios import show
 from tests.fake_server.server import FakeServer
@@ -32,7 +32,7 @@ from tests.support import small_web_environment
 if TYPE_CHECKING:
     from tests.e2e.scenarios import Check
 
-FOLDER = skill.CACHE / "desk"
+FOLDER = installing.CACHE / "desk"
 PACKAGES = ("puppeteer-core@24", "axe-core@4")
 INSTALL_TIMEOUT = 600.0  # seconds
 RUN_TIMEOUT = 180.0  # seconds

@@ -5,11 +5,10 @@ from __future__ import annotations
 import contextlib
 import json
 import re
-import subprocess
 from typing import TYPE_CHECKING, Any
 
-from tests.e2e import claude_code, skill, skills_cli
-from tests.e2e.fake_gemini import FakeGemini, told
+from tests.e2e import skill, skills_cli
+from tests.e2e.fake_gemini import FakeGemini
 from tests.e2e.fake_model import FINAL_TEXT
 from tests.e2e.skill import NAME, PLACEHOLDER, QUESTION, ROOT
 
@@ -20,21 +19,16 @@ if TYPE_CHECKING:
     from tests.e2e.scenarios import Check
     from tests.fake_server.server import FakeServer
 
-GEMINI = str(claude_code.FOLDER / "node_modules/.bin/gemini")
+GEMINI = str(skill.AGENTS / "node_modules/.bin/gemini")
 MODEL = "gemini-2.5-pro"
-RUN_TIMEOUT = 180.0  # seconds for one run of Gemini CLI, which takes 5 to start
 TOOL = f"mcp_{NAME}_web_search"
 
 
-class Workplace:
-    """A temporary HOME and a project of the user's, for Gemini CLI."""
+class Workplace(skill.Workplace):
+    """A workplace for Gemini CLI."""
 
     def __init__(self, folder: Path, server: FakeServer) -> None:
-        self.folder, self.server = folder, server
-        self.home, self.project = folder / "home", folder / "project"
-        (self.home / ".gemini").mkdir(parents=True)
-        skill.make_project(self.project)
-        self.settings = self.home / ".gemini/settings.json"
+        super().__init__(folder, server, [skills_cli.node(), GEMINI], ".gemini/settings.json")
         settings = {
             "security": {
                 "auth": {"selectedType": "gemini-api-key"},
@@ -44,28 +38,8 @@ class Workplace:
             "general": {"enableAutoUpdate": False},
             "telemetry": {"enabled": False},
         }
-        self.settings.write_text(json.dumps(settings), encoding="utf-8")
-        self.variables = {
-            **skill.search_variables(server, folder),
-            "PATH": skill.program_path(),
-            "HOME": str(self.home),
-            "GEMINI_API_KEY": "none",
-            "CI": "1",
-            "NO_COLOR": "1",
-        }
-
-    def command(self, *words: str, **variables: str) -> subprocess.CompletedProcess[str]:
-        """Run a command of Gemini CLI."""
-        return subprocess.run(
-            [skills_cli.node(), GEMINI, *words],
-            cwd=self.project,
-            env={**self.variables, **variables},
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            timeout=RUN_TIMEOUT,
-            check=False,
-        )
+        self.settings_file.write_text(json.dumps(settings), encoding="utf-8")
+        self.variables["GEMINI_API_KEY"] = "none"
 
     def run(self, calls: list[tuple[str, Any]]) -> tuple[FakeGemini, dict[str, Any]]:
         """Run Gemini CLI with a fake model that makes the calls; return it and the outcome."""
@@ -102,7 +76,7 @@ def skill_for_the_user() -> list[Check]:
             [("activate_skill", {"name": NAME}), ("run_shell_command", taught)]
         )
         loaded, printed = model.results()
-        system = told(model.turns[0])
+        system = model.told(model.turns[0])
         return [
             (
                 "Gemini CLI: `gemini skills list` names the skill",
@@ -140,30 +114,13 @@ def mcp_server() -> list[Check]:
             server["env"] |= skill.search_variables(place.server, place.folder)
             if not skill.uv_folder():
                 server |= {"command": "python3", "args": server["args"][-1:]}
-        settings = json.loads(place.settings.read_text(encoding="utf-8")) | configuration
-        place.settings.write_text(json.dumps(settings), encoding="utf-8")
-        model, outcome = place.run(
-            [
-                (TOOL, {"query": QUESTION}),
-                (TOOL, {"query": skill.BLOCKED_QUESTION}),
-                (TOOL, {"query": QUESTION, "engine": "brave"}),
-            ]
-        )
-        found, blocked, keyless = model.results()
+        settings = json.loads(place.settings_file.read_text(encoding="utf-8")) | configuration
+        place.settings_file.write_text(json.dumps(settings), encoding="utf-8")
+        model, outcome = place.run(skill.mcp_calls(TOOL))
+        goes_on = outcome["response"] == FINAL_TEXT
         return [
             ("Gemini CLI lists the MCP server's tools", TOOL in model.offered(), model.offered()),
-            (
-                "Gemini CLI: web_search, called through MCP, brings text with sources",
-                QUESTION in skill.asked(place.server)
-                and place.server.url in found
-                and outcome["response"] == FINAL_TEXT,
-                (found, outcome),
-            ),
-            (
-                "Gemini CLI: through MCP, too, a failure says what to do",
-                "blocked" in blocked and "BRAVE_SEARCH_API_KEY" in keyless,
-                (blocked, keyless),
-            ),
+            *skill.mcp_checks("Gemini CLI", model.results(), place.server, goes_on),
         ]
 
 
@@ -199,13 +156,7 @@ def mcp_over_http() -> list[Check]:
         words = ["--scope", "user", "--transport", "http", "--header", header, NAME, url]
         added = place.command("mcp", "add", *words)
         model, _ = place.run([(TOOL, {"query": QUESTION})])
-        return [
-            (
-                "Gemini CLI: the tools come over HTTP, too, and bring text with sources",
-                added.returncode == 0 and place.server.url in model.results()[0],
-                (added, model.results()),
-            )
-        ]
+        return [skill.http_check("Gemini CLI", added, model.results()[0], place.server.url)]
 
 
 SCENARIOS = [skill_for_the_user, mcp_server, one_line, mcp_over_http]

@@ -21,7 +21,6 @@ exit code is 0.
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 import tempfile
@@ -31,21 +30,14 @@ from pathlib import Path
 if __name__ == "__main__":  # run by its path: the packages beside it can be found
     sys.path[0] = str(Path(__file__).resolve().parents[2])
 
+from tests.e2e import installing
 from tests.fake_server.server import FakeServer
-from tests.support import (
-    ROOT,
-    CannedServer,
-    clean_environment,
-    load_script,
-    small_web_environment,
-)
+from tests.support import ROOT, CannedServer, clean_environment, load_script, small_web_environment
 
 engines = load_script("websearch.apis.table")
 
-CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "web-search-dev"
-VENV = CACHE / "schemathesis"
+VENV = installing.CACHE / "schemathesis"
 VERSION = "4.32.5"
-INSTALL_TIMEOUT = 600.0  # seconds
 RUN_TIMEOUT = 600.0  # seconds
 MAX_EXAMPLES = 60  # requests made up for each operation and phase
 SEED = "20260101"  # the same requests every time
@@ -93,21 +85,9 @@ expected-statuses = ["2xx", "3xx", "4xx", 502, 503, 504]
 """
 
 
-def install() -> bool:
-    """Install schemathesis into the cache folder, unless it is there; return whether it is."""
-    python = VENV / "bin/python"
-    probe = [str(python), "-c", "import importlib.metadata as m; print(m.version('schemathesis'))"]
-    if python.exists():
-        found = subprocess.run(probe, capture_output=True, check=False, text=True)
-        if found.stdout.strip() == VERSION:
-            return True
-    print(f"installing schemathesis {VERSION} into {VENV} ...", flush=True)
-    subprocess.run([sys.executable, "-m", "venv", str(VENV)], check=True)
-    command = [str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
-    finished = subprocess.run(
-        [*command, f"schemathesis=={VERSION}"], check=False, timeout=INSTALL_TIMEOUT
-    )
-    return finished.returncode == 0
+def install() -> None:
+    """Install schemathesis into the cache folder, unless it is there."""
+    installing.python_package(VENV, "schemathesis", VERSION)
 
 
 def run_schemathesis(address: str, site: str, folder: Path) -> tuple[int, str]:
@@ -141,8 +121,7 @@ def run_schemathesis(address: str, site: str, folder: Path) -> tuple[int, str]:
 
 def main() -> int:
     """Start the servers, run schemathesis, and count its checks; return 1 if it found a failure."""
-    if not install():
-        print("schemathesis could not be installed from PyPI: skipped")
+    if not installing.installed("schemathesis", install, installing.pip_reaches_registry):
         return 0
     site, searxng = FakeServer(), CannedServer()
     urls = [f"{site.url}/site/{page}" for page in ("articles/sourdough", "status/404")]
@@ -183,10 +162,7 @@ def main() -> int:
     print(output)
     checks = [
         ("schemathesis finds nothing", code == 0),
-        (
-            "it tested every operation",
-            f"Tested: {operations}" in output,
-        ),
+        ("it tested every operation", f"Tested: {operations}" in output),
         ("the server lives", alive),
         ("it wrote nothing on stderr", not errors),
     ]

@@ -20,7 +20,6 @@ of a registry is skipped, with a line that says so; the exit code is then 0.
 from __future__ import annotations
 
 import contextlib
-import functools
 import json
 import re
 import shutil
@@ -28,12 +27,12 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 if __name__ == "__main__":  # run by its path: the packages beside it can be found
     sys.path[0] = str(Path(__file__).resolve().parents[2])
 
-from tests.e2e import http_openapi, skill, skills_cli
+from tests.e2e import http_openapi, installing, skill
 from tests.e2e.scenarios import perform_all
 from tests.fake_server.server import FakeServer
 from tests.support import clean_environment, small_web_environment
@@ -43,7 +42,7 @@ if TYPE_CHECKING:
 
     from tests.e2e.scenarios import Check
 
-CACHE = skill.CACHE / "mcp"
+CACHE = installing.CACHE / "mcp"
 MODULES = CACHE / "node_modules"
 PYTHON = CACHE / "venv/bin/python"
 CLIENT_VERSION = "2.3.0"  # the package mcp
@@ -51,15 +50,10 @@ PACKAGES = {
     "@modelcontextprotocol/conformance": "0.2.0-alpha.12",
     "@modelcontextprotocol/inspector": "2.12.0",
 }
-NODE_VERSION = "22.23.3"
-LEAST_NODE = (22, 19)
 INSPECTOR = MODULES / "@modelcontextprotocol/inspector/clients/launcher/build/index.js"
 CONFORMANCE = MODULES / "@modelcontextprotocol/conformance/dist/index.js"
 EXPECTED_FAILURES = Path(__file__).with_name("mcp_expected_failures.json")
 SERVER = skill.ROOT / "scripts/mcp_server.py"
-PIP_OPTIONS = ("--quiet", "--disable-pip-version-check")
-INSTALL_TIMEOUT = 600.0  # seconds
-REGISTRY_TIMEOUT = 60.0  # seconds
 RUN_TIMEOUT = 120.0  # seconds
 OPENAPI_TIMEOUT = 600.0  # seconds
 LATE_ANSWER = 2.0  # seconds; the page of the cancelled call comes after 0.6
@@ -84,123 +78,6 @@ TOOLS: dict[str, tuple[str, tuple[str, ...]]] = {
 BRIEF: dict[str, Any] = {"queries": ["python asyncio", "asyncio event loop"], "count": 3}
 # Keeps what goes through a server's stdin and stdout in two files.
 RECORDER = 'received=$1 sent=$2; shift 2; tee "$received" | "$@" | tee "$sent"'
-
-# ----- programs from outside
-
-
-def has_python_client() -> bool:
-    """Whether the Python client is in the cache folder in its version."""
-    code = "import importlib.metadata as m; print(m.version('mcp'))"
-    try:
-        found = subprocess.run(
-            [str(PYTHON), "-c", code], capture_output=True, check=False, text=True
-        )
-    except OSError:
-        return False
-    return found.stdout.strip() == CLIENT_VERSION
-
-
-def install_python_client() -> None:
-    """Install the Python client into an environment of its own."""
-    subprocess.run([sys.executable, "-m", "venv", str(PYTHON.parents[1])], check=True)
-    command = [str(PYTHON), "-m", "pip", "install", *PIP_OPTIONS, "--retries=1"]
-    install([*command, f"mcp=={CLIENT_VERSION}"])
-
-
-def wanted_packages() -> dict[str, Any]:
-    """The package.json of what comes from npm."""
-    optional = {skills_cli.node_package(): NODE_VERSION}  # not every machine has such a package
-    return {"private": True, "dependencies": PACKAGES, "optionalDependencies": optional}
-
-
-def has_packages() -> bool:
-    """Whether the npm packages are in the cache folder in these versions."""
-    try:
-        there = json.loads((CACHE / "package.json").read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return False
-    complete = (MODULES / ".package-lock.json").exists()  # npm writes it at the end
-    return bool(there == wanted_packages() and complete)
-
-
-def install_packages() -> None:
-    """Install the npm packages."""
-    CACHE.mkdir(parents=True, exist_ok=True)
-    (MODULES / ".package-lock.json").unlink(missing_ok=True)  # of other versions
-    (CACHE / "package.json").write_text(json.dumps(wanted_packages()), encoding="utf-8")
-    options = ["--no-audit", "--no-fund", "--loglevel=error", "--fetch-retries=1"]
-    install(["npm", "install", *options])
-
-
-def install(command: list[str]) -> None:
-    """Run an installer in the cache folder."""
-    subprocess.run(
-        command, cwd=CACHE, check=True, timeout=INSTALL_TIMEOUT, capture_output=True, text=True
-    )
-
-
-@functools.cache
-def pip_reaches_registry() -> bool:
-    """Whether pip finds the Python client, elsewhere than in its own cache."""
-    command = [sys.executable, "-m", "pip", "download", *PIP_OPTIONS, "--no-deps", "--retries=0"]
-    with tempfile.TemporaryDirectory() as folder:
-        words = ["--no-cache-dir", "--dest", folder, f"mcp=={CLIENT_VERSION}"]
-        return succeeds([*command, *words])
-
-
-def npm_reaches_registry() -> bool:
-    """Whether npm finds one of the packages, elsewhere than in its own cache."""
-    with tempfile.TemporaryDirectory() as folder:
-        words = ["version", "--fetch-retries=0", f"--cache={folder}"]
-        return succeeds(["npm", "view", next(iter(PACKAGES)), *words])
-
-
-def succeeds(command: list[str]) -> bool:
-    """Whether a command can be run, and ends well within the time for a registry."""
-    try:
-        subprocess.run(command, check=True, capture_output=True, timeout=REGISTRY_TIMEOUT)
-    except (OSError, subprocess.SubprocessError):
-        return False
-    return True
-
-
-class Source(NamedTuple):
-    """Programs that are installed together: whether they are there, and how they come."""
-
-    name: str
-    present: Callable[[], bool]
-    reachable: Callable[[], bool]  # installers try for minutes, so this is asked first
-    install: Callable[[], None]
-
-
-PYTHON_CLIENT = Source(
-    "the Python client", has_python_client, pip_reaches_registry, install_python_client
-)
-NODE_CLIENTS = Source(
-    "Inspector and conformance suite", has_packages, npm_reaches_registry, install_packages
-)
-
-
-def installed(source: Source) -> bool:
-    """Install programs, unless they are there; False, said, where there is no registry."""
-    if source.present():
-        return True
-    if not source.reachable():
-        print(f"skipped: {source.name}: not installed, and there is no registry", flush=True)
-        return False
-    print(f"installing {source.name} into {CACHE} ...", flush=True)
-    source.install()
-    return True
-
-
-@functools.cache
-def node() -> str:
-    """A Node that is new enough: the system's, or the one from npm; empty if there is none."""
-    from_npm = MODULES / skills_cli.node_package() / "bin/node"
-    for candidate in (shutil.which("node") or "", str(from_npm)):
-        if candidate and skills_cli.node_version(candidate) >= LEAST_NODE:
-            return candidate
-    return ""
 
 
 # ----- a fake server and a home for each scenario
@@ -281,10 +158,7 @@ def python_client(mode: str, version: str, opening: str, runner: list[str]) -> l
     with workplace() as place:
         received, sent = place.folder / "received", place.folder / "sent"
         recorder = ["sh", "-c", RECORDER, "sh", str(received), str(sent)]
-        server = {
-            "command": [*recorder, *runner, str(SERVER)],
-            "environment": place.variables,
-        }
+        server = {"command": [*recorder, *runner, str(SERVER)], "environment": place.variables}
         finished = run_client(place, mode, server)
         label = f"Python client, {version}"
         if finished.returncode:
@@ -294,11 +168,7 @@ def python_client(mode: str, version: str, opening: str, runner: list[str]) -> l
         answers = [json.loads(line) for line in sent.read_text(encoding="utf-8").splitlines()]
         paths = [one.path for one in place.server.requests]
         checks = [
-            (
-                f"it begins with {opening}",
-                wire[0]["method"] == opening,
-                wire[0],
-            ),
+            (f"it begins with {opening}", wire[0]["method"] == opening, wire[0]),
             *opening_checks(seen, version),
             *call_checks(seen, paths),
             *cancel_checks(seen, wire, answers),
@@ -493,7 +363,14 @@ def inspector() -> list[Check]:
         servers = {"stdio": over_stdio, "HTTP": [url, "--transport", "http", "--header", header]}
         for way, server in servers.items():
             for era in ("legacy", "modern"):
-                program = [node(), str(INSPECTOR), "--cli", *server, "--format", "json"]
+                program = [
+                    installing.node(CACHE),
+                    str(INSPECTOR),
+                    "--cli",
+                    *server,
+                    "--format",
+                    "json",
+                ]
                 found = inspector_checks(place, [*program, "--protocol-era", era, "--method"])
                 checks += [(f"Inspector, {way}, {era}: {name}", *rest) for name, *rest in found]
     return checks
@@ -540,7 +417,7 @@ def conformance() -> list[Check]:
         for version, reasons in expected.items():
             baseline = place.folder / f"{version}.yml"
             baseline.write_text(json.dumps({"server": list(reasons)}), encoding="utf-8")
-            command = [node(), str(CONFORMANCE), "server", "--url", url]
+            command = [installing.node(CACHE), str(CONFORMANCE), "server", "--url", url]
             command += ["--requirements", version, "--expected-failures", str(baseline)]
             finished = place.run(command)
             output = finished.stdout + finished.stderr
@@ -565,10 +442,7 @@ def http_api() -> list[Check]:
         timeout=OPENAPI_TIMEOUT,
         check=False,
     )
-    lines = finished.stdout.splitlines() or [""]
-    if finished.returncode == 0 and lines[-1].endswith("skipped"):
-        print(f"skipped: {lines[-1]}", flush=True)
-        return []
+    lines = finished.stdout.splitlines()
     checks: list[Check] = [
         (f"HTTP API: {line[5:]}", line.startswith("ok"), finished.stdout)
         for line in lines
@@ -577,25 +451,32 @@ def http_api() -> list[Check]:
     return checks or [("HTTP API: http_openapi.py comes to its end", False, finished.stdout)]
 
 
+def install_python_client() -> None:
+    """Install the Python client into an environment of its own."""
+    installing.python_package(PYTHON.parents[1], "mcp", CLIENT_VERSION)
+
+
 def available() -> list[Callable[[], list[Check]]]:
     """The scenarios whose programs are there; says which versions, and what is skipped."""
     scenarios: list[Callable[[], list[Check]]] = []
-    if (http_openapi.VENV / "bin/schemathesis").exists() or pip_reaches_registry():
+    pip, npm = installing.pip_reaches_registry, installing.npm_reaches_registry
+    if installing.installed("schemathesis", http_openapi.install, pip):
         print(f"schemathesis {http_openapi.VERSION}")
         scenarios.append(http_api)  # it takes longest
-    else:
-        print("skipped: schemathesis: not installed, and there is no registry", flush=True)
-    if installed(PYTHON_CLIENT):
+    if installing.installed("the Python client", install_python_client, pip):
         print(f"mcp {CLIENT_VERSION}")
         scenarios += [in_legacy_mode, in_modern_mode, over_http]
+    clients = "Inspector and conformance suite"
     if not shutil.which("npm"):
-        print(f"skipped: {NODE_CLIENTS.name}: they come from npm, and npm is not there")
-    elif installed(NODE_CLIENTS):
+        print(f"skipped: {clients}: they come from npm, and npm is not there")
+    elif installing.installed(
+        clients, lambda: installing.npm_packages(CACHE, PACKAGES, node=True), npm
+    ):
         print(", ".join(f"{name} {version}" for name, version in PACKAGES.items()))
-        if node():
+        if installing.node(CACHE):
             scenarios += [inspector, conformance]
         else:
-            print(f"skipped: {NODE_CLIENTS.name}: they need Node 22.19 or newer")
+            print(f"skipped: {clients}: they need Node 22.20 or newer")
     return scenarios
 
 

@@ -82,10 +82,7 @@ def transport(job: dict[str, Any]) -> Any:
 async def run(job: dict[str, Any]) -> dict[str, Any]:
     """Connect, list, call; return what was seen."""
     async with Client(
-        transport(job),
-        mode=job["mode"],
-        read_timeout_seconds=READ_TIMEOUT,
-        raise_exceptions=False,
+        transport(job), mode=job["mode"], read_timeout_seconds=READ_TIMEOUT, raise_exceptions=False
     ) as client:
         return {
             "version": client.protocol_version,

@@ -28,7 +28,9 @@ from typing import TYPE_CHECKING, Any
 if __name__ == "__main__":  # run by its path: the packages beside it can be found
     sys.path[0] = str(Path(__file__).resolve().parents[2])
 
-from tests.e2e.fake_openai import FINAL_TEXT, MODEL, FakeModel
+from tests.e2e import installing
+from tests.e2e.fake_model import FINAL_TEXT
+from tests.e2e.fake_openai import MODEL, FakeOpenAi
 from tests.e2e.scenarios import perform_all
 from tests.fake_server.server import FakeServer
 
@@ -45,9 +47,8 @@ PACKAGES = {
     "opencode-ai": "1.18.33",
     "typescript": "5.9.3",
 }
-CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "web-search-dev/opencode"
+CACHE = installing.CACHE / "opencode"
 MODULES = CACHE / "node_modules"
-NPM_TIMEOUT = 900.0  # seconds; 550 MB
 RUN_TIMEOUT = 180.0  # seconds for one run of opencode
 DEAD_PROXY = "http://127.0.0.1:9"
 OPENCODE, BUN = str(MODULES / ".bin/opencode"), str(MODULES / ".bin/bun")
@@ -88,16 +89,7 @@ COMPILER_OPTIONS = {
 
 def install_packages() -> None:
     """Install the npm packages into the cache folder, unless these versions are there."""
-    manifest = CACHE / "package.json"
-    with contextlib.suppress(OSError, ValueError):
-        there = json.loads(manifest.read_text(encoding="utf-8"))["dependencies"]
-        if there == PACKAGES and (MODULES / ".bin/opencode").exists():
-            return
-    CACHE.mkdir(parents=True, exist_ok=True)
-    manifest.write_text(json.dumps({"private": True, "dependencies": PACKAGES}), encoding="utf-8")
-    print(f"installing opencode, bun and TypeScript into {CACHE} ...", flush=True)
-    command = ["npm", "install", "--no-audit", "--no-fund", "--loglevel=error"]
-    subprocess.run(command, cwd=CACHE, check=True, timeout=NPM_TIMEOUT)
+    installing.npm_packages(CACHE, PACKAGES)
 
 
 @functools.cache
@@ -118,7 +110,7 @@ def ripgrep_folder() -> Path | None:
                 cwd=folder,
                 check=True,
                 capture_output=True,
-                timeout=NPM_TIMEOUT,
+                timeout=installing.INSTALL_TIMEOUT,
             )
         except subprocess.CalledProcessError:
             print("ripgrep could not be had from Debian; going on without")
@@ -211,9 +203,9 @@ class Workplace:
             check=False,
         )
 
-    def run_agent(self, calls: list[tuple[str, Any]], **config: Any) -> tuple[FakeModel, str]:
+    def run_agent(self, calls: list[tuple[str, Any]], **config: Any) -> tuple[FakeOpenAi, str]:
         """Run opencode with a fake model that makes the calls; return the model and the output."""
-        with FakeModel(calls) as model:
+        with FakeOpenAi(calls) as model:
             settings = {"$schema": "https://opencode.ai/config.json", **_model_settings(model)}
             text = json.dumps({**settings, **config})
             (self.project / "opencode.json").write_text(text, encoding="utf-8")
@@ -257,7 +249,7 @@ class Workplace:
         return built
 
 
-def _model_settings(model: FakeModel) -> dict[str, Any]:
+def _model_settings(model: FakeOpenAi) -> dict[str, Any]:
     """The part of opencode.json that makes a fake model the only one."""
     limits = {"context": 100_000, "output": 4_096}
     provider = {
@@ -398,11 +390,7 @@ def whole_agent() -> list[Check]:
                 and all({"title", "link", "snippet"} <= one.keys() for one in first["results"]),
                 first,
             ),
-            (
-                "the agent goes on to its answer",
-                FINAL_TEXT in output,
-                output[-300:],
-            ),
+            ("the agent goes on to its answer", FINAL_TEXT in output, output[-300:]),
             (
                 "1,000 characters with quotes, backticks, $(touch x), newlines, non-Latin arrive",
                 len(HOSTILE) == 1_000 and queries(place.server)[1] == HOSTILE,

@@ -7,7 +7,6 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from tests.e2e import opencode, skill
-from tests.e2e.fake_openai import told
 from tests.e2e.opencode import Workplace
 from tests.e2e.skill import NAME, QUESTION
 
@@ -50,18 +49,15 @@ def skill_for_the_user() -> list[Check]:
         before = skill.files_of(place.project)
         calls = [
             LOAD,
-            skill.shell_call("bash", skill.taught_command),
-            skill.shell_call("bash", skill.taught_command, skill.AWKWARD_QUESTION),
-            skill.shell_call("bash", skill.script_command, "web_search.py", skill.PAGE_QUESTION),
-            skill.shell_call("bash", skill.taught_brief),
+            *skill.skill_calls("bash"),
             skill.shell_call("bash", skill.script_command, "brave_search.py", QUESTION),
             skill.shell_call("bash", skill.taught_command, skill.BLOCKED_QUESTION),
         ]
-        model, output = place.run_agent(calls, permission=permission(folder))
+        model, _ = place.run_agent(calls, permission=permission(folder))
         listing = json.dumps(model.turns[0], ensure_ascii=False).replace('\\"', '"')
-        all_told = told(model.turns[-1])
+        all_told = model.told(model.turns[-1])
         outputs = [skill.output_of(str(text)) for text in model.results()]
-        _, found, awkward, pages, brief, keyless, blocked = outputs
+        _, *taught, keyless, blocked = outputs
         return [
             (
                 "opencode lists the skill with its whole description",
@@ -73,38 +69,8 @@ def skill_for_the_user() -> list[Check]:
                 skill.body(folder) in all_told and skill.announced_folder(all_told) == str(folder),
                 all_told[-3_000:],
             ),
-            (
-                "opencode: the command that SKILL.md teaches brings results to the model",
-                skill.has_results(found) and QUESTION in skill.asked(place.server),
-                (found.text, output[-2_000:]),
-            ),
-            (
-                "opencode: a query with quotes, $, backquotes and operators arrives unchanged",
-                skill.has_results(awkward) and skill.AWKWARD_QUESTION in skill.asked(place.server),
-                (awkward.text, skill.asked(place.server)),
-            ),
-            (
-                "opencode: web_search.py brings the text of the pages found",
-                skill.has_results(pages)
-                and skill.PAGE_QUESTION in skill.asked(place.server)
-                and skill.has_page_text(pages),
-                pages.text,
-            ),
-            (
-                "opencode: the brief that SKILL.md teaches brings numbered sources",
-                skill.is_brief(brief, place.server),
-                (brief.text, skill.asked(place.server)),
-            ),
-            (
-                "opencode: of a blocked engine the model gets kind and another way",
-                skill.is_failure(blocked, "blocked", "engine brave (BRAVE_SEARCH_API_KEY)"),
-                blocked.text,
-            ),
-            (
-                "opencode: of a missing key the model gets kind auth, and the variable to set",
-                skill.is_failure(keyless, "auth", "BRAVE_SEARCH_API_KEY"),
-                keyless.text,
-            ),
+            *skill.skill_checks("opencode", taught, place.server),
+            *skill.failure_checks("opencode", keyless, blocked),
             (
                 "opencode: uv leaves nothing in the user's project",
                 skill.files_of(place.project) - {"opencode.json"} == before,

@@ -8,7 +8,7 @@ import subprocess
 import sys
 from typing import TYPE_CHECKING, Any
 
-from tests.e2e import claude_code, skill
+from tests.e2e import installing, skill
 from tests.e2e.skill import NAME, QUESTION
 from tests.servers.mcp_support import Client
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from tests.e2e.scenarios import Check
 
-MCPB = str(claude_code.FOLDER / "node_modules/.bin/mcpb")
+MCPB = str(skill.AGENTS / "node_modules/.bin/mcpb")
 # What Claude Desktop makes of a manifest, by the code that it shares with the tool.
 HOST = """\
 import { readFileSync } from "node:fs"
@@ -29,7 +29,7 @@ const userConfig = JSON.parse(answers)
 console.log(JSON.stringify(await getMcpConfigForManifest({ ...options, userConfig })))
 """
 LINTER_VERSION = "0.22.0"  # of skillsaw, which carries the registry's published schemas
-VENV = skill.CACHE / "skillsaw"
+VENV = installing.CACHE / "skillsaw"
 LINTER = VENV / "bin/skillsaw"
 SCHEMA_CHECK = """\
 import importlib.resources, json, sys, jsonschema
@@ -41,22 +41,12 @@ assert schema["$id"] == entry["$schema"], schema["$id"]
 jsonschema.validate(entry, schema)
 """
 RUN_TIMEOUT = 120.0  # seconds
-INSTALL_TIMEOUT = 600.0  # seconds
 KEY = "good-0123456789abcdef"
 
 
 def install_linter() -> None:
     """Install skillsaw into an environment of its own, unless it is there in its version."""
-    if LINTER.exists() and LINTER_VERSION in run([str(LINTER), "--version"]).stdout:
-        return
-    subprocess.run([sys.executable, "-m", "venv", str(VENV)], check=True)
-    pip = [str(VENV / "bin/python"), "-m", "pip", "install", "--quiet", "--retries=1"]
-    subprocess.run(
-        [*pip, f"skillsaw=={LINTER_VERSION}"],
-        check=True,
-        timeout=INSTALL_TIMEOUT,
-        capture_output=True,
-    )
+    installing.python_package(VENV, "skillsaw", LINTER_VERSION)
 
 
 def run(command: list[str], folder: Path | None = None) -> subprocess.CompletedProcess[str]:
@@ -119,7 +109,7 @@ def as_the_host_does(
     """
     node = shutil.which("node") or "node"
     words = [node, "--input-type=module", "-e", HOST, str(extension), json.dumps(answers)]
-    configuration: Any = json.loads(run(words, claude_code.FOLDER).stdout)
+    configuration: Any = json.loads(run(words, skill.AGENTS).stdout)
     command = [configuration["command"], *configuration["args"]]
     if not skill.uv_folder():
         command = ["python3", command[-1]]

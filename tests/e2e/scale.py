@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING, Any
 if __name__ == "__main__":  # run by its path: the packages beside it can be found
     sys.path[0] = str(Path(__file__).resolve().parents[2])
 
-from tests.e2e import skill
+from tests.e2e import installing, skill
 from tests.e2e.scenarios import perform_all
 from tests.e2e.skill import PLACEHOLDER, ROOT
 from tests.fake_server.server import FakeServer
@@ -49,7 +49,7 @@ FAULTS = (
     "404 403 410 500 wall captcha shell empty binary scan locked reset trunc redirect loop".split()
 )
 FAULT_EVERY = 10  # pages
-FOLDER = skill.CACHE / "scale"
+FOLDER = installing.CACHE / "scale"
 PYTHON = FOLDER / "venv/bin/python"
 PACKAGES = {"pyspark": "4.3.0", "warcio": "1.8.1"}
 JAVA_PACKAGE = "openjdk-17-jre-headless"

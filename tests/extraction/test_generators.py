@@ -1,5 +1,6 @@
 """What programs that make documentation write, and pages older than style sheets, as text.
 
+The only module to notice a generator whose code, notes or lists are lost.
 The pages are made here in the likeness of what each program writes.
 """
 

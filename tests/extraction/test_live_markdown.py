@@ -1,5 +1,6 @@
 """Nothing of a stranger is live in the Markdown of any document: a CommonMark renderer looks.
 
+The only module that asks a renderer of its own.
 Needs markdown-it-py, which `make lint` installs; skipped without.
 """
 

@@ -1,4 +1,7 @@
-"""Office files: what each part of each kind becomes, what is damaged or hostile, every way in."""
+"""Office files: what each part of each kind becomes, what is damaged or hostile, every way in.
+
+The only module to notice a part of an office file that is not read.
+"""
 
 from __future__ import annotations
 
@@ -341,11 +344,7 @@ OPEN_STYLES = (
 )
 OPEN_TEXT = (
     ("a heading", '<h outline-level="2">Harbours</h>', "## Harbours"),
-    (
-        "blanks and breaks",
-        "<p>a<s c='2'/>b  c<line-break/>d</p>",
-        "a b c  \nd",
-    ),
+    ("blanks and breaks", "<p>a<s c='2'/>b  c<line-break/>d</p>", "a b c  \nd"),
     (
         "bold and hidden",
         '<p><span style-name="T1">Bold</span> text<span style-name="T2">hidden</span></p>',
@@ -370,11 +369,7 @@ OPEN_TEXT = (
     ),
     ("a quotation", '<p style-name="P1">Said.</p>', "> Said."),
     ("code", '<p style-name="P2">a = 1</p>', "```\na = 1\n```"),
-    (
-        "a link",
-        '<p><a href="https://a.example/b">here</a></p>',
-        "[here](https://a.example/b)",
-    ),
+    ("a link", '<p><a href="https://a.example/b">here</a></p>', "[here](https://a.example/b)"),
     (
         "a note",
         (
@@ -393,11 +388,7 @@ OPEN_TEXT = (
         ),
         "| wide |  |\n| --- | --- |\n| a | b |",
     ),
-    (
-        "a text box",
-        "<p>a<frame><text-box><p>box</p></text-box></frame></p>",
-        "a\n\nbox",
-    ),
+    ("a text box", "<p>a<frame><text-box><p>box</p></text-box></frame></p>", "a\n\nbox"),
 )
 OPEN_CELLS = (
     ('value-type="float" value="1.50"', "1.5"),

@@ -1,4 +1,7 @@
-"""Pages that scripts fill: their text from their data, and from the versions that they name."""
+"""Pages that scripts fill: their text from their data, and from the versions that they name.
+
+The only module to notice a text that stands in a page's data and is not taken from there.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""What read_page.py keeps of a page, how it writes it, and what it finds in it."""
+"""What read_page.py keeps of a page, how it writes it, and what it finds in it.
+
+The only module to notice content that a rule drops, navigation that stays, and wrong Markdown.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,6 @@ import json
 import math
 import random
 import re
-import time
 import unittest
 from pathlib import Path
 from typing import Any
@@ -858,22 +860,7 @@ class Metadata(unittest.TestCase):
 
 
 class HostileMarkup(unittest.TestCase):
-    """Input made to be slow, deep or broken: linear time, no exception."""
-
-    def seconds(self, html: str) -> float:
-        started = time.process_time()
-        markdown.extract_markdown(html, "http://x/")
-        return time.process_time() - started
-
-    def test_broken_markup_costs_time_in_proportion_to_its_length(self) -> None:
-        # Quadratic work would cost 16 times as much for four times the length, and not 4.
-        for name, unit in ATTACKS.items():
-            with self.subTest(name):
-                sizes = (10_000, 40_000)
-                short, long = (
-                    min(self.seconds((unit * size)[:size]) for _ in range(2)) for size in sizes
-                )
-                self.assertLess(long, 9 * short + 0.05)
+    """Input made to be deep or broken: no exception."""
 
     def test_twenty_thousand_nested_elements_are_no_recursion_error(self) -> None:
         for tag in ("div", "b", "ul><li", "table><tr><td", "blockquote", "section", "a", "pre"):

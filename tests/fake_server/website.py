@@ -324,6 +324,7 @@ SPECIAL: dict[str, Callable[[], Answer]] = {
     "slow/late": lambda: Reply(HTTPStatus.OK, _page("moving.html"), HTML, delay=LATE_SECONDS),
     "huge/endless": lambda: _endless,
     "huge/six-megabytes": lambda: _html(_big_page()),
+    "huge/megabyte": lambda: _html(_big_page()[:1_000_000]),
     "huge/bomb": lambda: Reply(HTTPStatus.OK, _bomb(), HTML, (("Content-Encoding", "gzip"),)),
     "wall/challenge": lambda: Reply(HTTPStatus.FORBIDDEN, _page("wall.html"), HTML),
     "wall/header": lambda: Reply(

@@ -1,4 +1,7 @@
-"""Pages that are gone: the copy of the Internet Archive, read or only named."""
+"""Pages that are gone: the copy of the Internet Archive, read or only named.
+
+The only module to notice a wrong copy, or one that is asked for without need.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Pages in a browser: its proxy, its command line, its end. A real one: tests/e2e/browser.py."""
+"""Pages in a browser: its proxy, its command line, its end. A real one: tests/e2e/browser.py.
+
+The only module to notice a browser that outlives its call, or that its proxy lets out.
+"""
 
 from __future__ import annotations
 

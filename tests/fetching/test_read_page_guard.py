@@ -1,4 +1,7 @@
-"""The guard of read_page.py: no address of this machine or a private network is ever reached."""
+"""The guard of read_page.py: no address of this machine or a private network is ever reached.
+
+The only module to notice a way around the guard, and a rule of robots.txt that is not kept.
+"""
 
 from __future__ import annotations
 
@@ -136,10 +139,7 @@ class Resolution(SiteCase):
             reached.append(target)
             raise ConnectionRefusedError
 
-        with (
-            mock.patch("socket.getaddrinfo", lookup),
-            mock.patch("socket.socket.connect", connect),
-        ):
+        with mock.patch("socket.getaddrinfo", lookup), mock.patch("socket.socket.connect", connect):
             kind = self.kind(f"http://rebind.example:{port}/site/list/news")
         # The first try went to the address that was checked; later tries resolve and check again.
         self.assertEqual(kind, "refused")

@@ -49,7 +49,7 @@ SECONDS = float(os.environ.get("FUZZ_SECONDS", "60"))
 SEED = os.environ.get("FUZZ_SEED", "9011")
 ONE_CASE = os.environ.get("FUZZ_CASE", "")
 CASE_SECONDS = 30  # more than any case takes on a busy machine
-TARGETS = 12  # test methods below; each gets an equal share of SECONDS
+TARGETS = 11  # test methods below; each gets an equal share of SECONDS
 KEY = "good-" + CANARY
 KEY_NAMES = ("BRAVE_SEARCH_API_KEY", "SERPER_API_KEY", "GEMINI_API_KEY")
 MODULES = [
@@ -511,33 +511,14 @@ def random_html(source: random.Random, size: int) -> str:
 
 
 class Html(FuzzCase):
-    def test_of_random_trees_is_read_in_linear_time(self) -> None:
+    def test_of_random_trees_is_read(self) -> None:
         def check(source: random.Random) -> None:
             html = random_html(source, source.choice([200, 2_000, 20_000, 100_000]))
-            started = time.process_time()
             text = markdown.extract_markdown(html, "http://e.org/", source.random() < 0.5)
             words = source.choice(["sentence something", "京都", "\x00", "", "word " * 50])
             found = passages.select_passages(text, words, source.choice([1, 50, 2_000]))
-            # Some 1 s for 1 MB here; twenty times as much is another order of growth.
-            self.assertLess(time.process_time() - started, 0.5 + len(html) / 50_000)
             common.dump_json({"text": text, "passages": found}).encode()
             self.assertNotRegex(text, r"[\0\x1b\u202e\ufeff]")
-
-        self.fuzz(check)
-
-    def test_repeated_any_number_of_times_takes_time_in_proportion(self) -> None:
-        def check(source: random.Random) -> None:
-            unit = random_html(source, source.randint(1, 60))
-            tail = random_html(source, source.randint(1, 60))
-            seconds = []
-            for size in (20_000, 80_000):
-                html = unit * (size // len(unit)) + tail
-                started = time.process_time()
-                text = markdown.extract_markdown(html, "http://e.org/", keep_links=True)
-                passages.select_passages(text, "a sentence", 2_000)
-                seconds.append(time.process_time() - started)
-            # Four times the text, less than eight times the time: sixteen would be its square.
-            self.assertLess(seconds[1], 8 * seconds[0] + 0.5, (unit, tail, seconds))
 
         self.fuzz(check)
 
@@ -722,19 +703,6 @@ class Secrets(FuzzCase):
                     self.assertEqual(found, ("GOOD_API_KEY", "good-0123456789"), data)
             document = function_of(web_search, "run_search")({"query": "x", "dry_run": True})
             self.check_document(web_search, document, data)
-
-        self.fuzz(check)
-
-    def test_paths_that_are_no_file_are_no_defect(self) -> None:
-        paths = [str(self.folder), "/dev/null", "none.yaml", "~/x", "~nobody-here/x", "x" * 5_000]
-
-        serper: Any = load_script("serper_search")
-        del os.environ["SERPER_API_KEY"]
-
-        def check(source: random.Random) -> None:
-            os.environ["WEB_SEARCH_SECRETS"] = source.choice(paths)
-            document = serper.run_search({"query": "x", "timeout": 1})
-            self.assertEqual(document["details"]["kind"], "auth", document)
 
         self.fuzz(check)
 

@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-import random
-import signal
-import sqlite3
-import subprocess
-import sys
 import tempfile
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-from tests.support import SCRIPTS, FakeServerCase, Run, clean_environment, load_script
+from tests.support import FakeServerCase, Run, load_script
 
 pacing: Any = load_script("websearch.apis.pacing")
 SCRIPT = "keyless_search.py"
@@ -75,38 +70,3 @@ class ManyProcesses(FakeServerCase):
         self.assertEqual({run.document["details"]["kind"] for run in runs}, {"blocked"})
         self.assertLessEqual(len(self.server.requests), 5)
         self.assertEqual(pacing.present_state("duckduckgo").blocks, 1)
-
-    def test_processes_killed_at_any_moment_leave_a_database_that_works(self) -> None:
-        source = random.Random(SEED)
-        environment = clean_environment(
-            **{**self.environment, **self.variables, "GLSI_RATE_LIMIT": "1ms"}
-        )
-        command = [sys.executable, str(SCRIPTS / SCRIPT), "guide"]
-        for _ in range(60):
-            process = subprocess.Popen(
-                command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-            )
-            time.sleep(source.uniform(0.02, 0.2))
-            process.send_signal(signal.SIGKILL)
-            process.wait()
-        run = self.run_script(SCRIPT, "guide", **{**self.variables, "GLSI_RATE_LIMIT": "1ms"})
-        self.assertEqual((run.code, run.document.get("warnings")), (0, None))
-        with sqlite3.connect(self.path) as database:
-            self.assertEqual(database.execute("PRAGMA integrity_check").fetchone(), ("ok",))
-        database.close()
-
-    def test_a_writer_killed_within_its_transaction_changes_nothing(self) -> None:
-        code = (
-            f"import os, sys; sys.path.insert(0, {str(SCRIPTS)!r}); "
-            "from websearch.apis.table import pacing\n"
-            "def change(state):\n"
-            "    state.note_block('a sign', 0)\n"
-            "    os.kill(os.getpid(), 9)\n"
-            "pacing.change_state('duckduckgo', change, [])"
-        )
-        environment = clean_environment(**{**self.environment, **self.variables})
-        for _ in range(10):
-            killed = subprocess.run([sys.executable, "-c", code], env=environment, check=False)
-            self.assertEqual(killed.returncode, -9)
-        run = self.run_script(SCRIPT, "guide", **self.variables)
-        self.assertEqual((run.code, run.document.get("warnings")), (0, None))

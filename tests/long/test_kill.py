@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import functools
 import json
 import os
 import random
@@ -205,22 +204,6 @@ class ListsKilled(KillCase):
         self.assertGreater(kills, 3)
 
 
-class StoreOnFullDisk(KillCase):
-    def test_costs_a_warning_and_can_be_cleared(self) -> None:
-        for query in ("python asyncio", "sourdough starter", "tide tables"):
-            self.assertTrue(self.run_script("web_search.py", query).document["ok"])
-        self.assertGreater(os.path.getsize(self.store), 150_000)
-        answers = []
-        for limit, words in ((20_000, ["chess"]), (150_000, ["cache", "clear"]), (-1, ["chess"])):
-            self.preexec = functools.partial(resource.setrlimit, resource.RLIMIT_FSIZE, (limit, -1))
-            process = self.start("web_search.py", *words)
-            answers.append(json.loads(process.communicate(timeout=60)[0]))
-        self.assertEqual([one["ok"] for one in answers], [True] * 3, answers)
-        self.assertIn("disk is full", answers[0]["warnings"][0])
-        self.assertEqual(answers[1]["answers"], 3)
-        self.assertNotIn("warnings", answers[2])
-
-
 class BatchesEnded(KillCase):
     """--jsonl: what was answered until a signal came is on stdout, line by line."""
 
@@ -243,32 +226,26 @@ class BatchesEnded(KillCase):
         documents = [json.loads(line) for line in lines]
         self.assertEqual([one["query"] for one in documents], queries[: len(documents)])
         self.assertTrue(all(one["ok"] for one in documents))
-        self.assertTrue(3 <= len(documents) < len(queries), len(documents))
+        self.assertTrue(0 < len(documents) < len(queries), len(documents))
 
-    def test_by_ctrl_c_keep_the_answers_so_far_and_say_interrupted_with_130(self) -> None:
-        for script in BATCHES:
-            with self.subTest(script):
-                code, lines, stderr = self.end_after_lines(script, signal.SIGINT)
-                self.assertEqual((code, stderr), (130, b""))
-                answers = [line for line in lines if b'"kind":"interrupted"' not in line]
-                self.assertLessEqual(len(lines) - len(answers), 1)
-                self.check_answers(script, answers)
-
-    def test_by_sigterm_keep_the_answers_so_far(self) -> None:
-        for script in BATCHES:
-            with self.subTest(script):
-                code, lines, stderr = self.end_after_lines(script, signal.SIGTERM)
-                self.assertEqual((code, stderr), (143, b""))
-                answers = [line for line in lines if b'"kind":"terminated"' not in line]
-                self.assertLessEqual(len(lines) - len(answers), 1)
-                self.check_answers(script, answers)
-
-    def test_by_sigkill_keep_the_answers_so_far(self) -> None:
-        for script in BATCHES:
-            with self.subTest(script):
-                code, lines, _ = self.end_after_lines(script, signal.SIGKILL)
-                self.assertEqual(code, -signal.SIGKILL)
-                self.check_answers(script, [line for line in lines if line.endswith(b"\n")])
+    def test_by_a_signal_keep_the_answers_so_far_and_say_what_ended_them(self) -> None:
+        for number, code, kind in (
+            (signal.SIGINT, 130, b'"kind":"interrupted"'),
+            (signal.SIGTERM, 143, b'"kind":"terminated"'),
+            (signal.SIGKILL, -9, b"nothing can be said"),
+        ):
+            for script in BATCHES:
+                with self.subTest(script, number=number):
+                    ended, lines, stderr = self.end_after_lines(script, number)
+                    self.assertEqual(ended, code)
+                    if number == signal.SIGKILL:
+                        lines = [line for line in lines if line.endswith(b"\n")]
+                    else:
+                        self.assertEqual(stderr, b"")
+                    answers = [line for line in lines if kind not in line]
+                    self.assertLessEqual(len(lines) - len(answers), 1)
+                    self.assertGreaterEqual(len(answers), 3)
+                    self.check_answers(script, answers)
 
     def test_by_ctrl_c_with_output_keep_the_answers_so_far_in_the_file(self) -> None:
         for script in BATCHES:
@@ -283,14 +260,7 @@ class BatchesEnded(KillCase):
             with self.subTest(script):
                 self.assertEqual((process.returncode, stderr), (130, b""))
                 self.assertEqual(json.loads(stdout)["details"]["kind"], "interrupted")
-                self.check_answers_of_file(script, target)
-
-    def check_answers_of_file(self, script: str, target: Path) -> None:
-        lines = target.read_bytes().splitlines()
-        queries = BATCHES[script][2]
-        documents = [json.loads(line) for line in lines]
-        self.assertEqual([one["query"] for one in documents], queries[: len(documents)])
-        self.assertTrue(0 < len(documents) < len(queries))
+                self.check_answers(script, target.read_bytes().splitlines())
 
     def test_by_ctrl_c_while_the_reader_is_slow_still_print_whole_lines(self) -> None:
         # Lines longer than what a pipe takes in one piece (4,096 bytes) are cut by a signal.

@@ -49,19 +49,6 @@ class ManyProcesses(SmallWebCase):
             self.assertEqual(urls, [result["url"] for result in documents[0]["results"]])
             self.assertTrue(all(result["text"] for result in document["results"]))
 
-    def test_a_process_that_is_killed_while_it_asks_holds_nobody_up(self) -> None:
-        first = self.start("python asyncio faultslow pagefault:hang:1", "--page-timeout", "20")
-        begin = time.monotonic()
-        while self.asked() == 0 and time.monotonic() < begin + 20:
-            time.sleep(0.02)
-        first.send_signal(signal.SIGKILL)
-        first.communicate()
-        run = run_script(
-            "web_search.py", "python asyncio faultslow pagefault:hang:1", env=self.variables()
-        )
-        self.assertTrue(run.document["ok"], run.document)
-        self.assertEqual(self.asked(), 2)
-
     def test_interrupted_it_says_so_in_json(self) -> None:
         process = self.start("python asyncio pagefault:hang:1", "--page-timeout", "20")
         begin = time.monotonic()

@@ -1,4 +1,7 @@
-"""PDF files of our own making: text in reading order, every way to write a file, broken files."""
+"""PDF files of our own making: text in reading order, every way to write a file, broken files.
+
+The only module to notice a way of writing a PDF file that is not read.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +33,7 @@ from tests.pdf.font_programs import (
     with_map,
     with_tables,
 )
-from tests.support import load_script
+from tests.support import SLACK, load_script
 
 pdf: Any = load_script("websearch.pdf.read_pdf")
 crypt: Any = load_script("websearch.pdf.crypt")
@@ -964,15 +967,13 @@ class Limits(PdfCase):
         self.assertIn("leaf 2", document["text"])
         self.assertIn("too many bytes", document["note"])
 
-    def read_within(self, data: bytes, seconds: float = 5, megabytes: int = 60) -> str:
+    def read_within(self, data: bytes, megabytes: int = 60) -> str:
         tracemalloc.start()
-        begin = time.process_time()
         try:
             text = text_of(data)
             peak = tracemalloc.get_traced_memory()[1]
         finally:
             tracemalloc.stop()
-        self.assertLess(time.process_time() - begin, seconds)
         self.assertLess(peak, megabytes * 1_000_000)
         return text
 
@@ -1011,7 +1012,7 @@ class Limits(PdfCase):
         font = b"<</Subtype/Type0/Encoding %d 0 R/DescendantFonts[<<>>]>>" % encoding
         content = builder.add_packed(b"BT /F1 9 Tf (%b) Tj /F2 9 Tf (end) Tj" % (b"a" * 900_000))
         builder.add_page(content, b"<</Font<</F1 %b>>>>" % font)
-        self.assertEqual(self.read_within(builder.build(), seconds=10), "end")
+        self.assertEqual(self.read_within(builder.build()), "end")
 
     def test_many_fonts_end_at_the_deadline(self) -> None:
         builder = PdfBuilder()
@@ -1025,14 +1026,15 @@ class Limits(PdfCase):
         self.assertIn("first", document["text"])
         self.assertIn("page 2: the time", document["note"])
 
-    def seconds(self, data: bytes, seconds: float = 60) -> float:
-        """Processor time that a file with the word "text" takes under a deadline."""
-        begin = time.process_time()
-        document = pdf.read_pdf(data, "", time.monotonic() + seconds)
+    def read_in_time(self, data: bytes, seconds: float = 30) -> dict[str, Any]:
+        """The document of a file with the word "text", which keeps its deadline."""
+        begin = time.monotonic()
+        document: dict[str, Any] = pdf.read_pdf(data, "", begin + seconds)
+        self.assertLess(time.monotonic() - begin, seconds + 1 + SLACK)
         self.assertIn("text", document["text"])
-        return time.process_time() - begin
+        return document
 
-    def test_time_grows_with_the_description_and_with_the_text_of_a_page(self) -> None:
+    def test_a_long_description_and_a_long_paragraph_are_read_in_time(self) -> None:
         def described(count: int) -> bytes:
             builder = PdfBuilder()
             builder.add_text("text")
@@ -1048,14 +1050,8 @@ class Limits(PdfCase):
             builder.add_page(builder.add_packed(content))
             return builder.build()
 
-        for make, size in ((described, 4_000), (one_paragraph, 1_000)):
-            short, middle, long = (
-                min(self.seconds(make(count)) for _ in range(2))
-                for count in (size, 2 * size, 4 * size)
-            )
-            with self.subTest(make.__name__):
-                self.assertLess(middle, 4 * short + 0.05)
-                self.assertLess(long, 9 * short + 0.05)
+        for data in (described(100_000), one_paragraph(20_000)):
+            self.assertNotIn("time", self.read_in_time(data).get("note", ""))
 
     def test_filters_are_few_and_end_at_the_deadline(self) -> None:
         packed = b""
@@ -1070,7 +1066,7 @@ class Limits(PdfCase):
             builder = PdfBuilder()
             builder.add_text("text")
             builder.add_page(builder.add_stream(packed, fields))
-            self.assertLess(self.seconds(builder.build(), seconds=0.3), 1.5)
+            self.read_in_time(builder.build(), seconds=0.3)
 
     def test_a_map_of_codes_without_end_ends_at_the_deadline(self) -> None:
         for unit in (b"<0041> <0041> ", b"x", b"beginbfchar ", b"beginbfrange <41>["):
@@ -1081,7 +1077,7 @@ class Limits(PdfCase):
             builder.add_page(b"BT /F1 9 Tf <0001> Tj", b"<</Font<</F1 %b>>>>" % font)
             builder.add_stream(bytes(13_000_000))  # so that as much may be unpacked
             with self.subTest(unit):
-                self.assertLess(self.seconds(builder.build(), seconds=1), 3)
+                self.read_in_time(builder.build(), seconds=1)
 
     def test_strings_and_references_without_end_end_at_the_deadline(self) -> None:
         builder = PdfBuilder()
@@ -1089,7 +1085,7 @@ class Limits(PdfCase):
         builder.add_text("text")
         strings = builder.add(b"[" + b"<%064x>" % 7 * 90_000 + b"]")
         builder.catalog_fields = b"/Lang %d 0 R" % strings
-        self.assertLess(self.seconds(builder.build(), seconds=1), 3)
+        self.read_in_time(builder.build(), seconds=1)
         builder = PdfBuilder()
         builder.add_text("text")
         fields = b"/Type/XRef/Size 38000000/W[0 1 0]/Root 1 0 R"
@@ -1097,7 +1093,7 @@ class Limits(PdfCase):
         builder.add_stream(bytes(13_000_000))  # so that as much may be unpacked
         data = builder.build("none")
         data += b"startxref\n%d\n%%%%EOF" % data.index(b"\n%d 0 obj" % stream)
-        self.assertLess(self.seconds(data), 3)
+        self.read_in_time(data)
 
     def test_a_predictor_with_rows_without_end_ends(self) -> None:
         builder = PdfBuilder()

@@ -1,4 +1,7 @@
-"""read_page.py against the web site of the fake server: what it fetches, refuses and prints."""
+"""read_page.py against the web site of the fake server: what it fetches, refuses and prints.
+
+The only module to notice a page's error under the wrong kind, and a rule of the site not kept.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""PDF files through read_page: from the web, from this machine, and what other ways in refuse."""
+"""PDF files through read_page: from the web, from this machine, and what other ways in refuse.
+
+The only module to notice a file of this machine that a server would read.
+"""
 
 from __future__ import annotations
 
@@ -194,10 +197,7 @@ class FromThisMachine(unittest.TestCase):
         (self.folder / "large.pdf").write_bytes(builder.build())
         (self.folder / "large.txt").write_text("word " * 2_000)
         limits = {"MAX_PAGE_BYTES": 5_000, "MAX_FILE_BYTES": 8_000}
-        with (
-            mock.patch.multiple(local_files, **limits),
-            mock.patch.multiple(fetch, **limits),
-        ):
+        with mock.patch.multiple(local_files, **limits), mock.patch.multiple(fetch, **limits):
             for name, size in (("large.pdf", 8_000), ("large.txt", 5_000)):
                 url = local_files.local_url(str(self.folder / name))
                 response = local_files.read_local_file(url).response

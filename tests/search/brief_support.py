@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.search.scripted_web import ScriptedWeb, story
-from tests.support import CANARY, EnvironmentCase, Run, load_script, run_script
+from tests.support import CANARY, EnvironmentCase, Run, call_main, load_script, run_script
 
 result_pages = load_script("websearch.apis.result_pages")
 OTTER, HERON, NEWT, TOAD = QUESTIONS = ("otter log", "heron log", "newt log", "toad log")
@@ -42,6 +42,11 @@ class BriefCase(EnvironmentCase):
         run = run_script("web_search.py", *arguments, env=self.variables, **options)
         self.assertNotIn(CANARY, run.stdout.decode() + run.stderr)
         return run
+
+    def run_here(self, *arguments: str, **_: Any) -> Run:
+        """Run web_search.py in this process, where its start is not the point."""
+        self.set_environment(**self.variables)
+        return call_main(load_script("web_search"), *arguments)
 
     def brief(self, *arguments: str, **options: Any) -> Any:
         """The document of a brief that works, checked for what is true of every brief."""

@@ -1,5 +1,6 @@
 """web_search.py brief: several questions, one document, every page and text in it once.
 
+The only module to notice a page twice in a brief, or a question without its source.
 The web of these tests is written by each of them (scripted_web.py), so that it is known which
 question finds which page, and what each page says.
 """

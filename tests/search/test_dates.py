@@ -1,4 +1,7 @@
-"""Dates in documents: of results, of the pages behind them, and of today."""
+"""Dates in documents: of results, of the pages behind them, and of today.
+
+The only module to notice a result's date that its page contradicts.
+"""
 
 from __future__ import annotations
 

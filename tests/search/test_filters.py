@@ -1,4 +1,7 @@
-"""What a caller asked for holds: sites and dates of results, the language of a question."""
+"""What a caller asked for holds: sites and dates of results, the language of a question.
+
+The only module to notice a result from outside of what was asked for.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""focus: sources of a kind beside the general engine; and who answers if no engine does."""
+"""focus: sources of a kind beside the general engine; and who answers if no engine does.
+
+The only module to notice a focus that asks the wrong engines.
+"""
 
 from __future__ import annotations
 

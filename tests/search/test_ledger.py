@@ -1,4 +1,7 @@
-"""What was spent: requests to paid engines by month, their budgets, and where they are shown."""
+"""What was spent: requests to paid engines by month, their budgets, and where they are shown.
+
+The only module to notice a request that is paid for and not counted, or a budget that is passed.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,7 @@ from typing import Any
 from unittest import mock
 
 from tests.search.scripted_web import HANG_SECONDS, ScriptedWeb, story
-from tests.support import EnvironmentCase, Run, load_script, run_script
+from tests.support import EnvironmentCase, Run, call_main, load_script, run_script
 
 ledger: Any = load_script("websearch.apis.ledger")
 search = load_script("websearch.search.commands")
@@ -47,8 +50,8 @@ class LedgerCase(EnvironmentCase):
         self.set_environment(**self.variables)
 
     def run_command(self, *arguments: str) -> Run:
-        """Run web_search.py as a process."""
-        return run_script("web_search.py", *arguments, env=self.variables)
+        """Run web_search.py in this process."""
+        return call_main(load_script("web_search"), *arguments)
 
     def search(self, query: str = QUESTION, *arguments: str) -> Any:
         """The document of a search, asked anew."""
@@ -89,7 +92,7 @@ class Counting(LedgerCase):
         self.assertEqual(self.spent(), {"serper": 4})
 
     def test_what_the_provider_refuses_is_not_counted(self) -> None:
-        for status in (400, 401, 403, 429, 500):
+        for status in (400, 401, 403, 429, 501):
             self.web.statuses["serper"] = status
             document = self.search(QUESTION, "--engine", "serper", "--timeout", "2")
             self.assertFalse(document["ok"])
@@ -272,6 +275,10 @@ class Months(LedgerCase):
 
 
 class ManyProcesses(LedgerCase):
+    def run_command(self, *arguments: str) -> Run:
+        """Run web_search.py as a process."""
+        return run_script("web_search.py", *arguments, env=self.variables)
+
     def run_all(self) -> list[Any]:
         """The documents of a search in each of PROCESSES processes at the same time."""
         with ThreadPoolExecutor(PROCESSES) as pool:

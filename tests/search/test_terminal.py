@@ -1,4 +1,7 @@
-"""The front door as a person meets it: a terminal, other commands, near misses."""
+"""The front door as a person meets it: a terminal, other commands, near misses.
+
+The only module to notice what only a person sees.
+"""
 
 from __future__ import annotations
 

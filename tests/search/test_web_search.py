@@ -1,5 +1,6 @@
 """scripts/web_search.py: from a question to passages, the engines in turn, and the cache.
 
+The only module to notice a stored answer that is wrong for its question.
 The classes Glsi... prove the compatibility with GLSI, a Go program with the same commands.
 """
 
@@ -425,12 +426,7 @@ class Engines(WebSearchCase):
                 self.assertTrue(all(one["text"] for one in document["results"]), document)
 
     def test_auto_goes_on_and_lists_every_attempt(self) -> None:
-        table = [
-            ("bad", "auth"),
-            ("quota", "quota"),
-            ("broke", "quota"),
-            ("html", "provider"),
-        ]
+        table = [("bad", "auth"), ("quota", "quota"), ("broke", "quota"), ("html", "provider")]
         for fault, kind in table:
             with self.subTest(fault):
                 self.use(BRAVE_SEARCH_API_KEY=f"{fault}-{CANARY}")

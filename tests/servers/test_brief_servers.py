@@ -1,4 +1,7 @@
-"""A brief over MCP (web_search with queries) and over HTTP (GET /brief)."""
+"""A brief over MCP (web_search with queries) and over HTTP (GET /brief).
+
+The only module to notice a brief that differs by its way in.
+"""
 
 from __future__ import annotations
 

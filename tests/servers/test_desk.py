@@ -1,4 +1,7 @@
-"""The desk: pages for people that show what was searched and read, whatever strangers wrote."""
+"""The desk: pages for people that show what was searched and read, whatever strangers wrote.
+
+The only module to notice a stranger's word that is live in a browser, and a form of another site.
+"""
 
 from __future__ import annotations
 

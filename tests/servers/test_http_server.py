@@ -1,4 +1,7 @@
-"""http_server.py as a process: GLSI's HTTP API, what it refuses, and how it starts and stops."""
+"""http_server.py as a process: GLSI's HTTP API, what it refuses, and how it starts and stops.
+
+The only module to notice a wrong status, a smuggled request, and a client that holds others up.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""assets/mcp: each client's configuration has its form, holds no key, and starts the server."""
+"""assets/mcp: each client's configuration has its form, holds no key, and starts the server.
+
+The only module to notice a configuration that its client would refuse.
+"""
 
 from __future__ import annotations
 
@@ -131,8 +134,7 @@ class Form(unittest.TestCase):
             form = CLIENTS[path.name][1]
             with self.subTest(path.name):
                 self.assertEqual(
-                    variables(path),
-                    {name: form % name if form else "" for name in variables(path)},
+                    variables(path), {name: form % name if form else "" for name in variables(path)}
                 )
 
     def test_the_variables_are_those_that_the_reference_documents(self) -> None:

@@ -1,4 +1,7 @@
-"""POST /mcp of http_server.py: MCP over HTTP in both eras, what its headers must say, attacks."""
+"""POST /mcp of http_server.py: MCP over HTTP in both eras, what its headers must say, attacks.
+
+The only module to notice a header that contradicts its message, and a call from a foreign page.
+"""
 
 from __future__ import annotations
 
@@ -242,16 +245,6 @@ class VersionWithoutAHandshake(McpHttpCase):
         for headers in ({"MCP-Protocol-Version": MODERN}, {}):
             answer = self.post(content, **headers)
             self.assertEqual((answer.status, answer.document), (202, None))
-
-    def test_what_a_model_can_mend_is_a_result_and_the_key_is_nowhere(self) -> None:
-        answer = self.call_modern("google_search", query="python")
-        self.assertEqual(answer.status, 200)
-        self.assertIs(answer.document["result"]["isError"], True)
-        text = answer.document["result"]["content"][0]["text"]
-        self.assertIn("SERPER_API_KEY", text)
-        blank = self.call_modern("brave_web_search", query=" ").document["result"]
-        self.assertIn("query is blank", blank["content"][0]["text"])
-        self.assertNotIn(CANARY, json.dumps(answer.document))
 
 
 class Progress(McpHttpCase):

@@ -1,4 +1,7 @@
-"""scripts/mcp_server.py: the protocol in both eras, the tools over stdio, faults, and its end."""
+"""scripts/mcp_server.py: the protocol in both eras, the tools over stdio, faults, and its end.
+
+The only module to notice a line that a client could not read, and a schema that is not the table's.
+"""
 
 from __future__ import annotations
 
@@ -536,10 +539,7 @@ class EveryTool(SharedClient):
 
 class FailuresOfProviders(McpCase):
     def test_are_results_that_name_the_problem_and_never_the_key(self) -> None:
-        for fault, words in (
-            ("bad", ["auth"]),
-            ("redirect", ["provider", "redirect"]),
-        ):
+        for fault, words in (("bad", ["auth"]), ("redirect", ["provider", "redirect"])):
             client = self.start(BRAVE_SEARCH_API_KEY=f"{fault}-{CANARY}")
             result = client.call("brave_web_search", query="python")
             with self.subTest(fault):

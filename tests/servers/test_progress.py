@@ -1,4 +1,7 @@
-"""Long work says how far it is, on a terminal only; Ctrl-C ends it with one document."""
+"""Long work says how far it is, on a terminal only; Ctrl-C ends it with one document.
+
+The only module to notice progress where nobody looks.
+"""
 
 from __future__ import annotations
 
@@ -69,10 +72,7 @@ class Progress(SmallWebCase):
                 ["web_search.py", "brief", "python asyncio", "sourdough"],
                 [r"answers \(1 of 2\)", r"answers \(2 of 2\)", r"pages read \((\d+) of \1\)"],
             ),
-            "many pages": (
-                ["read_page.py", *pages],
-                [r"\(1 of 3\)", r"\(2 of 3\)", r"\(3 of 3\)"],
-            ),
+            "many pages": (["read_page.py", *pages], [r"\(1 of 3\)", r"\(2 of 3\)", r"\(3 of 3\)"]),
             "gemini batch": (
                 ["gemini_search.py", *batch],
                 [r"\(1 of 3\)", r"\(2 of 3\)", r"\(3 of 3\)"],

@@ -1,4 +1,7 @@
-"""scripts/doctor.py: each line true, each that is not ok with what to do, no key ever shown."""
+"""scripts/doctor.py: each line true, each that is not ok with what to do, no key ever shown.
+
+The only module to notice a line of the doctor that is not true.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""scripts/install.py: what is installed is whole and works, and nobody else's files are touched."""
+"""scripts/install.py: what is installed is whole and works, and nobody else's files are touched.
+
+The only module to notice a file of somebody else's that is touched.
+"""
 
 from __future__ import annotations
 

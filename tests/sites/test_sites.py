@@ -1,5 +1,6 @@
 """read_page on GitHub, Stack Exchange, Hacker News and arXiv: their APIs, or else their HTML.
 
+The only module to notice a site's answer that is read wrongly, and a quota of pages that is passed.
 The fake server answers as the APIs, and as a proxy with the HTML of the same pages under their own
 addresses (http://github.com/...).
 """

@@ -1,4 +1,7 @@
-"""The documents agents and people read: the skill's format, links, sizes, and every command."""
+"""The documents agents and people read: the skill's format, links, sizes, and every command.
+
+The only module to notice a document that is wrong about a command, too long, or with a dead link.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The evaluations: their commands do what they expect; the references tell the truth."""
+"""The evaluations: their commands do what they expect; the references tell the truth.
+
+The only module to notice an evaluation that cannot be met.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,6 @@
 """The opencode files and their installer, as far as that shows without opencode.
 
+The only module to notice a tool of opencode's that its script does not match.
 What the real opencode makes of them is checked by tests/e2e/opencode.py.
 """
 
@@ -17,11 +18,7 @@ from pathlib import Path
 from tests.support import ROOT, SCRIPTS, clean_environment
 
 SOURCE = ROOT / "assets/opencode"
-FILES = {
-    "plugin/index.ts",
-    "tool/google_search.ts",
-    "tool/shared/search_tools.ts",
-}
+FILES = {"plugin/index.ts", "tool/google_search.ts", "tool/shared/search_tools.ts"}
 # Tools of opencode: one of the same name would replace it, or be hidden (websearch).
 BUILT_IN = (
     "bash edit glob grep list read skill task todoread todowrite webfetch websearch write question"

@@ -1,4 +1,7 @@
-"""The files at the top that agents' plugin systems look for: valid, in step, and no more."""
+"""The files at the top that agents' plugin systems look for: valid, in step, and no more.
+
+The only module to notice manifests that disagree.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The store: answers, pages, full text; and what happens when its file is not usable."""
+"""The store: answers, pages, full text; and what happens when its file is not usable.
+
+The only module to notice what is lost from the store, kept too long, or open to others.
+"""
 
 from __future__ import annotations
 

@@ -22,18 +22,15 @@ from __future__ import annotations
 
 import concurrent.futures
 import contextlib
-import http.client
 import itertools
 import json
 import multiprocessing
 import os
 import queue
 import re
-import signal
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 import zlib
 from pathlib import Path
@@ -47,6 +44,7 @@ from tests.fake_server.corpus import CORPUS
 from tests.fake_server.gemini_answers import SHAPES
 from tests.fake_server.serper_results import place_ids
 from tests.fake_server.server import FakeServer
+from tests.servers.http_support import ServerProcess
 from tests.servers.mcp_support import Client
 from tests.support import (
     CANARY,
@@ -772,56 +770,12 @@ def kind_of_text(text: str, expected: str) -> str:
     return "ok" if text else "none"
 
 
-class HttpServer:
-    """http_server.py as a process on a free port."""
-
-    def __init__(self, environment: dict[str, str]) -> None:
-        self.process = subprocess.Popen(
-            [sys.executable, str(SCRIPTS / "http_server.py"), "--port", "0"],
-            env=clean_environment(**environment),
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-        )
-        assert self.process.stderr is not None
-        self.first = self.process.stderr.readline()
-        self.host = self.first.decode().strip().rpartition("//")[2]
-        self.errors: list[bytes] = [self.first]
-        self.reader = threading.Thread(
-            target=lambda: self.errors.extend(self.process.stderr or []), daemon=True
-        )
-        self.reader.start()
-
-    def get(self, target: str) -> tuple[int, bytes]:
-        """Status and body of a GET request."""
-        connection = http.client.HTTPConnection(self.host, timeout=60)
-        try:
-            connection.request("GET", target)
-            answer = connection.getresponse()
-            return answer.status, answer.read()
-        finally:
-            connection.close()
-
-    def stop(self) -> tuple[int, bytes]:
-        """Exit code and all output, after a signal."""
-        self.process.send_signal(signal.SIGTERM)
-        try:
-            self.process.wait(PROCESS_TIMEOUT)
-        finally:
-            self.process.kill()
-        self.reader.join(5)
-        assert self.process.stdout is not None
-        assert self.process.stderr is not None
-        with self.process.stdout, self.process.stderr:
-            return self.process.wait(), self.process.stdout.read() + b"".join(self.errors)
-
-
 def run_http(cells: list[Cell], url: str, folder: str) -> tuple[list[Outcome], list[str]]:
     """Run cells through one http_server.py; return outcomes, and what is wrong with the server."""
     if not cells:
         return [], []
     lane = Lane(url, folder)
-    server = HttpServer(lane.environment)
+    server = ServerProcess(**lane.environment)
     outcomes: list[Outcome] = []
     wrong: list[str] = []
     try:
@@ -830,16 +784,15 @@ def run_http(cells: list[Cell], url: str, folder: str) -> tuple[list[Outcome], l
             for fault, group in grouped(cells):
                 lane.set_fault(fault)
                 outcomes += pool.map(lambda cell: http_cell(server, cell, url, routes), group)
-        status, _ = server.get("/health")
-        if status != 200:
-            wrong.append(f"http_server answers {status} at /health")
+        if server.fetch("/health").status != 200:
+            wrong.append("http_server does not answer at /health any more")
     except OSError as problem:
         wrong.append(f"http_server stopped answering: {problem}")
-    code, output = server.stop()
-    return outcomes, wrong + lane.end("http_server", code, output)
+    code, document, errors = server.stop()
+    return outcomes, wrong + lane.end("http_server", code, f"{document}{errors}".encode())
 
 
-def http_cell(server: HttpServer, cell: Cell, url: str, routes: Any) -> Outcome:
+def http_cell(server: ServerProcess, cell: Cell, url: str, routes: Any) -> Outcome:
     """One request, and the outcome of its answer."""
     route = route_of(cell.subject, routes)
     assert route is not None
@@ -851,18 +804,18 @@ def http_cell(server: HttpServer, cell: Cell, url: str, routes: Any) -> Outcome:
     }
     started = time.monotonic()
     try:
-        status, body = server.get(f"{path}?{urlencode(pairs, doseq=True)}")
+        answer = server.fetch_raw(f"{path}?{urlencode(pairs, doseq=True)}")
     except OSError as problem:
         return Outcome(cell, "none", [f"got no answer: {type(problem).__name__}"])
     seconds = time.monotonic() - started
     try:
-        document = json.loads(body)
+        document = json.loads(answer.document)
     except ValueError:
         document = None
     kind = kind_of(document)
-    wrong = judge(cell, kind, seconds, (body,))
-    if status != HTTP_STATUSES.get(kind):
-        wrong.append(f"has status {status}")
+    wrong = judge(cell, kind, seconds, (answer.document,))
+    if answer.status != HTTP_STATUSES.get(kind):
+        wrong.append(f"has status {answer.status}")
     return Outcome(cell, kind, wrong)
 
 

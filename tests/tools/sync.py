@@ -273,10 +273,7 @@ def synced_reference(path: Path) -> str:
     return ADDRESSES.sub(address_cell(), text)
 
 
-OTHERS = {
-    "server.json": synced_registry_entry,
-    "assets/secrets.example.yaml": synced_example,
-}
+OTHERS = {"server.json": synced_registry_entry, "assets/secrets.example.yaml": synced_example}
 
 
 def main() -> int:
