@@ -1,0 +1,269 @@
+"""Tables of command lines: what each sends, how it ends and what it prints, held in snapshots.
+
+A table is snapshots/API/commands.txt. A line is what follows the script's name on a command line.
+Words before it change the environment: key=quota asks the fake server for a fault, NAME=value sets
+a variable, answer=NAME lets the server send what snapshots/API/recorded.json holds under that name,
+in place of an answer of its own. {files} in a line is the folder of the table. `[name]` begins the
+lines whose snapshots are in name.json.
+
+`make snapshots` writes the snapshots anew; read the difference before you commit it. A line whose
+document is the same as that of an earlier line of its file names that line.
+"""
+
+from __future__ import annotations
+
+import difflib
+import itertools
+import json
+import os
+import re
+import shlex
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+
+from tests.fake_server.messages import JSON_TYPE, Reply
+from tests.support import CANARY, FakeServerCase, call_main, load_script
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+    from tests.fake_server.messages import RecordedRequest
+    from tests.support import Run
+
+SNAPSHOTS = Path(__file__).with_name("snapshots")
+WRITE = "WRITE_SNAPSHOTS" in os.environ
+LINE_CHARACTERS = 160  # JSON that is no longer stands on one line
+# What every client sends; User-Agent and Accept-Encoding have tests of their own.
+USUAL_HEADERS = {"accept-encoding", "connection", "content-length", "host", "user-agent"}
+MONTH = r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]*\.?"
+# Dates that the fake server counts back from today, for its pages are so many days old. Those of
+# recorded answers and those that a line names stay.
+DATES = re.compile(
+    r"\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:\d\d)?)?"
+    rf"|(?:[A-Z][a-z]+day, )?(?:\d{{1,2}} {MONTH},?|{MONTH} \d{{1,2}},) \d{{4}}"
+)
+# The fence around a page's text carries a mark that the page cannot guess.
+MARKS = re.compile(r"(?<=page text )[0-9a-f]{8}|(?<=end of )[0-9a-f]{8}(?=\])")
+
+
+class Row(NamedTuple):
+    """A line of a table: the words of the command line, and what is set before it."""
+
+    line: str
+    words: list[str]
+    settings: dict[str, str]
+
+
+def read_table(folder: Path) -> dict[str, list[Row]]:
+    """The rows of a table by the name of their snapshot file."""
+    table: dict[str, list[Row]] = {}
+    rows: list[Row] = []
+    for line in (folder / "commands.txt").read_text("utf-8").splitlines():
+        if line.startswith("["):
+            rows = table.setdefault(line.strip("[]"), [])
+        elif line and not line.startswith("# "):
+            words = shlex.split(line.replace("{files}", str(folder)))
+            before = [*itertools.takewhile(re.compile(r"(key|answer|[A-Z_]+)=").match, words)]
+            settings = dict(word.split("=", 1) for word in before)
+            rows.append(Row(line, words[len(before) :], settings))
+    return table
+
+
+def layout(value: Any, indent: int = 0) -> str:
+    """JSON with a line for each member, unless all of it fits one line."""
+    text = json.dumps(value, ensure_ascii=False)
+    if not isinstance(value, (dict, list)) or len(text) + indent <= LINE_CHARACTERS:
+        return text
+    begin, end = "{}" if isinstance(value, dict) else "[]"
+    space = " " * (indent + 1)
+    members = (
+        [f"{json.dumps(name)}: {layout(one, indent + 1)}" for name, one in value.items()]
+        if isinstance(value, dict)
+        else [layout(one, indent + 1) for one in value]
+    )
+    return f"{begin}\n{space}" + f",\n{space}".join(members) + f"\n{' ' * indent}{end}"
+
+
+class WireCase(FakeServerCase):
+    """A table of one script. A subclass names the script and the folder of its snapshots.
+
+    sent_elsewhere: parameters that no line can give, because tests of their own do.
+    """
+
+    script: ClassVar[str]
+    folder: ClassVar[str]
+    key_header: ClassVar[str]
+    sent_elsewhere: ClassVar[set[str]] = set()
+    module: ClassVar[ModuleType]
+    table: ClassVar[dict[str, list[Row]]]
+
+    @classmethod
+    def setUpClass(cls) -> None:
+        super().setUpClass()
+        cls.module = load_script(cls.script)
+        cls.table = read_table(SNAPSHOTS / cls.folder)
+        answers = SNAPSHOTS / cls.folder / "recorded.json"
+        cls.answers: dict[str, Any] = json.loads(answers.read_text("utf-8"))
+
+    def run_row(self, row: Row, *more: str) -> Run:
+        """Run a line and more words; the server's record then holds what it sent."""
+        self.server.clear()
+        settings = dict(row.settings)
+        recorded = self.answers[settings.pop("answer")] if "answer" in settings else []
+        self.server.answers[:] = [
+            reply_of(one) for one in (recorded if isinstance(recorded, list) else [recorded])
+        ]
+        key = settings.pop("key", "good")
+        usual = self.environment_of(self.server.url, f"{key}-{CANARY}")
+        self.set_environment(**{**usual, **settings})
+        run = call_main(self.module, *row.words, *more)
+        self.assertNotIn(CANARY, run.stdout.decode() + run.stderr, row.line)
+        return run
+
+    def record(self, row: Row) -> dict[str, Any]:
+        """What one line sent, how it ended and what it printed."""
+        run = self.run_row(row)
+        shown = run.document
+        if shown is None:
+            shown = run.stdout.decode().splitlines()
+        record = {
+            "exit": run.code,
+            "sent": [self.sent(request) for request in self.server.requests],
+            "stderr": run.stderr.splitlines(),
+            "document": shown,
+        }
+        text = json.dumps({name: part for name, part in record.items() if part != []})
+        if self.server.other_requests:
+            self.fail(f"{row.line}: a request went to another server")
+        places = {self.server.url: "http://api", str(SNAPSHOTS): "SNAPSHOTS", os.environ["HOME"]: "HOME"}
+        for place, name in places.items():
+            text = text.replace(place, name)
+        text = MARKS.sub("MARK", text)
+        if "answer" not in row.settings:
+            text = DATES.sub(lambda date: date[0] if date[0] in row.line else "DATE", text)
+        return json.loads(text)
+
+    def sent(self, request: RecordedRequest) -> dict[str, Any]:
+        """A request, without what every client sends; the key only by the name of its header."""
+        headers = {
+            name.lower(): "the key" if CANARY in value else value
+            for name, value in request.headers
+            if name.lower() not in USUAL_HEADERS
+        }
+        found: dict[str, Any] = {request.method: request.path}
+        self.assertNotIn(CANARY, request.target + request.body.decode())
+        if request.query:
+            found["query"] = {
+                name: values[0] if len(values) == 1 else values
+                for name, values in request.query.items()
+            }
+        if request.body:
+            is_json = headers.get("content-type") == JSON_TYPE
+            found["body"] = request.json() if is_json else request.body.decode()
+        return {**found, "headers": headers}
+
+    def test_every_line_sends_and_prints_what_its_snapshot_says(self) -> None:
+        for name, rows in self.table.items():
+            records = {row.line: self.record(row) for row in rows}
+            self.assertEqual(len(records), len(rows), f"a line stands twice in [{name}]")
+            path = SNAPSHOTS / self.folder / f"{name}.json"
+            text = layout(without_repetition(records)) + "\n"
+            if WRITE:
+                path.write_text(text, "utf-8")
+            known = path.read_text("utf-8") if path.exists() else ""
+            with self.subTest(snapshot=name):
+                changes = difflib.unified_diff(
+                    known.splitlines(), text.splitlines(), path.name, "now", lineterm="", n=8
+                )
+                self.assertEqual(known, text, "\n" + "\n".join(itertools.islice(changes, 60)))
+
+    def test_no_snapshot_is_left_over(self) -> None:
+        found = {path.stem for path in (SNAPSHOTS / self.folder).glob("*.json")} - {"recorded"}
+        self.assertEqual(found, set(self.table))
+        used = {row.settings["answer"] for _, row in self.rows() if "answer" in row.settings}
+        self.assertEqual(used, set(self.answers))
+
+    def test_every_parameter_is_in_a_line_that_succeeds_and_means_the_same_in_every_spelling(
+        self,
+    ) -> None:
+        """As a flag, under each alias, in JSON, and given to a function: one request."""
+        seen = set()
+        for command, row in self.rows():
+            params = self.parsed(command, row)
+            plain = self.run_row(row, "--dry-run")
+            if params is None or plain.code != 0 or {"--", "--format"} & {*row.words}:
+                continue
+            seen |= {(command, name) for name in params}
+            with self.subTest(row.line):
+                for words in self.other_spellings(command, params):
+                    run = self.run_row(row._replace(words=[command, *words]), "--dry-run")
+                    self.assertEqual(run.document, plain.document, words)
+        wanted = {
+            (command, parameter["name"])
+            for command, spec in self.module.COMMANDS.items()
+            for parameter in spec["params"]
+        }
+        missing = wanted - seen
+        self.assertEqual({pair for pair in missing if pair[1] not in self.sent_elsewhere}, set())
+
+    def rows(self) -> list[tuple[str, Row]]:
+        """Every row with the name of its command."""
+        commands = self.module.COMMANDS
+        rows = [row for rows in self.table.values() for row in rows]
+        return [(self.module.find_command(commands, row.words)[0], row) for row in rows]
+
+    def parsed(self, command: str, row: Row) -> dict[str, Any] | None:
+        """The parameters that a line gives; None if it is refused or if they are in JSON."""
+        is_named = row.words[:1] == [command]
+        script = {"name": self.script, "description": "", "commands": self.module.COMMANDS}
+        try:
+            words = row.words[is_named:]
+            found = self.module.parse_arguments(script, command, is_named, words, {})
+        except self.module.SearchError:
+            return None
+        return None if "--params-json" in row.words else found
+
+    def other_spellings(self, command: str, params: dict[str, Any]) -> list[list[str]]:
+        """The words of a command line that give the same parameters in other ways."""
+        spellings = [["--params-json", json.dumps(params)]]
+        table = {one["name"]: one for one in self.module.COMMANDS[command]["params"]}
+        for name in params.keys() & table.keys():
+            others = {other: value for other, value in params.items() if other != name}
+            for alias in [name, *table[name].get("aliases", ()), *table[name].get("flags", ())]:
+                words = flag_words(alias, params[name])
+                spellings.append(["--params-json", json.dumps(others), *words])
+        return spellings
+
+
+def flag_words(name: str, value: Any) -> list[str]:
+    """A parameter as words of a command line."""
+    flag = name if name.startswith("-") else "--" + name.replace("_", "-")
+    if isinstance(value, bool):
+        return [flag if value else flag.replace("--", "--no-", 1)]
+    items = value if isinstance(value, list) else [value]
+    return [word for item in items for word in ([f"{flag}={item}"] if "--" in flag else [flag, str(item)])]
+
+
+def reply_of(recorded: dict[str, Any]) -> Reply:
+    """A recorded answer: status, headers and body, which is text or becomes JSON."""
+    body = recorded["body"]
+    data = body if isinstance(body, str) else json.dumps(body)
+    headers = tuple(recorded.get("headers", {}).items())
+    return Reply(recorded.get("status", 200), data.encode(), JSON_TYPE, headers)
+
+
+def without_repetition(records: dict[str, Any]) -> dict[str, Any]:
+    """The records under what all requests of the file have in common; each document once."""
+    headers = [sent["headers"].items() for one in records.values() for sent in one.get("sent", [])]
+    common = dict(set.intersection(*map(set, headers))) if headers else {}
+    first: dict[str, str] = {}
+    for line, one in records.items():
+        for sent in one.get("sent", []):
+            own = {n: value for n, value in sent.pop("headers").items() if n not in common}
+            if own:
+                sent["headers"] = own
+        document = json.dumps(one["document"])
+        known = first.setdefault(document, line)
+        if known != line and len(document) > LINE_CHARACTERS:
+            one["document"] = f"as of: {known}"
+    return {"headers of every request": dict(sorted(common.items())), **records}
