@@ -3,7 +3,7 @@
 A table is snapshots/API/commands.txt. A line is what follows the script's name on a command line.
 Words before it change the environment: key=quota asks the fake server for a fault, NAME=value sets
 a variable, answer=NAME lets the server send what snapshots/API/recorded.json holds under that name,
-in place of an answer of its own. {files} in a line is the folder of the table. `[name]` begins the
+in place of an answer of its own; as=results shows what as_results makes of the document. {files} in a line is the folder of the table. `[name]` begins the
 lines whose snapshots are in name.json.
 
 `make snapshots` writes the snapshots anew; read the difference before you commit it. A line whose
@@ -40,6 +40,7 @@ MONTH = r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]*\.?"
 # recorded answers and those that a line names stay.
 DATES = re.compile(
     r"\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:\d\d)?)?"
+    r"|(?<=_timestamp\": )\d+"
     rf"|(?:[A-Z][a-z]+day, )?(?:\d{{1,2}} {MONTH},?|{MONTH} \d{{1,2}},) \d{{4}}"
 )
 # The fence around a page's text carries a mark that the page cannot guess.
@@ -63,7 +64,7 @@ def read_table(folder: Path) -> dict[str, list[Row]]:
             rows = table.setdefault(line.strip("[]"), [])
         elif line and not line.startswith("# "):
             words = shlex.split(line.replace("{files}", str(folder)))
-            before = [*itertools.takewhile(re.compile(r"(key|answer|[A-Z_]+)=").match, words)]
+            before = [*itertools.takewhile(re.compile(r"(key|answer|as|[A-Z_]+)=").match, words)]
             settings = dict(word.split("=", 1) for word in before)
             rows.append(Row(line, words[len(before) :], settings))
     return table
@@ -113,6 +114,7 @@ class WireCase(FakeServerCase):
         self.server.answers[:] = [
             reply_of(one) for one in (recorded if isinstance(recorded, list) else [recorded])
         ]
+        settings.pop("as", "")
         key = settings.pop("key", "good")
         usual = self.environment_of(self.server.url, f"{key}-{CANARY}")
         self.set_environment(**{**usual, **settings})
@@ -126,13 +128,15 @@ class WireCase(FakeServerCase):
         shown = run.document
         if shown is None:
             shown = run.stdout.decode().splitlines()
+        elif "as" in row.settings:
+            shown = self.module.as_results(shown)
         record = {
             "exit": run.code,
             "sent": [self.sent(request) for request in self.server.requests],
             "stderr": run.stderr.splitlines(),
             "document": shown,
         }
-        text = json.dumps({name: part for name, part in record.items() if part != []})
+        text = json.dumps({name: part for name, part in record.items() if part or name == "document"})
         if self.server.other_requests:
             self.fail(f"{row.line}: a request went to another server")
         places = {self.server.url: "http://api", str(SNAPSHOTS): "SNAPSHOTS", os.environ["HOME"]: "HOME"}
@@ -140,7 +144,7 @@ class WireCase(FakeServerCase):
             text = text.replace(place, name)
         text = MARKS.sub("MARK", text)
         if "answer" not in row.settings:
-            text = DATES.sub(lambda date: date[0] if date[0] in row.line else "DATE", text)
+            text = DATES.sub(lambda date: undated(date[0], row.line), text)
         return json.loads(text)
 
     def sent(self, request: RecordedRequest) -> dict[str, Any]:
@@ -187,15 +191,16 @@ class WireCase(FakeServerCase):
         self,
     ) -> None:
         """As a flag, under each alias, in JSON, and given to a function: one request."""
-        seen = set()
+        seen: set[tuple[str, str]] = set()
         for command, row in self.rows():
             params = self.parsed(command, row)
             plain = self.run_row(row, "--dry-run")
             if params is None or plain.code != 0 or {"--", "--format"} & {*row.words}:
                 continue
-            seen |= {(command, name) for name in params}
+            new = {name for name in params if (command, name) not in seen}
+            seen |= {(command, name) for name in new}
             with self.subTest(row.line):
-                for words in self.other_spellings(command, params):
+                for words in self.other_spellings(command, params, new):
                     run = self.run_row(row._replace(words=[command, *words]), "--dry-run")
                     self.assertEqual(run.document, plain.document, words)
         wanted = {
@@ -223,16 +228,23 @@ class WireCase(FakeServerCase):
             return None
         return None if "--params-json" in row.words else found
 
-    def other_spellings(self, command: str, params: dict[str, Any]) -> list[list[str]]:
-        """The words of a command line that give the same parameters in other ways."""
+    def other_spellings(
+        self, command: str, params: dict[str, Any], names: set[str]
+    ) -> list[list[str]]:
+        """The same parameters in other words: all in JSON; those of these names in each spelling."""
         spellings = [["--params-json", json.dumps(params)]]
         table = {one["name"]: one for one in self.module.COMMANDS[command]["params"]}
-        for name in params.keys() & table.keys():
+        for name in names & table.keys():
             others = {other: value for other, value in params.items() if other != name}
             for alias in [name, *table[name].get("aliases", ()), *table[name].get("flags", ())]:
                 words = flag_words(alias, params[name])
                 spellings.append(["--params-json", json.dumps(others), *words])
         return spellings
+
+
+def undated(date: str, line: str) -> str:
+    """What stands for a date in a snapshot: the date that the line names, else a word or 0."""
+    return date if date in line else "0" if date.isdecimal() else "DATE"
 
 
 def flag_words(name: str, value: Any) -> list[str]:
@@ -249,7 +261,8 @@ def reply_of(recorded: dict[str, Any]) -> Reply:
     body = recorded["body"]
     data = body if isinstance(body, str) else json.dumps(body)
     headers = tuple(recorded.get("headers", {}).items())
-    return Reply(recorded.get("status", 200), data.encode(), JSON_TYPE, headers)
+    kind = recorded.get("type", JSON_TYPE)
+    return Reply(recorded.get("status", 200), data.encode(), kind, headers)
 
 
 def without_repetition(records: dict[str, Any]) -> dict[str, Any]:
