@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import unittest
-
 from tests.engines.wire import WireCase
 
 

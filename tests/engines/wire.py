@@ -1,10 +1,14 @@
 """Tables of command lines: what each sends, how it ends and what it prints, held in snapshots.
 
 A table is snapshots/API/commands.txt. A line is what follows the script's name on a command line.
-Words before it change the environment: key=quota asks the fake server for a fault, NAME=value sets
-a variable, answer=NAME lets the server send what snapshots/API/recorded.json holds under that name,
-in place of an answer of its own; as=results shows what as_results makes of the document. {files} in a line is the folder of the table. `[name]` begins the
-lines whose snapshots are in name.json.
+Words before it change what the script meets:
+
+  NAME=value      a variable of the environment
+  key=quota       the key, which asks the fake server for a fault or a plan
+  answer=NAME     the server sends what snapshots/API/recorded.json holds under that name
+  as=results      the snapshot shows what as_results makes of the document
+
+{files} is the folder of the table. `[name]` begins the lines whose snapshots are in name.json.
 
 `make snapshots` writes the snapshots anew; read the difference before you commit it. A line whose
 document is the same as that of an earlier line of its file names that line.
@@ -16,13 +20,15 @@ import difflib
 import itertools
 import json
 import os
+import random
 import re
 import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from unittest import mock
 
 from tests.fake_server.messages import JSON_TYPE, Reply
-from tests.support import CANARY, FakeServerCase, call_main, load_script
+from tests.support import CANARY, FakeServerCase, call_main, load_script, mutations
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -35,6 +41,8 @@ WRITE = "WRITE_SNAPSHOTS" in os.environ
 LINE_CHARACTERS = 160  # JSON that is no longer stands on one line
 # What every client sends; User-Agent and Accept-Encoding have tests of their own.
 USUAL_HEADERS = {"accept-encoding", "connection", "content-length", "host", "user-agent"}
+MOST_CHARACTERS = 10_000  # of a document, unless the line says otherwise
+BROKEN = 10  # broken copies of each recorded answer
 MONTH = r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]*\.?"
 # Dates that the fake server counts back from today, for its pages are so many days old. Those of
 # recorded answers and those that a line names stay.
@@ -106,14 +114,17 @@ class WireCase(FakeServerCase):
         answers = SNAPSHOTS / cls.folder / "recorded.json"
         cls.answers: dict[str, Any] = json.loads(answers.read_text("utf-8"))
 
+    def recorded(self, row: Row) -> list[dict[str, Any]]:
+        """The recorded answers of a line; none if the fake server answers itself."""
+        found = self.answers[row.settings["answer"]] if "answer" in row.settings else []
+        return found if isinstance(found, list) else [found]
+
     def run_row(self, row: Row, *more: str) -> Run:
         """Run a line and more words; the server's record then holds what it sent."""
         self.server.clear()
         settings = dict(row.settings)
-        recorded = self.answers[settings.pop("answer")] if "answer" in settings else []
-        self.server.answers[:] = [
-            reply_of(one) for one in (recorded if isinstance(recorded, list) else [recorded])
-        ]
+        settings.pop("answer", "")
+        self.server.answers[:] = [reply_of(one) for one in self.recorded(row)]
         settings.pop("as", "")
         key = settings.pop("key", "good")
         usual = self.environment_of(self.server.url, f"{key}-{CANARY}")
@@ -130,18 +141,20 @@ class WireCase(FakeServerCase):
             shown = run.stdout.decode().splitlines()
         elif "as" in row.settings:
             shown = self.module.as_results(shown)
+        if run.code == 0 and "--max-chars" not in row.line and "--jsonl" not in row.line:
+            self.assertLess(len(run.stdout.decode()), MOST_CHARACTERS, row.line)
         record = {
             "exit": run.code,
             "sent": [self.sent(request) for request in self.server.requests],
             "stderr": run.stderr.splitlines(),
             "document": shown,
         }
-        text = json.dumps({name: part for name, part in record.items() if part or name == "document"})
+        kept = {name: part for name, part in record.items() if part or name in ("exit", "document")}
+        text = json.dumps(kept)
         if self.server.other_requests:
             self.fail(f"{row.line}: a request went to another server")
-        places = {self.server.url: "http://api", str(SNAPSHOTS): "SNAPSHOTS", os.environ["HOME"]: "HOME"}
-        for place, name in places.items():
-            text = text.replace(place, name)
+        text = text.replace(self.server.url, "http://api").replace(os.environ["HOME"], "HOME")
+        text = text.replace(str(SNAPSHOTS), "SNAPSHOTS")
         text = MARKS.sub("MARK", text)
         if "answer" not in row.settings:
             text = DATES.sub(lambda date: undated(date[0], row.line), text)
@@ -211,6 +224,23 @@ class WireCase(FakeServerCase):
         missing = wanted - seen
         self.assertEqual({pair for pair in missing if pair[1] not in self.sent_elsewhere}, set())
 
+    def test_broken_answers_become_documents(self) -> None:
+        chance = random.Random(20_260_401)
+        for _, row in self.rows():
+            whole = self.recorded(row)
+            if not whole or not isinstance(whole[0]["body"], (dict, list)):
+                continue
+            is_good = whole[0].get("status", 200) == 200
+            for body in mutations(whole[0]["body"], chance, BROKEN):
+                with self.subTest(row.line, body=body):
+                    name = row.settings["answer"]
+                    with mock.patch.dict(self.answers, {name: [{**whole[0], "body": body}]}):
+                        run = self.run_row(row)
+                    self.assertNotIn(run.code, (70, 2 if is_good else 70), run.stdout)
+                    if run.document is not None:
+                        self.assertIsInstance(self.module.to_markdown(run.document), str)
+                        self.assertIsInstance(self.module.as_results(run.document), list)
+
     def rows(self) -> list[tuple[str, Row]]:
         """Every row with the name of its command."""
         commands = self.module.COMMANDS
@@ -231,7 +261,7 @@ class WireCase(FakeServerCase):
     def other_spellings(
         self, command: str, params: dict[str, Any], names: set[str]
     ) -> list[list[str]]:
-        """The same parameters in other words: all in JSON; those of these names in each spelling."""
+        """The same parameters in other words: all in JSON, these names in each spelling."""
         spellings = [["--params-json", json.dumps(params)]]
         table = {one["name"]: one for one in self.module.COMMANDS[command]["params"]}
         for name in names & table.keys():
@@ -253,7 +283,8 @@ def flag_words(name: str, value: Any) -> list[str]:
     if isinstance(value, bool):
         return [flag if value else flag.replace("--", "--no-", 1)]
     items = value if isinstance(value, list) else [value]
-    return [word for item in items for word in ([f"{flag}={item}"] if "--" in flag else [flag, str(item)])]
+    joined = ([f"{flag}={item}"] if "--" in flag else [flag, str(item)] for item in items)
+    return [word for words in joined for word in words]
 
 
 def reply_of(recorded: dict[str, Any]) -> Reply:
