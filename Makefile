@@ -14,7 +14,7 @@ PYTHONS = $(shell for minor in 10 11 12 13 14 15; do for python in python3.$$min
 	if $$python -c '' >/dev/null 2>&1; then echo $$python; break; fi; done; done)
 # A step of ci: its name and its seconds stand before and after its output.
 STEP = @step() { began=$$(date +%s); echo "=== $$*" >&2; "$$@" && echo "=== $$(($$(date +%s) - began)) s: $$*" >&2; }; step
-.PHONY: help demo picture test test-long format lint sync ci nightly bench bench-extract bench-pdf faults secrets sdk-parity pythons \
+.PHONY: help demo picture test test-long snapshots format lint sync ci nightly bench bench-extract bench-pdf faults secrets sdk-parity pythons \
 	portability e2e-opencode e2e-mcp e2e-agents e2e-browser e2e-scale install uninstall package install-opencode \
 	uninstall-opencode
 
@@ -29,6 +29,9 @@ picture: ## make README's pictures: a terminal, and the desk in a Chromium
 
 test: ## run the tests (standard library, loopback only)
 	@$(PYTHON) tests/run.py
+
+snapshots: ## write the snapshots of the tests anew: read the difference before you commit it
+	@WRITE_SNAPSHOTS=1 $(PYTHON) tests/run.py _wire
 
 test-long: ## run what takes longer: fuzz, concurrency, kill tests
 	@$(PYTHON) tests/run.py --long

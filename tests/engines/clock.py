@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from typing import Any
 
 
 class Clock:
@@ -25,3 +26,7 @@ class Clock:
     def sleep(self, seconds: float) -> None:
         """Move the clock on."""
         self.skipped += seconds
+
+    def __getattr__(self, name: str) -> Any:
+        """What else a module takes from time."""
+        return getattr(time, name)

@@ -46,13 +46,6 @@ class Batch(GeminiCase):
         self.assertEqual(document["results"][1]["error"], "query cannot be empty")
         self.assertIn("query must be text", document["results"][4]["error"])
 
-    def test_fails_with_the_first_error_when_every_search_failed(self) -> None:
-        self.set_environment(GEMINI_API_KEY=f"quota-x-{CANARY}")
-        document = self.batch("sourdough", "aurora")
-        self.assertEqual(document["error"], "Error: API quota exceeded. Try again later.")
-        self.assertEqual((document["ok"], document["details"]["kind"]), (False, "quota"))
-        self.assertEqual([one["ok"] for one in document["results"]], [False, False])
-
     def test_sends_at_most_four_requests_at_once_by_default(self) -> None:
         self.set_environment(
             GEMINI_API_KEY=f"slow-batch-{CANARY}"
@@ -75,13 +68,6 @@ class Batch(GeminiCase):
         held = [one for one in times if refused + 0.5 < one < refused + RETRY_SECONDS * 0.95]
         self.assertEqual(held, [])
         self.assertGreaterEqual(len([one for one in times if one > refused + 0.5]), 4)
-
-    def test_applies_its_parameters_to_every_search(self) -> None:
-        self.batch("sourdough", "aurora", focus="code", context="baking", max_sources=1)
-        for request in self.server.requests:
-            text = request.json()["contents"][0]["parts"][0]["text"]
-            self.assertIn("Context: baking", text)
-            self.assertIn("Concentrate on code", text)
 
     def test_gcloud_is_asked_once_for_all(self) -> None:
         with tempfile.TemporaryDirectory() as folder:
@@ -139,29 +125,12 @@ class Batch(GeminiCase):
         )
         self.assertNotIn("truncated", whole)
 
-    def test_one_that_cannot_keep_its_answers_is_refused_before_it_costs_anything(self) -> None:
-        words = [word for number in range(6) for word in ("--query", f"python {number}")]
-        run = self.run_script(SCRIPT, "batch", *words)
-        self.assertEqual((run.code, run.document["details"]["kind"]), (2, "invalid_input"))
-        self.assertIn("6 questions do not fit 9000 characters", run.document["error"])
-        self.assertEqual(self.server.requests, [])
-        run = self.run_script(SCRIPT, "batch", *words, "--max-chars", "0")
-        self.assertEqual((run.code, len(run.document["results"])), (0, 6))
-
     def test_short_results_leave_their_room_to_long_ones(self) -> None:
         document = self.batch("sourdough", *(f"nothingness{number}" for number in range(5)))
         self.assertNotIn("truncated", document["results"][0])
 
 
 class BatchCommand(GeminiCase):
-    def test_json_lines_are_one_document_a_line_in_order(self) -> None:
-        words = ["--query", "sourdough", "--query", "aurora", "--queries", ""]
-        run = self.run_script(SCRIPT, "batch", *words, "--jsonl", "--ordered")
-        documents = [json.loads(line) for line in run.stdout.decode().splitlines()]
-        self.assertEqual([one["query"] for one in documents], ["sourdough", "aurora", ""])
-        self.assertEqual([one["ok"] for one in documents], [True, True, False])
-        self.assertEqual((run.code, run.stderr), (0, ""))
-
     def test_queries_are_read_from_a_file_and_from_standard_input_one_a_line(self) -> None:
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "queries.txt"
@@ -174,49 +143,9 @@ class BatchCommand(GeminiCase):
         queries = [one["query"] for one in run.document["results"]]
         self.assertEqual(queries, ["sourdough", "aurora"])
 
-    def test_a_file_may_hold_a_json_array_and_add_to_a_single_query_in_json(self) -> None:
-        with tempfile.TemporaryDirectory() as folder:
-            path = Path(folder) / "queries.json"
-            path.write_text('["sourdough", "aurora\\nborealis"]', encoding="utf-8")
-            given = json.dumps({"queries": "chess"})
-            run = self.run_script(SCRIPT, "batch", str(path), "--params-json", given)
-        queries = [one["query"] for one in run.document["results"]]
-        self.assertEqual(queries, ["chess", "sourdough", "aurora\nborealis"])
-
-    def test_a_file_that_is_missing_or_empty_is_named(self) -> None:
-        run = self.run_script(SCRIPT, "batch", "no-such-file.txt")
-        self.assertEqual(run.code, 2)
-        self.assertIn("no-such-file.txt", run.document["error"])
-        run = run_script(SCRIPT, "batch", "@-", env=self.environment, stdin="\n \n")
-        self.assertEqual((run.code, run.document["error"]), (2, "input: '@-' holds no query."))
-
-    def test_a_query_with_several_lines_stays_one_query_in_json(self) -> None:
-        given = json.dumps({"queries": ["sourdough\nbread"]})
-        run = self.run_script(SCRIPT, "batch", "--params-json", given)
-        self.assertEqual([one["query"] for one in run.document["results"]], ["sourdough\nbread"])
-
     def test_a_file_cannot_be_named_by_a_caller_of_the_function(self) -> None:
         document = gemini.run_batch({"input": "@/etc/hostname"})
         self.assertEqual(document["error"], "input is read on the command line only.")
-        self.assertEqual(self.server.requests, [])
-
-    def test_markdown_has_a_section_for_each_query(self) -> None:
-        run = self.run_script(
-            SCRIPT, "batch", "--query", "sourdough", "--query", "", "--format", "markdown"
-        )
-        text = run.stdout.decode()
-        self.assertTrue(text.startswith("# sourdough\n\n## Search Results\n"))
-        self.assertIn("# (no query)\n\n## Search Error\n\nquery cannot be empty", text)
-
-    def test_dry_run_shows_every_request_and_sends_none(self) -> None:
-        run = self.run_script(
-            SCRIPT, "batch", "--query", "a", "--query", "b", "--dry-run", GEMINI_API_KEY=""
-        )
-        texts = [
-            one["request"]["json"]["contents"][0]["parts"][0]["text"]
-            for one in run.document["results"]
-        ]
-        self.assertEqual([text.partition("\n")[0] for text in texts], ["a", "b"])
         self.assertEqual(self.server.requests, [])
 
     def test_ctrl_c_ends_it_at_once(self) -> None:

@@ -424,7 +424,8 @@ def _opening_hours(place: dict[str, Any]) -> Result:
         ]
         for name in WEEKDAYS
     ]
-    return {"current_day": days[utc_now().weekday()], "days": days}
+    # Today is always Monday, so that answers are the same on every day.
+    return {"current_day": days[0], "days": days}
 
 
 def _distance(place: dict[str, Any], origin: tuple[float, float] | None, units: str) -> Result:

@@ -171,6 +171,8 @@ class FakeServer:
     """The double of the outside world on two loopback ports; it listens once constructed."""
 
     def __init__(self, port: int = 0, local_links: bool = False, limits: bool = False) -> None:
+        # What the next requests are answered with, before any route is looked for.
+        self.answers: list[Answer] = []
         self._other = Listener("other", 0, _foreign_answer)
         self._state = ServerState(self._other.url, local_links, limits)
         self._main = Listener("main", port, self._answer)
@@ -219,6 +221,8 @@ class FakeServer:
     def _answer(self, request: RecordedRequest) -> Answer:
         if request.path == REQUESTS_PATH:
             return self._answer_record(request)
+        if self.answers:
+            return self.answers.pop(0)
         request = through_proxy(request)
         candidates = [route for route in ROUTES if route.matches(request)]
         for route in candidates:

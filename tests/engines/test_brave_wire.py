@@ -1,0 +1,13 @@
+"""Every request and document of brave_search.py, as snapshots."""
+
+from __future__ import annotations
+
+from tests.engines.wire import WireCase
+
+
+class BraveWireTest(WireCase):
+    script = "brave_search"
+    folder = "brave"
+
+
+del WireCase  # its own tests need a script

@@ -1,0 +1,15 @@
+"""Every request and document of gemini_search.py, as snapshots."""
+
+from __future__ import annotations
+
+from tests.engines.gemini_support import GeminiCase
+from tests.engines.wire import WireCase
+
+
+class GeminiWireTest(WireCase):
+    script = "gemini_search"
+    folder = "gemini"
+    environment_of = staticmethod(GeminiCase.environment_of)
+
+
+del WireCase  # its own tests need a script
