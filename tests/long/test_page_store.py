@@ -31,7 +31,7 @@ SEED = 6_003
 WRITER = """
 import hashlib, json, random, sys, threading, time
 sys.path.insert(0, sys.argv[1])
-from websearch.store import page_store as store as page_store
+from websearch.store import page_store
 
 path, name, processes, seconds = sys.argv[2], int(sys.argv[3]), int(sys.argv[4]), float(sys.argv[5])
 source = random.Random(name)
@@ -182,7 +182,7 @@ class Killed(LongStoreCase):
         source = random.Random(SEED)
         code = (
             f"import sys, time; sys.path.insert(0, {str(SCRIPTS)!r}); import sqlite3; "
-            "from websearch.store import page_store as store as page_store\n"
+            "from websearch.store import page_store\n"
             "print(flush=True)\n"
             f"store = page_store.PageStore({str(self.path)!r})\n"
             "store.put_answer('key', {'query': 'q', 'urls': []}); time.sleep(9)"
