@@ -236,7 +236,7 @@ class WireCase(FakeServerCase):
     def test_every_parameter_is_in_a_line_that_succeeds_and_means_the_same_in_every_spelling(
         self,
     ) -> None:
-        """As a flag, under each alias, in JSON, and given to a function: one request."""
+        """As a flag, under each alias and in JSON: one request."""
         seen: set[tuple[str, str]] = set()
         for command, row in self.rows():
             params = self.parsed(command, row)
