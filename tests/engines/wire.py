@@ -10,8 +10,8 @@ Words before it change what the script meets:
 
 {files} is the folder of the table. `[name]` begins the lines whose snapshots are in name.json.
 
-`make snapshots` writes the snapshots anew; read the difference before you commit it. A line whose
-document is the same as that of an earlier line of its file names that line.
+`make snapshots` writes the snapshots anew; read the difference before you commit it. "as of: LINE"
+stands for a document, or a member of one, that is the same as that of an earlier line of the file.
 """
 
 from __future__ import annotations
@@ -331,9 +331,9 @@ def reply_of(recorded: dict[str, Any]) -> Reply:
 
 
 def without_repetition(records: dict[str, Any]) -> dict[str, Any]:
-    """The records of a file, with what all their requests share at its head, and no document twice.
+    """The records of a file: what all requests share at its head, nothing long twice.
 
-    Shared are headers, and long members of JSON bodies.
+    Shared are headers, and long members of JSON bodies; documents and their members stand once.
     """
     requests = [sent for one in records.values() for sent in one.get("sent", [])]
     shared: dict[str, Any] = {}
@@ -354,8 +354,16 @@ def without_repetition(records: dict[str, Any]) -> dict[str, Any]:
             del sent["headers"]
     first: dict[str, str] = {}
     for line, one in records.items():
-        document = json.dumps(one["document"])
-        known = first.setdefault(document, line)
-        if known != line and len(document) > LINE_CHARACTERS:
-            one["document"] = f"as of: {known}"
+        place_once(one, "document", line, first)
+        if isinstance(one["document"], dict):
+            for name in one["document"]:
+                place_once(one["document"], name, line, first)
     return {**shared, **records}
+
+
+def place_once(holder: dict[str, Any], name: str, line: str, first: dict[str, str]) -> None:
+    """Write a long value out in the first line that has it; later ones name that line."""
+    value = json.dumps({name: holder[name]})
+    known = first.setdefault(value, line)
+    if known != line and len(value) > LINE_CHARACTERS:
+        holder[name] = f"as of: {known}"
