@@ -346,7 +346,7 @@ def is_abbreviation(full_stop: re.Match[str]) -> bool:
     is_ordinal = word.isdigit() and len(word) <= len("365")
     is_roman = word.isupper() and not word.strip("IVXLCDM")
     is_initial = len(word) == 1 and word.isalpha()
-    after = re.compile(r"\s+(\w{2,20})").match(full_stop.string, full_stop.end())
+    after = re.compile(r"\s{1,9}(\w{2,20})").match(full_stop.string, full_stop.end())
     is_before_common = bool(after and after[1].lower() in STOP_WORDS)
     return (is_ordinal or is_roman or is_initial) and not is_before_common
 
