@@ -26,9 +26,9 @@ for (const text of jobs) {
   const found = await perform(job)
   const result = job.list
     ? Object.fromEntries(
-        Object.entries(found).map(([name, { script, positional, args }]) => [
+        Object.entries(found).map(([name, { script, command, positional, args }]) => [
           name,
-          { script, positional, args: Object.keys(args) },
+          { script, command, positional, args: Object.keys(args) },
         ]),
       )
     : found

@@ -62,6 +62,7 @@ SCRIPTS = {
     "grounded_search": "gemini_search.py",
     "read_page": "read_page.py",
     "web_search": "web_search.py",
+    "check_quotes": "web_search.py",
 }
 # 1,000 characters that a shell, a command line or a careless encoding would change.
 _PIECES = "\"double\" 'single' `touch x` $(touch x) ${HOME} $HOME ; touch x | & > x\n\\n %s * ? ~ "
@@ -813,16 +814,15 @@ def table() -> list[Check]:
         tools = listed["result"]
         unknown = []
         for name, tool in tools.items():
-            if not (ROOT / "scripts" / tool["script"]).exists():
-                continue
-            command = [sys.executable, str(ROOT / "scripts" / tool["script"]), "--help"]
+            words = [tool["script"], *filter(None, [tool.get("command")]), "--help"]
+            command = [sys.executable, str(ROOT / "scripts" / words[0]), *words[1:]]
             known = set(re.findall(r"--[\w-]+", place.capture(command).stdout))
             flags = {f"--{one}" for one in tool["args"] if one != tool["positional"]}
             unknown += [f"{name} {flag}" for flag in sorted((flags | {"--timeout"}) - known)]
         brave = json.loads(called[1]["result"])
         checks = [
             (
-                "the table names the five tools and their scripts",
+                "the table names the tools and their scripts",
                 {name: tool["script"] for name, tool in tools.items()} == SCRIPTS,
                 tools,
             ),

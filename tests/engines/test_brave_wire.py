@@ -6,7 +6,7 @@ from tests.engines.wire import WireCase
 
 
 class BraveWireTest(WireCase):
-    script = "brave_search"
+    modules = waiting = ("brave_search",)
     folder = "brave"
 
 

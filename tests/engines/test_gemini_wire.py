@@ -7,7 +7,7 @@ from tests.engines.wire import WireCase
 
 
 class GeminiWireTest(WireCase):
-    script = "gemini_search"
+    modules = waiting = ("gemini_search",)
     folder = "gemini"
     environment_of = staticmethod(GeminiCase.environment_of)
 

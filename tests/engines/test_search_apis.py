@@ -1,4 +1,6 @@
-"""The search APIs for agents: what they are asked, with a key and without, and what answers mean.
+"""The search APIs for agents: keys, every filter and refusal of the table, the owner's order.
+
+What each is asked and what is shown: test_keyless_wire.py.
 
 Where ENGINE_SAMPLES names folders with recorded answers, those are read, too.
 """
@@ -33,57 +35,7 @@ KEYS = {
 }
 KEYLESS = [name for name in KEYS if "keyless" in engines.ENGINES[name]]
 KEY = f"good-{CANARY}"
-RANGE = "2026-01-01..2026-03-01"
 ADVERTISEMENTS = ("sign up", "dashboard", "buy", "bonus", "pay ", "documentation")
-
-# engine -> (flags, part of what is sent)
-SENT: dict[str, tuple[tuple[tuple[str, ...], dict[str, Any]], ...]] = {
-    "tavily": (
-        (("--since", "week"), {"time_range": "week", "filter_by_published_date": True}),
-        (("--since", RANGE), {"start_date": "2026-01-01", "end_date": "2026-03-01"}),
-        (("--site", "example.com"), {"include_domains": ["example.com"]}),
-        (("--exclude-site", "example.com"), {"exclude_domains": ["example.com"]}),
-        (("--language", "de"), {"language": "de", "filter_by_language": True}),
-        (("--safe", "strict"), {"safe_search": True}),
-        (("--safe", "off"), {"safe_search": False}),
-    ),
-    "exa": (
-        (("--since", RANGE), {"startPublishedDate": "2026-01-01T00:00:00.000Z"}),
-        (("--since", RANGE), {"endPublishedDate": "2026-03-01T23:59:59.000Z"}),
-        (("--site", "example.com"), {"includeDomains": ["example.com"]}),
-        (("--exclude-site", "example.com"), {"excludeDomains": ["example.com"]}),
-        (("--country", "uk"), {"userLocation": "GB"}),
-        (("--safe", "moderate"), {"moderation": True}),
-    ),
-    "you": (
-        (("--since", "month"), {"freshness": "month"}),
-        (("--since", RANGE), {"freshness": "2026-01-01to2026-03-01"}),
-        (("--country", "de"), {"country": "DE"}),
-        (("--language", "ja"), {"language": "JP"}),
-        (("--language", "pt-br"), {"language": "PT-BR"}),
-        (("--safe", "strict"), {"safesearch": "strict"}),
-        (("--site", "example.com"), {"query": "sourdough site:example.com"}),
-    ),
-    "parallel": (
-        (("--site", "example.com"), {"include_domains": ["example.com"]}),
-        (("--exclude-site", "example.com"), {"exclude_domains": ["example.com"]}),
-        (("--country", "us"), {"location": "us"}),
-    ),
-    "keenable": (
-        (
-            ("--since", RANGE),
-            {"published_after": "2026-01-01", "published_before": "2026-03-01"},
-        ),
-        (("--exclude-site", "a.com"), {"query": "sourdough -site:a.com"}),
-    ),
-    "kagi": (
-        (("--since", RANGE), {"after": "2026-01-01", "before": "2026-03-01"}),
-        (("--country", "us"), {"region": "US"}),
-        (("--site", "example.com"), {"sites_included": ["example.com"]}),
-        (("--exclude-site", "example.com"), {"sites_excluded": ["example.com"]}),
-        (("--safe", "off"), {"safe_search": False}),
-    ),
-}
 
 
 class SearchApiCase(FakeServerCase):
@@ -146,16 +98,6 @@ class Answers(SearchApiCase):
                 self.assertIn("web-search-skill", headers)
                 self.assertNotIn("Mozilla", headers)
 
-    def test_more_results_than_an_engine_gives_are_said(self) -> None:
-        document = call_main(keyless, "sourdough", "--engine", "tavily", "-n", "30").document
-        self.assertIn("Tavily gives at most 20 results.", document["warnings"])
-        self.assertEqual(self.sent()["max_results"], 20)
-
-    def test_kagi_needs_a_key(self) -> None:
-        run = self.search("kagi", "sourdough")
-        self.assertEqual((run.code, run.document["details"]["kind"]), (3, "auth"))
-        self.assertIn("KAGI_API_KEY", run.document["error"])
-
     def test_a_real_zero_is_no_results(self) -> None:
         for engine in KEYS:
             for key in ("", KEY) if engine in KEYLESS else (KEY,):
@@ -173,21 +115,6 @@ class Answers(SearchApiCase):
 
 
 class Filters(SearchApiCase):
-    def test_each_filter_is_sent_in_the_words_of_the_api(self) -> None:
-        for engine, rows in SENT.items():
-            self.use_key(engine)
-            for flags, part in rows:
-                with self.subTest(engine, flags=flags):
-                    run = self.search(engine, "sourdough", *flags)
-                    self.assertIn(run.code, (0, 1), run.stdout)
-                    sent = {}
-                    waiting = [self.sent()]
-                    while waiting:  # settings may lie deeper
-                        fields = waiting.pop()
-                        sent.update(fields)
-                        waiting += [value for value in fields.values() if isinstance(value, dict)]
-                    self.assertEqual({name: sent.get(name) for name in part}, part)
-
     def test_every_filter_of_the_table_works_or_is_refused_before_anything_is_sent(self) -> None:
         values = {
             "since": "hour", "country": "us", "language": "en", "site": "example.com",
@@ -209,13 +136,6 @@ class Filters(SearchApiCase):
                         run = self.search(engine, "sourdough", flag, value)
                         sent = len(self.server.requests)
                         self.assertEqual((run.code in (0, 1), sent), (can, int(can)), run.stdout)
-
-    def test_a_path_is_no_host(self) -> None:
-        self.use_key("exa")
-        run = self.search("exa", "sourdough", "--site", "github.com/python")
-        self.assertEqual(run.code, 2)
-        self.assertIn("github.com/python", run.document["error"])
-        self.assertEqual(self.server.requests, [])
 
     def test_a_dry_run_shows_the_body_and_no_key(self) -> None:
         for engine in KEYS:

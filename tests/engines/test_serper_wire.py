@@ -6,7 +6,7 @@ from tests.engines.wire import WireCase
 
 
 class SerperWireTest(WireCase):
-    script = "serper_search"
+    modules = waiting = ("serper_search",)
     folder = "serper"
 
     @staticmethod

@@ -10,12 +10,13 @@ Words before it change what the script meets:
 
 {files} is the folder of the table. `[name]` begins the lines whose snapshots are in name.json.
 
-`make snapshots` writes the snapshots anew; read the difference before you commit it. A line whose
-document is the same as that of an earlier line of its file names that line.
+`make snapshots` writes the snapshots anew; read the difference before you commit it. "as of: LINE"
+stands for a document, or a member of one, that is the same as that of an earlier line of the file.
 """
 
 from __future__ import annotations
 
+import contextlib
 import difflib
 import itertools
 import json
@@ -24,7 +25,9 @@ import random
 import re
 import shlex
 from base64 import b64decode
+from collections import ChainMap
 from pathlib import Path
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 from unittest import mock
 
@@ -54,7 +57,8 @@ MONTH = r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]*\.?"
 DATES = re.compile(
     r"(?:[A-Z][a-z]+day, )?\d{4}-\d\d-\d\d"
     r"(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:\d\d)?)?"
-    r"|(?<=_timestamp\": )\d+|(?<=\"year\": )\d{4}|(?<= - )20\d\d(?= - )"
+    r"|\b1[78]\d{8}\b|\b20\d{10}\b|(?<=\"date\": \")\d{4}(?:-\d\d)?(?=\")"
+    r"|(?<=\"year\": )\d{4}|(?<= - )20\d\d(?= - )"
     rf"|(?:[A-Z][a-z]+day, )?(?:\d{{1,2}} {MONTH},?|{MONTH} \d{{1,2}},) \d{{4}}"
 )
 # The fake Google's redirect links are numbered as they are made: what they lead to is shown.
@@ -104,20 +108,23 @@ def layout(value: Any, indent: int = 0) -> str:
 class WireCase(FakeServerCase):
     """A table of one script. A subclass names the script and the folder of its snapshots.
 
-    sent_elsewhere: parameters that no line can give, because tests of their own do.
+    modules: those that hold the script's main, its COMMANDS, and what reads a command line.
+    waiting: those whose waits take no time here.
     """
 
-    script: ClassVar[str]
+    modules: ClassVar[tuple[str, ...]]
+    waiting: ClassVar[tuple[str, ...]]
     folder: ClassVar[str]
-    key_header: ClassVar[str]
-    sent_elsewhere: ClassVar[set[str]] = set()
-    module: ClassVar[ModuleType]
+    script: ClassVar[ModuleType]
+    code: ClassVar[SimpleNamespace]  # the names of all modules
     table: ClassVar[dict[str, list[Row]]]
 
     @classmethod
     def setUpClass(cls) -> None:
         super().setUpClass()
-        cls.module = load_script(cls.script)
+        loaded = [load_script(name) for name in cls.modules]
+        cls.script = loaded[0]
+        cls.code = SimpleNamespace(**dict(ChainMap(*map(vars, loaded))))
         cls.table = read_table(SNAPSHOTS / cls.folder)
         answers = SNAPSHOTS / cls.folder / "recorded.json"
         cls.answers: dict[str, Any] = json.loads(answers.read_text("utf-8"))
@@ -137,8 +144,11 @@ class WireCase(FakeServerCase):
         key = settings.pop("key", "good")
         usual = self.environment_of(self.server.url, f"{key}-{CANARY}")
         self.set_environment(**{**usual, **settings})
-        with mock.patch.object(self.module, "time", Clock()):  # waits for another try take no time
-            run = call_main(self.module, *row.words, *more)
+        clock = Clock()
+        with contextlib.ExitStack() as stack:
+            for name in self.waiting:
+                stack.enter_context(mock.patch.object(load_script(name), "time", clock))
+            run = call_main(self.script, *row.words, *more)
         self.assertNotIn(CANARY, run.stdout.decode() + run.stderr, row.line)
         return run
 
@@ -149,7 +159,7 @@ class WireCase(FakeServerCase):
         if shown is None:
             shown = run.stdout.decode().splitlines()
         elif "as" in row.settings:
-            shown = self.module.as_results(shown)
+            shown = self.code.as_results(shown)
         if run.code == 0 and "--max-chars" not in row.line and "--jsonl" not in row.line:
             self.assertLess(len(run.stdout.decode()), MOST_CHARACTERS, row.line)
         # Redirect links are asked at once, in any order: by path, behind the search.
@@ -226,7 +236,7 @@ class WireCase(FakeServerCase):
     def test_every_parameter_is_in_a_line_that_succeeds_and_means_the_same_in_every_spelling(
         self,
     ) -> None:
-        """As a flag, under each alias, in JSON, and given to a function: one request."""
+        """As a flag, under each alias and in JSON: one request."""
         seen: set[tuple[str, str]] = set()
         for command, row in self.rows():
             params = self.parsed(command, row)
@@ -242,15 +252,15 @@ class WireCase(FakeServerCase):
                     self.assertEqual(*same, words)
         wanted = {
             (command, parameter["name"])
-            for command, spec in self.module.COMMANDS.items()
+            for command, spec in self.code.COMMANDS.items()
             for parameter in spec["params"]
         }
         missing = wanted - seen
-        self.assertEqual({pair for pair in missing if pair[1] not in self.sent_elsewhere}, set())
+        self.assertEqual(missing, set())
 
     def test_good_answers_with_broken_places_become_documents(self) -> None:
         chance = random.Random(20_260_401)
-        as_results = getattr(self.module, "as_results", lambda _: [])  # Gemini's has none
+        as_results = getattr(self.code, "as_results", lambda _: [])  # Gemini's has none
         for _, row in self.rows():
             whole = self.recorded(row)
             if not whole or "status" in whole[0] or not isinstance(whole[0]["body"], (dict, list)):
@@ -262,23 +272,23 @@ class WireCase(FakeServerCase):
                         run = self.run_row(row)
                     self.assertNotIn(run.code, (2, 70), run.stdout)
                     if run.document is not None:
-                        self.assertIsInstance(self.module.to_markdown(run.document), str)
+                        self.assertIsInstance(self.code.to_markdown(run.document), str)
                         self.assertIsInstance(as_results(run.document), list)
 
     def rows(self) -> list[tuple[str, Row]]:
         """Every row with the name of its command."""
-        commands = self.module.COMMANDS
+        commands = self.code.COMMANDS
         rows = [row for rows in self.table.values() for row in rows]
-        return [(self.module.find_command(commands, row.words)[0], row) for row in rows]
+        return [(self.code.find_command(commands, row.words)[0], row) for row in rows]
 
     def parsed(self, command: str, row: Row) -> dict[str, Any] | None:
         """The parameters that a line gives; None if it is refused or if they are in JSON."""
         is_named = row.words[:1] == [command]
-        script = {"name": self.script, "description": "", "commands": self.module.COMMANDS}
+        script = {"name": self.modules[0], "description": "", "commands": self.code.COMMANDS}
         try:
             words = row.words[is_named:]
-            found = self.module.parse_arguments(script, command, is_named, words, {})
-        except self.module.SearchError:
+            found = self.code.parse_arguments(script, command, is_named, words, {})
+        except self.code.SearchError:
             return None
         return None if "--params-json" in row.words else found
 
@@ -287,7 +297,7 @@ class WireCase(FakeServerCase):
     ) -> list[list[str]]:
         """The same parameters in other words: all in JSON, these names in each spelling."""
         spellings = [["--params-json", json.dumps(params)]]
-        table = {one["name"]: one for one in self.module.COMMANDS[command]["params"]}
+        table = {one["name"]: one for one in self.code.COMMANDS[command]["params"]}
         for name in names & table.keys():
             others = {other: value for other, value in params.items() if other != name}
             for alias in [name, *table[name].get("aliases", ()), *table[name].get("flags", ())]:
@@ -321,9 +331,9 @@ def reply_of(recorded: dict[str, Any]) -> Reply:
 
 
 def without_repetition(records: dict[str, Any]) -> dict[str, Any]:
-    """The records of a file, with what all their requests share at its head, and no document twice.
+    """The records of a file: what all requests share at its head, nothing long twice.
 
-    Shared are headers, and long members of JSON bodies.
+    Shared are headers, and long members of JSON bodies; documents and their members stand once.
     """
     requests = [sent for one in records.values() for sent in one.get("sent", [])]
     shared: dict[str, Any] = {}
@@ -344,8 +354,16 @@ def without_repetition(records: dict[str, Any]) -> dict[str, Any]:
             del sent["headers"]
     first: dict[str, str] = {}
     for line, one in records.items():
-        document = json.dumps(one["document"])
-        known = first.setdefault(document, line)
-        if known != line and len(document) > LINE_CHARACTERS:
-            one["document"] = f"as of: {known}"
+        place_once(one, "document", line, first)
+        if isinstance(one["document"], dict):
+            for name in one["document"]:
+                place_once(one["document"], name, line, first)
     return {**shared, **records}
+
+
+def place_once(holder: dict[str, Any], name: str, line: str, first: dict[str, str]) -> None:
+    """Write a long value out in the first line that has it; later ones name that line."""
+    value = json.dumps({name: holder[name]})
+    known = first.setdefault(value, line)
+    if known != line and len(value) > LINE_CHARACTERS:
+        holder[name] = f"as of: {known}"

@@ -24,7 +24,7 @@ from websearch.passages.terms import (
     term_weights,
     terms_of,
 )
-from websearch.passages.units import cells_of
+from websearch.passages.units import cells_of, columns_of_extremes
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -220,11 +220,13 @@ def bm25(held: Counts, rarity: Counts, length: float, weight: float = LENGTH_WEI
 
 def add_extremes(scores: list[float], page: PageText, contexts: dict[str, Counts]) -> None:
     """Add to rows what they get for the extremes of columns that a question names."""
+    columns = columns_of_extremes(page)
     for place, unit in enumerate(page.units):
-        cells = head_cells(page, unit) if scores[place] and unit.extremes else []
+        of_row = columns.get(unit.index, []) if scores[place] else []
+        cells = head_cells(page, unit) if of_row else []
         named = [
             len({term[:3] for term in contexts.get(cells[column], ()) if " " not in term})
-            for column in unit.extremes
+            for column in of_row
             if column < len(cells)
         ]
         scores[place] += EXTREME_BONUS * min(2, max(named, default=0))

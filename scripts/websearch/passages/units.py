@@ -7,8 +7,9 @@ below, the head of its table, the fences of its code.
 
 from __future__ import annotations
 
+import itertools
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from websearch.core.html_tree import name_set
 from websearch.core.words import PHRASED, STOP_WORDS, UNSPACED
@@ -57,8 +58,7 @@ class Piece:
     (the fence that closes it). index: among the pieces of the page. block: the number of its
     paragraph, list, table or code. section: the number of its section. leads: what it stands below,
     the outermost first. level, words: of a lead; its words have no marks. frames: what frames the
-    rows or lines of its block. above: the text right above its table or list. extremes: the columns
-    of its table whose highest or lowest number it holds.
+    rows or lines of its block. above: the text right above its table or list.
     """
 
     index: int
@@ -72,7 +72,6 @@ class Piece:
     words: str = ""
     frames: tuple[Piece, ...] = ()
     above: str = ""
-    extremes: list[int] = field(default_factory=list)
 
 
 class PageText:
@@ -226,7 +225,6 @@ class Splitter:
         rows = [self.add(first, last, "row") for first, last in lines]
         for row in rows:
             row.frames, row.above = frames, self.above
-        mark_extremes(rows, [cells_of(self.markdown[slice(*line)]) for line in lines])
 
     def read_code(self, start: int, end: int) -> None:
         """Add the lines of code, some together; the fences frame them."""
@@ -348,7 +346,7 @@ def is_abbreviation(full_stop: re.Match[str]) -> bool:
     is_ordinal = word.isdigit() and len(word) <= len("365")
     is_roman = word.isupper() and not word.strip("IVXLCDM")
     is_initial = len(word) == 1 and word.isalpha()
-    after = re.compile(r"\s+(\w{2,20})").match(full_stop.string, full_stop.end())
+    after = re.compile(r"\s{1,9}(\w{2,20})").match(full_stop.string, full_stop.end())
     is_before_common = bool(after and after[1].lower() in STOP_WORDS)
     return (is_ordinal or is_roman or is_initial) and not is_before_common
 
@@ -361,16 +359,23 @@ def cells_of(row: str) -> list[str]:
     return [cell.strip() for cell in row.strip().strip("|").split("|")]
 
 
-def mark_extremes(rows: list[Piece], table: list[list[str]]) -> None:
-    """Note for each row of a table the columns whose highest or lowest number it holds."""
-    for column in range(min(MAX_COLUMNS, max(map(len, table), default=0))):
-        values = [number_in(cells[column]) if column < len(cells) else None for cells in table]
-        known = [value for value in values if value is not None]
-        if len(known) < max(2, len(values) / 2) or min(known) == max(known):
-            continue
-        for row, value in zip(rows, values, strict=True):
-            if value is not None and value in (min(known), max(known)):
-                row.extremes.append(column)
+def columns_of_extremes(page: PageText) -> dict[int, list[int]]:
+    """Return the columns whose highest or lowest number a row holds, by the index of the row."""
+    columns: dict[int, list[int]] = {}
+    in_tables = (unit for unit in page.units if unit.kind == "row")
+    for _, group in itertools.groupby(in_tables, lambda row: row.block):
+        rows = [*group]
+        table = [cells_of(page.of(row)) for row in rows]
+        for column in range(min(MAX_COLUMNS, max(map(len, table)))):
+            values = [number_in(cells[column]) if column < len(cells) else None for cells in table]
+            known = [value for value in values if value is not None]
+            if len(known) < max(2, len(values) / 2) or min(known) == max(known):
+                continue
+            extremes = (min(known), max(known))
+            for row, value in zip(rows, values, strict=True):
+                if value in extremes:
+                    columns.setdefault(row.index, []).append(column)
+    return columns
 
 
 def number_in(cell: str) -> float | None:

@@ -1,0 +1,33 @@
+"""Every request and document of keyless_search.py, engine by engine, as snapshots."""
+
+from __future__ import annotations
+
+import itertools
+import tempfile
+
+from tests.engines.wire import WireCase
+from tests.support import load_script, small_web_environment
+
+STORES = tempfile.TemporaryDirectory(prefix="web-search-stores-")  # removed at exit
+NUMBERS = itertools.count()
+
+
+class KeylessWireTest(WireCase):
+    modules = (
+        "keyless_search",
+        "websearch.search.keyless",
+        "websearch.core.command_line",
+        "websearch.core.common",
+    )
+    waiting = ("websearch.apis.pacing", "websearch.core.http_client")
+    folder = "keyless"
+
+    @staticmethod
+    def environment_of(url: str, key: str) -> dict[str, str]:  # noqa: ARG004  no key here
+        """Each line has a store of its own: no engine rests because of an earlier one."""
+        load_script("websearch.apis.pacing")._LOCAL.clear()
+        store = f"{STORES.name}/{next(NUMBERS)}.db"
+        return {**small_web_environment(url), "GLSI_DB_PATH": store}
+
+
+del WireCase  # its own tests need a script
