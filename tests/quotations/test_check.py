@@ -169,6 +169,19 @@ class Verdicts(CheckCase):
         self.assertEqual([found[2 * i + 1] for i in range(5)], [lost for _, lost in sentences])
         self.assertEqual((run.code, run.document["counts"]["numbers_missing"]), (1, 2))
 
+    def test_reference_marks_prove_nothing_and_a_percentage_is_no_count(self) -> None:
+        self.serve(
+            "<p>It rose by 37 to 70 % [69] [70, 83]. A share of 0.93, and 12 of 60 boats.</p>"
+        )
+        sentences = (
+            ("up by 70 percent, 37 % or 93%", []), ("some 83 boats", ["83"]),
+            ("12% of the boats", ["12"]), ("60 boats [60]", []),
+        )  # fmt: skip
+        text = "\n\n".join(f"{words}, says [12]({self.url})." for words, _ in sentences)
+        run = self.check(text)
+        found = {item["line"]: item.get("missing", []) for item in run.document["numbers"]}
+        self.assertEqual([found[2 * i + 1] for i in range(4)], [lost for _, lost in sentences])
+
     def test_markdown_is_short_and_harmless(self) -> None:
         self.serve(PAGE.replace("fishermen", "[x](https://evil.example) &lt;img src=x> fishermen"))
         text = self.cite("least of all the old fishermen of the town", "one two three four")

@@ -83,9 +83,9 @@ class Headings(unittest.TestCase):
                     sections.find_section(sections.find_headings(TEXT), name).text, heading
                 )
 
-    def test_literal_places_are_all_counted(self) -> None:
+    def test_sentences_with_a_text_are_all_counted(self) -> None:
         result = finding.PageFinder(TEXT).find("err_some_code", 9)
-        self.assertEqual((result["places_in_all"], len(result["places"])), (2, 1))
+        self.assertEqual((result["places_in_all"], len(result["places"])), (1, 1))
         self.assertEqual(TEXT[result["places"][0]["offset"] :][:13], "ERR_SOME_CODE")
         self.assertEqual(result["places"][0]["heading"], "Guide > Retries")
         result = finding.PageFinder("ab, and so on and on.\n\n" * 10_000).find("ab", 9)

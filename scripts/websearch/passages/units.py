@@ -37,6 +37,7 @@ _HEADING = r"(#{1,6}) +([^\n]+)"
 _ITEM = r"[ \t]{0,40}(?:[-*+]|\d{1,9}[.)]) +"
 _ROW = rf"(?:{_ITEM})?[ \t]{{0,40}}\|"  # the first one of a table inside of a list is an item
 _TABLE_RULE = r"[ \t]{0,40}\|[-:| \t]+"
+_CODE_ROW = r"[ \t]{0,40}\|[ \t]{0,40}`"
 # A line of strong words or code alone: a term, or a heading in all but its markup.
 _TERM = r"\*\*[^*\n]+\*\*:?|`[^`\n]+`:?"
 # The marks of the second group need no space behind them.
@@ -216,12 +217,19 @@ class Splitter:
                 self.read_sentences(first, last, "item")
 
     def read_table(self, start: int, end: int) -> None:
-        """Add the rows of a table; its first line is its head if a rule follows it."""
+        """Add the rows of a table; its first line is its head if a rule follows it.
+
+        Indexes of members have no head: code begins their first line as it does all others.
+        """
         lines = self.lines(start, end)
         frames: tuple[Piece, ...] = ()
         if len(lines) > 1 and re.compile(_TABLE_RULE).fullmatch(self.markdown, *lines[1]):
-            frames = (self.add(lines[0][0], lines[1][1], "head"),)
-            lines = lines[2:]
+            first, second = lines[0], lines[2] if len(lines) > 2 else lines[1]
+            if all(re.compile(_CODE_ROW).match(self.markdown, *one) for one in (first, second)):
+                lines[:2] = [(first[0], lines[1][1])]
+            else:
+                frames = (self.add(first[0], lines[1][1], "head"),)
+                lines = lines[2:]
         rows = [self.add(first, last, "row") for first, last in lines]
         for row in rows:
             row.frames, row.above = frames, self.above

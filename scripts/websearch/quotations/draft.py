@@ -109,7 +109,10 @@ class Draft:
         self.starts = [link.start for link in self.links]
         outside = [((link.start, link.text[0]), (link.text[1], link.end)) for link in self.links]
         targets = [span for pair in outside for span in pair]
-        self.plain = covered(text, targets, COVER)
+        marks = [
+            link.text for link in self.links if not re.search(_LETTER, text[slice(*link.text)])
+        ]
+        self.plain = covered(text, targets + marks, COVER)  # [1](URL) states no number
         self.readable = covered(self.text, targets, COVER)
         self.marked = covered(text, [(link.start, link.end) for link in self.links], LINK)
         labels = {text[link.start : link.end].strip("[]") for link in self.links}

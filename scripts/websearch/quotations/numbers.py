@@ -26,28 +26,49 @@ NAMES = (
     "sixteen seventeen eighteen nineteen twenty"
 ).split()
 _NAME = re.compile(rf"(?i)\b(?:{'|'.join(NAMES)})\b(?:[\s-](?:{_SCALE}))?")
+_SIGN = r"[\s-]?(?:[%％٪]|per\s?cent|prozent|pour cent|por ciento|процент)"
+_PERCENT = re.compile(rf"(?i){_SIGN}")
+# A range or list before the sign: 37 to 70 %.
+_PERCENTS = re.compile(
+    r"(?i)(?:\s?(?:[-\u2013\u2014,]|to|and|or|bis|und|à|et|y|и)\s?\d[\d.,]{0,9}){0,3}" + _SIGN
+)
+# Marks such as [12] or [3, 5–7] lead to the list of references; they state nothing.
+_REFERENCES = re.compile(r"\[\d{1,3}(?:\s?[,;\u2013-]\s?\d{1,3}){0,20}\](?!\()")
 
 
 def numbers_in(text: str) -> list[tuple[str, set[str]]]:
     """Return the numbers of a draft's sentence as they stand there, each with its possible values.
 
-    A table may give millions without saying so in each cell: 1.2 million may be 1.2 there.
+    A table may give millions without saying so in each cell: 1.2 million may be 1.2 there. What is
+    a percentage here must be one there, or a share: 93 % may be 0.93.
     """
     numbers = []
     for found in _NUMBER.finditer(text):
         plain, scaled = values_of(found)
-        numbers.append((" ".join(found[0].split()), plain | scaled))
+        values = plain | scaled
+        if _PERCENT.match(text, found.end()):
+            shares = {shown(Decimal(value) / 100) for value in plain if value.count(".") < 2}
+            values = {f"{value}%" for value in plain} | (shares - {"0", "1"})
+        numbers.append((" ".join(found[0].split()), values))
     return numbers
 
 
 def values_in(page: str) -> set[str]:
-    """Return the possible values of all numbers of a page; in "12 300", there may be two."""
+    """Return the possible values of all numbers of a page; in "12 300", there may be two.
+
+    Percentages stand there with their sign, too; in a row of a table any number may be one.
+    """
     values: set[str] = set()
+    page = _REFERENCES.sub(" ", page)
     for found in [*_NUMBER.finditer(page), *_NAME.finditer(page)]:
         plain, scaled = values_of(found)
-        values |= scaled or plain
+        here = scaled or plain
         if " " in found[0]:
-            values |= {shown(Decimal(part)) for part in found[0].split() if part.isdecimal()}
+            here |= {shown(Decimal(part)) for part in found[0].split() if part.isdecimal()}
+        line = page.rfind("\n", 0, found.start()) + 1
+        if _PERCENTS.match(page, found.end()) or page.startswith("|", line):
+            here |= {f"{value}%" for value in here}
+        values |= here
     return values
 
 

@@ -58,16 +58,18 @@ class PageFinder:
         A sentence that holds several matches comes once. Without a match there is the nearest
         passage: {find, places_in_all: 0, nearest: {offset, heading?, text, differs?}}.
         """
-        matches = self.matches(wanted)
         places: list[Document] = []
         shown_until = 0
-        for start, end in matches:
-            if len(places) >= most:
-                break
-            if start >= shown_until:
+        further: set[int] = set()  # places that are not shown
+        for start, end in self.matches(wanted):
+            if start < shown_until:
+                continue
+            if len(places) < most:
                 place, shown_until = self.place(start, end)
                 places.append(place)
-        result: Document = {"find": wanted, "places_in_all": len(matches)}
+            else:
+                further.add(bisect.bisect_right(self.starts, start))
+        result: Document = {"find": wanted, "places_in_all": len(places) + len(further)}
         return {**result, **({"places": places} if places else self.nearest(wanted))}
 
     def matches(self, wanted: str) -> list[tuple[int, int]]:

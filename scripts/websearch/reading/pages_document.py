@@ -53,7 +53,7 @@ PROXY_NOTE = (
     "Fetched through a proxy, which resolves names itself: names that lead to private addresses "
     "could not be refused."
 )
-NO_HEADINGS_NOTE = "The page has no headings."
+NO_HEADINGS_NOTE = "The page has no headings below its title."
 
 # ===== what fits =================================================================================
 
@@ -194,7 +194,10 @@ def found(text: str, wanted: list[str], room: int) -> Document:
         message = f"The page does not hold {quoted(wanted[0])}."
         if len(wanted) > 1:
             message = f"The page holds none of the {len(wanted)} texts."
-        hint = "Quotes, dashes, spaces and Markdown make no difference. {query} looks for words."
+        hint = (
+            "Quotes, dashes, spaces and Markdown make no difference. {query} looks for words, {raw} "
+            "in what the text leaves out, such as menus."
+        )
         raise SearchError("no_results", message, hint, found=results)
     if len(results) > 1:
         return {"found": results}
@@ -320,15 +323,20 @@ def parts_markdown(page: Document) -> str:
         for entry in page.get("outline", [])
     ]
     results = page.get("found") or ([page] if "find" in page else [])
-    return "\n".join(lines) or "\n\n".join(map(found_markdown, results))
+    shown = [found_markdown(result, is_one=len(results) == 1) for result in results]
+    return "\n".join(lines) or "\n\n".join(shown)
 
 
-def found_markdown(result: Document) -> str:
-    """Return a text that was looked for, how often it was found, and where, or what is nearest."""
+def found_markdown(result: Document, *, is_one: bool = True) -> str:
+    """Return a text that was looked for, in how many places it stands and where, or the nearest.
+
+    is_one: no other text was looked for; of several, one place each is shown.
+    """
     wanted = make_harmless(quoted(result["find"]))
     places = [("At", place) for place in result.get("places", [])]
     count = result["places_in_all"]
     part = f", {len(places)} shown" if places and len(places) < count else ""
+    part += "" if is_one or not part else "; look for it alone to see them"
     lines = [f"Places of {wanted}: {count}{part}"]
     if nearest := result.get("nearest"):
         places = [("Nearest, at", nearest)]
