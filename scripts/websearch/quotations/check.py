@@ -121,7 +121,7 @@ def run_check_file(params: dict[str, Any], report: ProgressCallback = None) -> D
     try:
         text = read_argument(f"@{path.removeprefix('@')}", "input")
     except SearchError as error:
-        hint = f"{INPUT_HINT} To search for the word, put another one beside it."
+        hint = f"{INPUT_HINT} If it is a query, begin with the command search."
         raise SearchError("invalid_input", error.message, hint) from None
     others = {name: value for name, value in params.items() if name != "input"}
     return run_check({**others, "text": text}, report)

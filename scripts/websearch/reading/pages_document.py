@@ -195,8 +195,8 @@ def found(text: str, wanted: list[str], room: int) -> Document:
         if len(wanted) > 1:
             message = f"The page holds none of the {len(wanted)} texts."
         hint = (
-            "Quotes, dashes, spaces and Markdown make no difference. {query} looks for words, {raw} "
-            "in what the text leaves out, such as menus."
+            "Quotes, dashes, spaces and Markdown make no difference. {query} looks for words, "
+            "{raw} in what the text leaves out, such as menus."
         )
         raise SearchError("no_results", message, hint, found=results)
     if len(results) > 1:
@@ -335,8 +335,9 @@ def found_markdown(result: Document, *, is_one: bool = True) -> str:
     wanted = make_harmless(quoted(result["find"]))
     places = [("At", place) for place in result.get("places", [])]
     count = result["places_in_all"]
-    part = f", {len(places)} shown" if places and len(places) < count else ""
-    part += "" if is_one or not part else "; look for it alone to see them"
+    is_part = bool(places) and len(places) < count
+    part = f", {len(places)} shown" if is_part else ""
+    part += "; look for it alone to see them" if is_part and not is_one else ""
     lines = [f"Places of {wanted}: {count}{part}"]
     if nearest := result.get("nearest"):
         places = [("Nearest, at", nearest)]
