@@ -23,7 +23,7 @@ from tests.servers.mcp_support import Client
 from tests.servers.test_http_server import ServerProcess
 from tests.support import load_script, run_script
 
-page_document: Any = load_script("websearch.reading.page_document")
+one_page: Any = load_script("websearch.reading.one_page")
 archive: Any = load_script("websearch.extraction.office.archive")
 fetch: Any = load_script("websearch.fetching.fetch")
 sheets: Any = load_script("websearch.extraction.office.sheets")
@@ -35,7 +35,7 @@ def read(data: bytes, seconds: float = 20.0, **params: Any) -> dict[str, Any]:
     """The document of a file, of which neither name nor type say what it is."""
     params = {"links": True, **params}
     deadline = time.monotonic() + seconds
-    document = page_document.read_bytes(URL, data, "application/octet-stream", params, deadline)
+    document = one_page.read_bytes(URL, data, "application/octet-stream", params, deadline)
     return dict(document)
 
 

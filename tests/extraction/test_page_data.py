@@ -23,7 +23,7 @@ DOTTED = "\u0130"  # a capital I with a dot, which is two characters in small le
 def text_in(html: bytes | str) -> str:
     """The text that a page holds as data."""
     source = html.decode() if isinstance(html, bytes) else html
-    page = page_tree.Page(source)
+    page = page_tree.PageTree(source)
     text: str = page_data.data_markdown(source, page, "https://x.example/", False)
     return text
 

@@ -22,7 +22,7 @@ HEADING = "<title>The fog at the coast | Site</title><h1>The fog at the coast</h
 def fields_of(html: str, address: str = ADDRESS, language: str = "") -> dict[str, str]:
     """What a page says about itself."""
     html = f"<html lang='{language}'>{html}"
-    fields: dict[str, str] = metadata.find_metadata(page_tree.Page(html), address)
+    fields: dict[str, str] = metadata.find_metadata(page_tree.PageTree(html), address)
     return fields
 
 
@@ -107,7 +107,7 @@ class Sources(unittest.TestCase):
                 html += self.ALL[number - 1][1]
             address = self.ALL[number - 1][0]
             with self.subTest(number):
-                page = page_tree.Page(HEADING + html)
+                page = page_tree.PageTree(HEADING + html)
                 meta, items = metadata.meta_values(page), metadata.data_items(page)
                 found = dates.find_dates(page, address, meta, items, "")
                 self.assertEqual(found.published, f"2020-01-0{number}")

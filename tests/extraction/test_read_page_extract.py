@@ -24,7 +24,7 @@ fetch: Any = load_script("websearch.fetching.fetch")
 markdown: Any = load_script("websearch.extraction.markdown")
 metadata: Any = load_script("websearch.extraction.metadata")
 passages: Any = load_script("websearch.passages.excerpts")
-page_document: Any = load_script("websearch.reading.page_document")
+one_page: Any = load_script("websearch.reading.one_page")
 read: Any = load_script("websearch.reading.read")
 ARTICLE = '<meta property="og:type" content="article">'
 SENTENCE = "The miller takes the flour to the town, where three bakers wait for it every day. "
@@ -176,12 +176,12 @@ class Content(unittest.TestCase):
 
     def test_a_page_of_code_and_anchors_is_documentation_whatever_made_it(self) -> None:
         body = "<h2 id=how-to-ask>How to ask</h2><p><code>a</code><pre>b</pre>" * 3
-        page = page_tree.Page(f'<div itemprop="articleBody">{body}</div>')
+        page = page_tree.PageTree(f'<div itemprop="articleBody">{body}</div>')
         self.assertTrue(page.is_documentation)
         self.assertFalse(page.is_article)
-        self.assertFalse(page_tree.Page(ARTICLE + body).is_documentation)
+        self.assertFalse(page_tree.PageTree(ARTICLE + body).is_documentation)
         self.assertFalse(
-            page_tree.Page("<h2 id=how-to-ask>How to ask</h2><p>a" * 9).is_documentation
+            page_tree.PageTree("<h2 id=how-to-ask>How to ask</h2><p>a" * 9).is_documentation
         )
 
     def test_a_tab_stands_before_its_panel(self) -> None:
@@ -808,7 +808,9 @@ class Faithful(unittest.TestCase):
 
 class Metadata(unittest.TestCase):
     def found(self, head: str, body: str = "<p>x</p>", attributes: str = "") -> dict[str, str]:
-        page = page_tree.Page(f"<html {attributes}><head>{head}</head><body>{body}</body></html>")
+        page = page_tree.PageTree(
+            f"<html {attributes}><head>{head}</head><body>{body}</body></html>"
+        )
         fields: dict[str, str] = metadata.find_metadata(page)
         return fields
 
@@ -901,7 +903,7 @@ def page_of(html: str, **options: bool) -> dict[str, Any]:
     response = http_client.Response(200, headers, html.encode("utf-8", "replace"))
     fetched = fetch.Fetched("http://x/", response)
     try:
-        page: dict[str, Any] = page_document.read_answer(fetched, options, math.inf)
+        page: dict[str, Any] = one_page.read_answer(fetched, options, math.inf)
     except common.SearchError as error:
         page = common.error_document(error)
         assert page["details"]["kind"] in ("blocked", "unsupported", "http"), page

@@ -16,7 +16,7 @@ from tests.extraction import test_office as files
 from tests.fake_server import office_builder as office
 from tests.support import load_script
 
-page_document: Any = load_script("websearch.reading.page_document")
+one_page: Any = load_script("websearch.reading.one_page")
 
 CASES = int(os.environ.get("OFFICE_FUZZ_CASES", "2000"))
 SEED = int(os.environ.get("OFFICE_FUZZ_SEED", "5"))

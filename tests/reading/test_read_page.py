@@ -29,7 +29,7 @@ common: Any = load_script("websearch.core.common")
 fetch: Any = load_script("websearch.fetching.fetch")
 charsets: Any = load_script("websearch.fetching.charsets")
 other_formats: Any = load_script("websearch.extraction.other_formats")
-page_document: Any = load_script("websearch.reading.page_document")
+one_page: Any = load_script("websearch.reading.one_page")
 read: Any = load_script("websearch.reading.read")
 page_store: Any = load_script("websearch.store.page_store")
 SCRIPT = "read_page.py"
@@ -262,7 +262,7 @@ class Texts(SiteCase):
         header = "text/html; charset=iso-8859-1"
         self.assertEqual(charsets.decode_page(html.encode(), header), (html, ""))
         body = b"<p>Some words \x81\x8d\x9d \xf7"
-        document = page_document.read_bytes("http://a.test/", body, "text/html", {}, math.inf)
+        document = one_page.read_bytes("http://a.test/", body, "text/html", {}, math.inf)
         self.assertIn("encoding of the page is not known", document["note"])
 
     def test_utf_16_and_utf_32_are_read_with_or_without_a_mark_and_a_label(self) -> None:
@@ -270,7 +270,7 @@ class Texts(SiteCase):
         for codec in ("utf-16", "utf-16-le", "utf-16-be", "utf-32", "utf-32-le", "utf-32-be"):
             for header in ("text/html", f"text/html; charset={codec}"):
                 with self.subTest(codec=codec, header=header):
-                    found = page_document.read_bytes(
+                    found = one_page.read_bytes(
                         "http://a.test/", html.encode(codec), header, {}, math.inf
                     )
                     self.assertIn("Le thé frémit", found["text"])
@@ -340,7 +340,7 @@ class BytesAtHand(SiteCase):
                 with response:
                     body, kind = response.read(), response.headers["Content-Type"]
                 requests = len(self.server.requests)
-                found = page_document.read_bytes(
+                found = one_page.read_bytes(
                     self.address(path), body, kind, {"links": True}, time.monotonic() + 60
                 )
                 self.assertEqual(len(self.server.requests), requests)
@@ -351,7 +351,7 @@ class BytesAtHand(SiteCase):
 
     def test_a_body_that_is_too_long_is_cut(self) -> None:
         body = b"<p>" + b"word " * (fetch.MAX_PAGE_BYTES // 5)
-        found = page_document.read_bytes("http://a.test/", body, "text/html", {}, math.inf)
+        found = one_page.read_bytes("http://a.test/", body, "text/html", {}, math.inf)
         self.assertTrue(found["cut"])
 
 
@@ -404,7 +404,7 @@ class Walls(SiteCase):
             ("https://google.example.com/sorry/x", ""), ("https://notlinkedin.com/login", ""),
         ):  # fmt: skip
             with self.subTest(url):
-                found = page_document.read_bytes(url, html, "text/html", {}, math.inf)
+                found = one_page.read_bytes(url, html, "text/html", {}, math.inf)
                 self.assertEqual(found["ok"], not said)
                 self.assertIn(said, found.get("error", ""))
 
@@ -413,7 +413,7 @@ class Walls(SiteCase):
         text = "<p>" + "The ferry is back, and the captain says why. " * 9
         for value, is_told in (("false", True), ('"False"', True), ("true", False)):
             html = (data % value + text).encode()
-            found = page_document.read_bytes("http://a.test/", html, "text/html", {}, math.inf)
+            found = one_page.read_bytes("http://a.test/", html, "text/html", {}, math.inf)
             self.assertEqual("for subscribers" in found.get("note", ""), is_told, value)
 
     def test_each_wall_is_known_by_its_signs(self) -> None:

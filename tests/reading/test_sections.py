@@ -14,7 +14,7 @@ from tests.servers.mcp_support import Client
 from tests.support import SmallWebCase, call_main, load_script, small_web_environment
 
 sections: Any = load_script("websearch.reading.sections")
-page_document: Any = load_script("websearch.reading.page_document")
+one_page: Any = load_script("websearch.reading.one_page")
 read: Any = load_script("websearch.reading.read")
 show_markdown: Any = load_script("websearch.search.show_markdown")
 site_rules: Any = load_script("websearch.apis.site_rules")
@@ -157,7 +157,7 @@ class LowerHeadings(unittest.TestCase):
         self.assertIn("\n### T\n", show_markdown.to_markdown(result))
         document = {"ok": True, "pages": [{**page, "ok": True, "chars": 30}]}
         self.assertIn("\n#### Part", read.to_markdown(document))
-        document["pages"][0]["note"] = page_document.RAW_NOTE
+        document["pages"][0]["note"] = one_page.RAW_NOTE
         self.assertIn("\n## Part", read.to_markdown(document))
 
 

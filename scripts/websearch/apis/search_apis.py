@@ -10,9 +10,9 @@ from __future__ import annotations
 import re
 import time
 
-from websearch.apis.api_sources import period, raw_text, utc_time
 from websearch.apis.filters import site_filter
 from websearch.apis.messages import EngineRequest
+from websearch.apis.open_sources import period, raw_text, utc_time
 from websearch.apis.result_pages import tidy_url
 from websearch.apis.table import ENGINES
 from websearch.core.common import SearchError, quoted, shorten

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 import time
 
-from websearch.apis.api_sources import (
+from websearch.apis.messages import ResultPage
+from websearch.apis.open_sources import (
     FEWER_WORDS,
     api_request,
     bad_query,
@@ -17,7 +18,6 @@ from websearch.apis.api_sources import (
     source_result,
     utc_time,
 )
-from websearch.apis.messages import ResultPage
 from websearch.apis.result_pages import layout_error, wall_error
 from websearch.core.common import SearchError, unescape
 

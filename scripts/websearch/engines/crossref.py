@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import time
 
-from websearch.apis.api_sources import (
+from websearch.apis.messages import ResultPage
+from websearch.apis.open_sources import (
     api_request,
     bad_query,
     good_answer,
@@ -17,7 +18,6 @@ from websearch.apis.api_sources import (
     too_fast,
     utc_time,
 )
-from websearch.apis.messages import ResultPage
 from websearch.apis.result_pages import within_limit
 from websearch.core.common import list_field, object_field
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 import re
 import time
 
-from websearch.apis.api_sources import listed_items, period, utc_time
 from websearch.apis.filters import country_code
 from websearch.apis.mcp_door import tool_request, tool_result
 from websearch.apis.messages import ResultPage
+from websearch.apis.open_sources import listed_items, period, utc_time
 from websearch.apis.result_pages import within_limit
 from websearch.apis.search_apis import (
     PROGRAM,

@@ -6,7 +6,9 @@ import os
 import re
 import time
 
-from websearch.apis.api_sources import (
+from websearch.apis.filters import site_filter
+from websearch.apis.messages import Quota, ResultPage
+from websearch.apis.open_sources import (
     FEWER_WORDS,
     api_request,
     bad_query,
@@ -21,8 +23,6 @@ from websearch.apis.api_sources import (
     too_fast,
     utc_time,
 )
-from websearch.apis.filters import site_filter
-from websearch.apis.messages import Quota, ResultPage
 from websearch.apis.result_pages import header_signal, within_limit
 from websearch.core.common import SearchError, list_field, object_field, quoted
 from websearch.core.http_client import configured_key, json_object

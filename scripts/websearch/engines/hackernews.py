@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 import time
 
-from websearch.apis.api_sources import (
+from websearch.apis.messages import ResultPage
+from websearch.apis.open_sources import (
     FEWER_WORDS,
     api_request,
     counted,
@@ -17,7 +18,6 @@ from websearch.apis.api_sources import (
     source_result,
     text_of_html,
 )
-from websearch.apis.messages import ResultPage
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

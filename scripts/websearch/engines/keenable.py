@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from websearch.apis.api_sources import listed_items
 from websearch.apis.filters import query_with_sites
 from websearch.apis.messages import ResultPage
+from websearch.apis.open_sources import listed_items
 from websearch.apis.result_pages import within_limit
 from websearch.apis.search_apis import PROGRAM, api_answer, api_page, days_of, json_post
 from websearch.apis.table import engine_address, engine_key

@@ -5,10 +5,10 @@ Source of the parameters: https://docs.parallel.ai/api-reference/search
 
 from __future__ import annotations
 
-from websearch.apis.api_sources import listed_items
 from websearch.apis.filters import country_code
 from websearch.apis.mcp_door import tool_request, tool_result
 from websearch.apis.messages import ResultPage
+from websearch.apis.open_sources import listed_items
 from websearch.apis.result_pages import within_limit
 from websearch.apis.search_apis import api_answer, api_page, days_of, hosts_of, json_post
 from websearch.apis.table import engine_address, engine_key, mcp_address

@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 import time
 
-from websearch.apis.api_sources import (
+from websearch.apis.filters import site_filter
+from websearch.apis.messages import ApiValue, Quota, ResultPage
+from websearch.apis.open_sources import (
     FEWER_WORDS,
     api_request,
     bad_query,
@@ -20,8 +22,6 @@ from websearch.apis.api_sources import (
     text_of_html,
     too_fast,
 )
-from websearch.apis.filters import site_filter
-from websearch.apis.messages import ApiValue, Quota, ResultPage
 from websearch.core.common import SearchError, list_field, object_field, quoted
 from websearch.core.http_client import MAX_BODY, Response, json_object
 

@@ -5,9 +5,9 @@ Source of the parameters: https://docs.tavily.com/documentation/api-reference/en
 
 from __future__ import annotations
 
-from websearch.apis.api_sources import listed_items
 from websearch.apis.filters import language_code
 from websearch.apis.messages import ResultPage
+from websearch.apis.open_sources import listed_items
 from websearch.apis.result_pages import within_limit
 from websearch.apis.search_apis import (
     PROGRAM,

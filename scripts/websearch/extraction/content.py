@@ -1,13 +1,13 @@
 """Find the main content of an HTML page.
 
-What kind of page it is decides which rules apply (page_tree.Page): an article (it says so), a
+What kind of page it is decides which rules apply (page_tree.PageTree): an article (it says so), a
 thread or questions (their address or data say so), documentation (its generator says so, or its
 headings with anchors and its code), or none of these. Rules for articles take away teasers, related
 links, repeated boxes and what stands beside the text; documentation has all of these as content.
 
 find_content applies the rules in this order, because each builds on what those before it left:
 
-0. What the program that made the page writes around the text (generator_rules), as Page is made.
+0. What the program that made the page writes around the text (generator_rules), as it is read.
 1. Comments: is the page made of them, or are they those of readers? Names are not judged before.
 2. Repeated teasers and comments of an article (structure_rules), while their lists are whole.
 3. Names, tags and styles (name_rules), from the root down: what is inside a dropped element is not
@@ -55,7 +55,7 @@ from websearch.extraction.page_tree import (
     CODE,
     MIN_ARTICLE_PROSE,
     TEXT_BLOCKS,
-    Page,
+    PageTree,
     ancestors,
     collect_text,
     look_of,
@@ -109,7 +109,7 @@ MAIN_SHARE = 0.3  # share of the page's text that makes a main element the right
 CONTENT_SHARE = 0.65  # share of the main element's text that the content must have
 
 
-def comments_are_content(page: Page) -> bool:
+def comments_are_content(page: PageTree) -> bool:
     """Return whether most of the prose is in comments and the page is no article of its own.
 
     Forums, question pages and discussions are made of what other pages carry below the text. What
@@ -151,7 +151,7 @@ def longest_text(nodes: set[Node]) -> int:
     return max(prose.values(), default=0)
 
 
-def around_article(page: Page) -> set[Node]:
+def around_article(page: PageTree) -> set[Node]:
     """Return the elements around an article's core, which no name makes boilerplate.
 
     Class names tell how a page is laid out, and what stands beside its text: "l-sidebar-right".
@@ -161,7 +161,7 @@ def around_article(page: Page) -> set[Node]:
     return set(ancestors(core)) if is_article else set()
 
 
-def drop_boilerplate(page: Page) -> None:
+def drop_boilerplate(page: PageTree) -> None:
     """Drop the elements that a rule knows, unless they cannot be what the rule takes them for."""
     if not (page.is_documentation or page.is_thread or page.is_question):
         drop_repeated(page)
@@ -190,7 +190,7 @@ def drop_boilerplate(page: Page) -> None:
     page.measure()
 
 
-def is_plausible(node: Node, rule: str, page: Page) -> bool:
+def is_plausible(node: Node, rule: str, page: PageTree) -> bool:
     """Return whether an element can be what a rule takes it for, by its size and its links."""
     if rule in SURE_RULES:
         return True
@@ -205,7 +205,7 @@ def is_plausible(node: Node, rule: str, page: Page) -> bool:
     return is_small and node.prose <= share * (page.root.prose + 1)
 
 
-def keep_more(page: Page, leniency: int) -> None:
+def keep_more(page: PageTree, leniency: int) -> None:
     """Apply the rules to the whole page again, but fewer of them (IGNORED_RULES).
 
     leniency: 1 leaves out those that names alone decide, 2 also those on hidden text, 3 all but
@@ -227,7 +227,7 @@ def is_named_text(node: Node) -> bool:
     return bool(re.search(_TEXT_NAME, names_of(node)))
 
 
-def named_text(page: Page) -> Node:
+def named_text(page: PageTree) -> Node:
     """Return the element that is the text by its own name, or the root.
 
     It must hold a good share of the prose, and on a page that does not say that it is an article
@@ -257,7 +257,7 @@ def named_text(page: Page) -> Node:
     return found
 
 
-def choose_content(page: Page) -> Node:
+def choose_content(page: PageTree) -> Node:
     """Return the element that the content is in: down while one child holds nearly all prose."""
     node = named_text(page)
     with_text = elements_with_text(page) if page.is_documentation else set()
@@ -288,7 +288,7 @@ def is_unnamed_text(node: Node, beside: Node) -> bool:
     return node is not beside and is_text and is_unnamed(node)
 
 
-def elements_with_text(page: Page) -> set[Node]:
+def elements_with_text(page: PageTree) -> set[Node]:
     """Return the elements of documentation with a heading, code or text that is not all links."""
     found: set[Node] = set()
     for node in reversed(page.nodes):
@@ -301,7 +301,7 @@ def elements_with_text(page: Page) -> set[Node]:
     return found
 
 
-def drop_title(page: Page) -> None:
+def drop_title(page: PageTree) -> None:
     """Drop the first main heading: the title is a field of its own.
 
     Not where documentation has a main heading over each part, and the first is not its title.
@@ -317,7 +317,7 @@ def drop_title(page: Page) -> None:
     page.spread()
 
 
-def find_lead(page: Page, content: Node) -> list[Node]:
+def find_lead(page: PageTree, content: Node) -> list[Node]:
     """Return the paragraphs between the main heading and the content that are the text's lead."""
     path = set(ancestors(content))
     leads: list[Node] = []
@@ -354,13 +354,13 @@ def is_unnamed_lead(node: Node) -> bool:
 class Content:
     """What was found on a page: its title, its lead paragraphs, and the element with the rest."""
 
-    def __init__(self, page: Page, node: Node, leads: list[Node]) -> None:
+    def __init__(self, page: PageTree, node: Node, leads: list[Node]) -> None:
         self.page = page
         self.node = node
         self.leads = leads
 
 
-def widen(page: Page, content: Node) -> Node:
+def widen(page: PageTree, content: Node) -> Node:
     """Return the page's main element, or all of it, if the content has too little of its text.
 
     Collections and landing pages have short texts everywhere and the prose in one corner.
@@ -377,7 +377,7 @@ def widen(page: Page, content: Node) -> Node:
 
 def find_content(html: str) -> Content:
     """Return the content of an HTML page; never fails, whatever the page is made of."""
-    page = Page(html)
+    page = PageTree(html)
     page.keeps_comments = comments_are_content(page)
     drop_boilerplate(page)
     for leniency in (1, 2):

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from websearch.core.html_tree import Node
-    from websearch.extraction.page_tree import Page
+    from websearch.extraction.page_tree import PageTree
 
 FIRST_DAY = date(1990, 1, 1)  # there were no pages before
 # Where a date may stand, the most trusted first. Of pages with a known date, the first three and
@@ -243,7 +243,7 @@ class PageDates:
 
 
 def find_dates(
-    page: Page, address: str, meta: dict[str, str], items: list[dict[str, Any]], language: str
+    page: PageTree, address: str, meta: dict[str, str], items: list[dict[str, Any]], language: str
 ) -> PageDates:
     """Return when a page was published and changed, as far as it says so.
 
@@ -307,7 +307,7 @@ def address_dates(address: str) -> list[Written]:
     return [Written(day, "")] if day and is_possible(day) else []
 
 
-def marked_dates(page: Page, month_first: bool) -> dict[str, list[Written]]:
+def marked_dates(page: PageTree, month_first: bool) -> dict[str, list[Written]]:
     """Return the dates in elements by stage, those nearest to the heading first.
 
     element: its names, or those of an element that it is in, speak of dates. time: time elements.
@@ -398,7 +398,7 @@ def has_name(pattern: str, names: str) -> bool:
     return bool(re.search(pattern, re.sub(r"(?<=[a-z])(?=[A-Z])", "-", names)))
 
 
-def heading_index(page: Page) -> int:
+def heading_index(page: PageTree) -> int:
     """Return where the heading stands among the elements of a page; 0 if it has none.
 
     It is the longest heading whose text stands in the page's title, or else the first h1.
@@ -415,7 +415,7 @@ def heading_index(page: Page) -> int:
     return titles[max(titles, key=len)] if titles else first
 
 
-def other_elements(page: Page, heading: int) -> set[Node]:
+def other_elements(page: PageTree, heading: int) -> set[Node]:
     """Return the elements that belong to something else than the page's own text."""
     own = set(ancestors(page.nodes[heading])) if heading else set()
     tables = data_tables(page)
@@ -433,7 +433,7 @@ def other_elements(page: Page, heading: int) -> set[Node]:
     return others
 
 
-def data_tables(page: Page) -> set[Node]:
+def data_tables(page: PageTree) -> set[Node]:
     """Return the tables that say by a header or a caption that they hold data."""
     found: set[Node] = set()
     for node in page.nodes:
@@ -445,7 +445,7 @@ def data_tables(page: Page) -> set[Node]:
     return found
 
 
-def element_sizes(page: Page) -> dict[Node, int]:
+def element_sizes(page: PageTree) -> dict[Node, int]:
     """Return the number of elements in each element, itself included."""
     sizes = dict.fromkeys(page.nodes, 1)
     for node in reversed(page.nodes):

@@ -6,7 +6,7 @@ import re
 
 from websearch.core.html_tree import HEADINGS, Node, name_set
 from websearch.extraction.name_rules import MOST_CHARS, words_of
-from websearch.extraction.page_tree import Page, ancestors, places, text_of
+from websearch.extraction.page_tree import PageTree, ancestors, places, text_of
 
 # A heading that begins so stands over links to other pages, comments or forms, in the languages
 # of most pages.
@@ -66,7 +66,7 @@ TEXT_SIGNS = name_set("p pre dl table blockquote h1 h2 h3 h4 h5 h6")
 PROMOTION_TAGS = name_set("p div h4 h5 h6")
 
 
-def drop_link_lists(page: Page, content: Node) -> None:
+def drop_link_lists(page: PageTree, content: Node) -> None:
     """Drop blocks that are nearly all links, unless the whole content is such a list."""
     if content.link >= 0.4 * content.chars and not page.is_documentation:
         return
@@ -117,7 +117,7 @@ def is_menu_line(node: Node) -> bool:
     return len(links) >= MIN_MENU and letters == len(re.findall(r"\w", text_of(node)))
 
 
-def with_data_tables(page: Page) -> set[Node]:
+def with_data_tables(page: PageTree) -> set[Node]:
     """Return the tables of data whose cells hold a link or two, and all that they are in.
 
     They have header cells and rows; in tables that only lead away, a cell holds many links.
@@ -141,7 +141,7 @@ def with_data_tables(page: Page) -> set[Node]:
     return found
 
 
-def lists_around_text(page: Page, content: Node, lists: list[Node]) -> list[Node]:
+def lists_around_text(page: PageTree, content: Node, lists: list[Node]) -> list[Node]:
     """Return the lists that are no part of the text of documentation: indexes of links are.
 
     A list goes if it leads to the pages around this one, has the name of a page's contents, or
@@ -171,7 +171,7 @@ def lists_around_text(page: Page, content: Node, lists: list[Node]) -> list[Node
     ]
 
 
-def contents_boxes(page: Page, content: Node, lists: list[Node]) -> list[Node]:
+def contents_boxes(page: PageTree, content: Node, lists: list[Node]) -> list[Node]:
     """Return lists of links, each as the box around it that holds but such lists and headings."""
     unlinked: dict[Node, int] = {}  # element -> characters of the headings in it outside of links
     for node in page.nodes:
@@ -215,7 +215,7 @@ def leads_around(node: Node) -> bool:
     return len({word.lower() for word in words}) > 1
 
 
-def drop_related(page: Page, content: Node) -> None:
+def drop_related(page: PageTree, content: Node) -> None:
     """Drop headings over related links, with what follows up to the next heading of that level.
 
     Where the heading is alone in its box, what follows the box goes. A paragraph without links and
@@ -269,7 +269,7 @@ def related_section(
     return section
 
 
-def drop_promotions(page: Page) -> None:
+def drop_promotions(page: PageTree) -> None:
     """Drop short paragraphs that lead away from the page: "Read more: ...", "Follow us ..."."""
     if page.is_documentation or page.is_plain:
         return

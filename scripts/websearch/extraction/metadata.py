@@ -14,7 +14,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from websearch.extraction.page_tree import Page
+    from websearch.extraction.page_tree import PageTree
 
 AUTHOR_NAMES = (
     "author", "article:author", "dc.creator", "parsely-author", "sailthru.author",
@@ -33,7 +33,7 @@ _PAGES = r"Page$"  # types of items that describe the page itself
 _LANGUAGE = r"[A-Za-z]{2,3}(?:[-_][A-Za-z0-9]{2,8}){0,4}"
 
 
-def find_metadata(page: Page, address: str = "") -> dict[str, str]:
+def find_metadata(page: PageTree, address: str = "") -> dict[str, str]:
     """Return what a page says about itself, as it says it: a stranger's text.
 
     title, author, published, updated and language, and for pages that show no text: article, the
@@ -64,7 +64,7 @@ def find_metadata(page: Page, address: str = "") -> dict[str, str]:
     return drop_empty(fields)
 
 
-def meta_values(page: Page) -> dict[str, str]:
+def meta_values(page: PageTree) -> dict[str, str]:
     """Return the contents of the meta elements by lower-case name; the first one wins."""
     values: dict[str, str] = {}
     for node in page.nodes:
@@ -76,7 +76,7 @@ def meta_values(page: Page) -> dict[str, str]:
     return values
 
 
-def data_items(page: Page) -> list[dict[str, Any]]:
+def data_items(page: PageTree) -> list[dict[str, Any]]:
     """Return the items of the page's JSON-LD that describe its subject or the page.
 
     Articles come first, pages last.
@@ -154,12 +154,12 @@ def item_fields(item: dict[str, Any]) -> dict[str, str]:
     }
 
 
-def first_text(page: Page, tag: str) -> str:
+def first_text(page: PageTree, tag: str) -> str:
     """Return the beginning of the text of the first element of this name, or ""."""
     return next((text_beginning(node, MAX_TEXT) for node in page.nodes if node.tag == tag), "")
 
 
-def marked_author(page: Page) -> str:
+def marked_author(page: PageTree) -> str:
     """Return the name in the first element that is marked as the author, if it is short."""
     marks = (
         node

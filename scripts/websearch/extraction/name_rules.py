@@ -12,7 +12,7 @@ from websearch.core.html_tree import HEADINGS, Node, name_set, text_beginning
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from websearch.extraction.page_tree import Page
+    from websearch.extraction.page_tree import PageTree
 
 NO_CONTENT = name_set(
     "applet area audio base button canvas datalist dialog embed footer frame frameset iframe input "
@@ -190,7 +190,7 @@ def words_of(node: Node) -> frozenset[str]:
     return name_words(names_of(node)) if node.attributes else NO_WORDS
 
 
-def element_rule(node: Node, page: Page) -> str:
+def element_rule(node: Node, page: PageTree) -> str:
     """Return the rule that an element matches by its tag, role, style or names, or ""."""
     tag, attributes = node.tag, node.attributes
     if tag in NO_CONTENT:
@@ -212,7 +212,7 @@ def is_consent(node: Node) -> bool:
     return node.chars == 0 or bool(re.search(CONSENT_WORDS, text_beginning(node, MAX_CONSENT)))
 
 
-def preference_boxes(page: Page) -> set[Node]:
+def preference_boxes(page: PageTree) -> set[Node]:
     """Return the boxes in which a page asks for preferences on privacy, whatever their names are.
 
     A box begins with its heading. There is none on a page about that.
@@ -228,7 +228,7 @@ def preference_boxes(page: Page) -> set[Node]:
     return set() if boxes and is_about_privacy(page) else boxes
 
 
-def is_about_privacy(page: Page) -> bool:
+def is_about_privacy(page: PageTree) -> bool:
     """Return whether a page says by its title that it is about cookies or privacy."""
     titles = (node for node in page.nodes if node.tag in ("title", "h1"))
     return any(re.search(PRIVACY_TITLE, text_beginning(node, MAX_NAMES)) for node in titles)
@@ -244,7 +244,7 @@ def begins_with(parent: Node, child: Node) -> bool:
     return False
 
 
-def never_content(node: Node, page: Page) -> bool:
+def never_content(node: Node, page: PageTree) -> bool:
     """Return whether an element never holds content, by its tag."""
     if node.tag not in NO_CONTENT:
         return False
@@ -255,7 +255,7 @@ def never_content(node: Node, page: Page) -> bool:
     return not crawler_copy and not unfolds
 
 
-def is_note(node: Node, page: Page) -> bool:
+def is_note(node: Node, page: PageTree) -> bool:
     """Return whether an element that is often beside the text is a note or a caption inside it."""
     if node.tag == "figcaption":
         return page.is_documentation
@@ -265,7 +265,7 @@ def is_note(node: Node, page: Page) -> bool:
     return is_named or node.attributes.get("role") in NOTE_ROLES
 
 
-def is_control(node: Node, page: Page) -> bool:
+def is_control(node: Node, page: PageTree) -> bool:
     """Return whether a link is a sign that leads to its own heading, or acts on what it is beside.
 
     In documentation: "[source]", or "Edit" and "Run" beside code or alone in a line. In code, a
@@ -343,7 +343,7 @@ def is_about_user(node: Node) -> bool:
     return bool(re.search(_ABOUT_USER, names_of(node)))
 
 
-def role_words(node: Node, page: Page) -> frozenset[str]:
+def role_words(node: Node, page: PageTree) -> frozenset[str]:
     """Return the words of a class and id that may tell what an element is for.
 
     Those of a heading name its subject, except on articles, where headings stand over boxes of
@@ -385,7 +385,7 @@ def own_heading(node: Node) -> Node | None:
     return None
 
 
-def name_rule(node: Node, page: Page) -> str:
+def name_rule(node: Node, page: PageTree) -> str:
     """Return the rule that knows a word of an element's class or id, or ""."""
     words = role_words(node, page)
     if page.is_article and is_image_text(node, words):

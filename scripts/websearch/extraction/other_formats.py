@@ -17,7 +17,7 @@ from websearch.core.common import (
 )
 from websearch.core.escapes import as_cell, backticks, escape, mark_signs
 from websearch.extraction.markdown import MarkdownWriter
-from websearch.extraction.page_tree import Page
+from websearch.extraction.page_tree import PageTree
 from websearch.fetching.charsets import wide_codec, wide_label
 
 TYPE_CHECKING = False
@@ -182,7 +182,7 @@ def feed_markdown(text: str, url: str, keep_links: bool) -> Document:
         is_cut = is_cut or len(body) > room or end - start > MAX_ENTRY_CHARS
         body = body[:room]
         room -= len(body)
-        page = Page(f"<div>{body}</div>")
+        page = PageTree(f"<div>{body}</div>")
         title = title or "Untitled"
         heading = markdown_link(title, address) if address else make_harmless(title)
         date = make_harmless(one_line(date, MAX_FIELD))

@@ -12,7 +12,7 @@ import re
 
 from websearch.extraction.content import Content
 from websearch.extraction.markdown import content_markdown
-from websearch.extraction.page_tree import Page
+from websearch.extraction.page_tree import PageTree
 from websearch.extraction.script_data import (
     MAX_DEPTH,
     MAX_VALUES,
@@ -66,7 +66,7 @@ _PIECE_FIELDS = frozenset(
 )
 
 
-def data_markdown(html: str, page: Page, base: str, keep_links: bool) -> str:
+def data_markdown(html: str, page: PageTree, base: str, keep_links: bool) -> str:
     """Return the text that a page holds as data, or in its noscript elements; "" if there is none.
 
     Of several places with text, the one with most of it is taken, because the others hold parts.
@@ -74,7 +74,7 @@ def data_markdown(html: str, page: Page, base: str, keep_links: bool) -> str:
     """
 
     def markdown(fragment: str) -> str:
-        inner = Page(fragment)
+        inner = PageTree(fragment)
         return content_markdown(Content(inner, inner.root, []), base, keep_links)[0].strip()
 
     texts = [markdown(longest_noscript(html))]
@@ -109,7 +109,7 @@ def longest_noscript(html: str) -> str:
     return longest
 
 
-def scripts_of(page: Page) -> Iterator[tuple[str, dict[str, str]]]:
+def scripts_of(page: PageTree) -> Iterator[tuple[str, dict[str, str]]]:
     """Yield text and attributes of the scripts that a page holds, the first MAX_SCRIPTS."""
     nodes: list[Node] = [node for node in page.nodes if node.tag == "script" and node.children]
     for node in nodes[:MAX_SCRIPTS]:

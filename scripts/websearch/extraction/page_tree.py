@@ -53,7 +53,7 @@ _FORUM_ADDRESS = (
 )
 
 
-class Page:
+class PageTree:
     """A parsed page: its tree, its elements in document order, and what kind of page it is.
 
     is_article, is_thread (of a forum), is_question (with answers): it says so itself.

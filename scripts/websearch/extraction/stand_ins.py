@@ -17,7 +17,7 @@ from websearch.fetching.walls import MAX_WALL_HTML, SAID, WALLS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from websearch.extraction.page_tree import Page
+    from websearch.extraction.page_tree import PageTree
 
 MAX_WALL_TEXT = 1_500  # characters of text; a page with more is not a wall, whatever it says
 MAX_TITLE = 200  # characters of a title or heading
@@ -231,7 +231,7 @@ def address_wall(url: str) -> str:
     return next((what for what, pattern in ADDRESSES if re.match(pattern, url)), "")
 
 
-def stand_in(page: Page, html: str, text: str) -> str:
+def stand_in(page: PageTree, html: str, text: str) -> str:
     """Return what a page is that stands in the place of another, a key of MESSAGES; or "".
 
     text: what was taken for its content, fewer than MAX_WALL_TEXT characters.
@@ -268,7 +268,7 @@ def has_element(what: str, html: str) -> bool:
     return bool(what in MARKUP and re.search(MARKUP[what], html))
 
 
-def titles_of(page: Page) -> set[str]:
+def titles_of(page: PageTree) -> set[str]:
     """Return the title and the first heading of a page, whole and their parts, in plain letters."""
     titles: set[str] = set()
     for tags in ({"title"}, {"h1"}, HEADINGS):

@@ -11,7 +11,7 @@ from websearch.core.html_tree import BLOCKS, HEADINGS, Node, name_set
 from websearch.extraction.page_tree import (
     MIN_ARTICLE_PROSE,
     TEXT_BLOCKS,
-    Page,
+    PageTree,
     ancestors,
     look_of,
     places,
@@ -46,7 +46,7 @@ OWN_WORDS = name_set("li dl table blockquote pre")  # what is in these may say a
 TEXT_TAGS = name_set("p pre blockquote table ul ol dl figure h1 h2 h3 h4 h5 h6")
 
 
-def beginnings(page: Page) -> dict[Node, str]:
+def beginnings(page: PageTree) -> dict[Node, str]:
     """Return what the text of each element begins with: a "link" to a page, "text" or "label".
 
     Labels are short texts, such as a date or a category; they are passed over.
@@ -71,7 +71,7 @@ def beginnings(page: Page) -> dict[Node, str]:
     return found
 
 
-def with_dates(page: Page) -> set[Node]:
+def with_dates(page: PageTree) -> set[Node]:
     """Return the elements with a date or time below that stands apart from sentences."""
     found: set[Node] = set()
     for node in reversed(page.nodes):
@@ -88,7 +88,7 @@ def has_date(node: Node) -> bool:
     return any(re.search(_DATE, text) for text in texts)
 
 
-def before_text(page: Page) -> set[Node]:
+def before_text(page: PageTree) -> set[Node]:
     """Return the elements that a paragraph of running text follows in the same parent."""
     found: set[Node] = set()
     for node in page.nodes:
@@ -117,7 +117,7 @@ def look_alikes(node: Node) -> list[list[Node]]:
     return [boxes for boxes in alike.values() if len(boxes) >= MIN_BOXES]
 
 
-def drop_repeated(page: Page) -> None:
+def drop_repeated(page: PageTree) -> None:
     """Drop lists of teasers and threads of comments from an article, whatever their names are.
 
     From other pages only threads that answer a longer text go.
@@ -163,7 +163,7 @@ def are_replies(boxes: list[Node], begins: dict[Node, str], prose: int) -> bool:
     return is_said and prose > max(box.prose for box in boxes)
 
 
-def label_panels(page: Page) -> None:
+def label_panels(page: PageTree) -> None:
     """Give each panel of a set of tabs the label of its tab, and drop the row of labels.
 
     The tabs name their panels, or as many panels as tabs come right after them.
@@ -243,7 +243,7 @@ def panels_after(row: Node, place: int, count: int) -> list[Node]:
     return after if is_set and len(after) == count else []
 
 
-def find_core(page: Page, left_out: set[Node]) -> tuple[Node, int]:
+def find_core(page: PageTree, left_out: set[Node]) -> tuple[Node, int]:
     """Return the element with the most text in paragraphs right below it, and their characters.
 
     No paragraph counts in left_out or in an element whose tag says that it is no text.
@@ -261,7 +261,7 @@ def find_core(page: Page, left_out: set[Node]) -> tuple[Node, int]:
     return core, prose[core]
 
 
-def drop_beside_core(page: Page, content: Node) -> None:
+def drop_beside_core(page: PageTree, content: Node) -> None:
     """Drop from the content what stands beside its core and is no text of its own.
 
     Sites put share bars, forms, the author and calls to subscribe there, under many names.
@@ -318,7 +318,7 @@ def beside(below: list[Node], inner: Node, prose: int) -> list[Node]:
     return [one for one in before + after if one.tag in BLOCKS]
 
 
-def drop_ends(page: Page, content: Node) -> None:
+def drop_ends(page: PageTree, content: Node) -> None:
     """Drop dates before the text of an article, and a heading after it with nothing below."""
     blocks = [node for node in shown(page, content) if node.own and node.tag in BLOCKS]
     for block in blocks:
@@ -331,7 +331,7 @@ def drop_ends(page: Page, content: Node) -> None:
     page.spread()
 
 
-def shown(page: Page, content: Node) -> list[Node]:
+def shown(page: PageTree, content: Node) -> list[Node]:
     """Return the elements below the content that are not dropped, in order."""
     inside = {content}
     found: list[Node] = []
@@ -342,7 +342,7 @@ def shown(page: Page, content: Node) -> list[Node]:
     return found
 
 
-def drop_copies(page: Page, content: Node) -> None:
+def drop_copies(page: PageTree, content: Node) -> None:
     """Drop boxes with the same text as one before, and what a thread quotes of its own posts.
 
     Pages hold a copy for each size of screen, and carousels one of each of their ends.

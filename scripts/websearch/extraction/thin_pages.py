@@ -15,7 +15,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from websearch.extraction.page_tree import Page
+    from websearch.extraction.page_tree import PageTree
     from websearch.fetching.fetch import Fetched
 
 MIN_PAGE_CHARS = 200  # a page with less text may be a shell that JavaScript fills
@@ -40,7 +40,7 @@ _SHELL_ID = r"(?:root|app|__next|__nuxt|___gatsby|svelte)\b"
 _REFRESH = r"""(?i)[0-5]?\s{0,9}[;,]\s{0,9}url\s{0,9}=\s{0,9}['"]?([^'"]{1,8000})"""
 
 
-def check_content(page: Page, html: str, text: str, onward: str, fetched: Fetched) -> None:
+def check_content(page: PageTree, html: str, text: str, onward: str, fetched: Fetched) -> None:
     """Raise SearchError if a page with little text is something else than a short page.
 
     http if it sends browsers onward to another page; blocked for a bot wall, and for a shell that
@@ -70,20 +70,20 @@ def check_content(page: Page, html: str, text: str, onward: str, fetched: Fetche
         raise SearchError("blocked", message, hint, status=status)
 
 
-def needs_script(page: Page) -> bool:
+def needs_script(page: PageTree) -> bool:
     """Return whether a page without text has an element for JavaScript to fill, or asks for it."""
     if is_unfilled(page):
         return True
     return bool(re.search(_NEEDS_SCRIPT, text_beginning(page.root, MAX_SHELL_TEXT)))
 
 
-def is_menu(page: Page) -> bool:
+def is_menu(page: PageTree) -> bool:
     """Return whether all that a page shows is a menu, beside what a script has yet to fill."""
     whole = page.root
     return not whole.prose and whole.link >= MENU_SHARE * whole.chars and is_unfilled(page)
 
 
-def is_unfilled(page: Page) -> bool:
+def is_unfilled(page: PageTree) -> bool:
     """Return whether a page has an element that waits for a script to fill it.
 
     It is empty and has a name that frameworks fill, or says that something is loading.
@@ -114,7 +114,7 @@ def linked_address(base: str, target: str) -> str:
         return ""
 
 
-def alternate_address(page: Page, url: str) -> str:
+def alternate_address(page: PageTree, url: str) -> str:
     """Return the address of the Markdown or print version that a page names, or ""."""
     versions: dict[str, str] = {}
     for node in page.nodes:

@@ -173,8 +173,8 @@ def read_sources(
     """Return the pages of some addresses: from the store, else from the web, each once."""
     from contextlib import closing
 
+    from websearch.reading.one_page import result_or_error
     from websearch.reading.page import Page, stored_page
-    from websearch.reading.page_document import result_or_error
     from websearch.reading.read import MAX_URLS, read_for_search, target_of
     from websearch.store.page_store import PageStore
 

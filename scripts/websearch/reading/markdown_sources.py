@@ -17,7 +17,7 @@ from websearch.fetching.fetch import fetch_page, host_and_port
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from websearch.core.common import Document
-    from websearch.extraction.page_tree import Page as PageTree
+    from websearch.extraction.page_tree import PageTree
     from websearch.fetching.fetch import Fetched, RobotsCache, SharedAnswers
     from websearch.reading.page import Page
 

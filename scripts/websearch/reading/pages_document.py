@@ -26,7 +26,7 @@ from websearch.passages.excerpts import limit_query, passages_within
 from websearch.passages.selection import PARAGRAPH_GAP
 from websearch.passages.units import PageText
 from websearch.reading.finding import MAX_PLACES, PageFinder
-from websearch.reading.page_document import RAW_NOTE, in_time, result_or_error
+from websearch.reading.one_page import RAW_NOTE, in_time, result_or_error
 from websearch.reading.sections import (
     bookmark_headings,
     find_headings,

@@ -31,14 +31,14 @@ from websearch.reading.markdown_sources import (
     is_twin,
     listed_twin,
 )
-from websearch.reading.page import Page, stored_page
-from websearch.reading.page_document import (
+from websearch.reading.one_page import (
     MAX_DROPPED,
     in_time,
     is_refused,
     read_page,
     result_or_error,
 )
+from websearch.reading.page import Page, stored_page
 from websearch.reading.pages_document import pages_document, to_markdown
 from websearch.reading.schedule import MAX_HOST_CONNECTIONS, HostSchedule, Item
 from websearch.sites.dispatch import read_through_api

@@ -17,8 +17,8 @@ from websearch.core.documents import deadline_of, fit_document, log_operation
 from websearch.core.http_client import retry_after, warn_once
 from websearch.core.parameters import check_params
 from websearch.fetching.fetch import Fetched, host_and_port
+from websearch.reading.one_page import result_or_error
 from websearch.reading.page import Page
-from websearch.reading.page_document import result_or_error
 from websearch.reading.pages_document import pages_document
 from websearch.reading.read import COMMANDS as READ_COMMANDS
 from websearch.reading.read import PageReading, run_read, target_of

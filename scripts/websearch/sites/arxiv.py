@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from websearch.apis.api_sources import api_request
 from websearch.apis.messages import ApiValue
+from websearch.apis.open_sources import api_request
 from websearch.core.common import SearchError, unescape
 from websearch.engines.arxiv import NAME, feed_entries
 from websearch.sites.site_api import facts_line

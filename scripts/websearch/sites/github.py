@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from websearch.apis.api_sources import counted, raw_text
+from websearch.apis.open_sources import counted, raw_text
 from websearch.apis.table import GITHUB_RAW
 from websearch.core.common import SearchError, drop_empty, list_field, object_field
 from websearch.core.http_client import base_url

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from websearch.apis.api_sources import counted, raw_text
 from websearch.apis.messages import ApiValue
+from websearch.apis.open_sources import counted, raw_text
 from websearch.core.common import SearchError, object_field
 from websearch.engines.github import api_error, rest_request, search_quota
 from websearch.sites.site_api import demoted

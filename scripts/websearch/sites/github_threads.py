@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from websearch.apis.api_sources import counted, raw_text
+from websearch.apis.open_sources import counted, raw_text
 from websearch.core.common import list_field, object_field
 from websearch.extraction.other_formats import fenced
 from websearch.sites.github_api import author_of, body_of, get_list, get_object, reactions

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from websearch.apis.api_sources import api_request, counted, good_answer, text_of_html
 from websearch.apis.messages import ApiValue
+from websearch.apis.open_sources import api_request, counted, good_answer, text_of_html
 from websearch.core.common import SearchError, list_field
 from websearch.engines.hackernews import ITEM, NAME
 from websearch.sites.site_api import facts_line

@@ -8,7 +8,7 @@ from websearch.apis.pacing import PAGES, PacedEngine
 from websearch.core.http_client import send_within
 from websearch.core.parameters import DEFAULT_MAX_CHARS
 from websearch.extraction.markdown import MarkdownWriter
-from websearch.extraction.page_tree import Page
+from websearch.extraction.page_tree import PageTree
 from websearch.fetching.fetch import SharedAnswers, guarded_request
 
 TYPE_CHECKING = False
@@ -55,7 +55,7 @@ class SiteApi(PacedEngine):
 
     def markdown(self, html: str) -> str:
         """Return the HTML of a post as Markdown below the headings of its thread."""
-        page = Page(f"<div>{html[:MAX_BODY_HTML]}</div>")
+        page = PageTree(f"<div>{html[:MAX_BODY_HTML]}</div>")
         return demoted(self.writer.markdown(page.root))
 
 

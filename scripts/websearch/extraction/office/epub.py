@@ -5,7 +5,7 @@ from __future__ import annotations
 import posixpath
 
 from websearch.extraction.office.archive import part_name, unreadable
-from websearch.extraction.page_tree import Page
+from websearch.extraction.page_tree import PageTree
 from websearch.fetching.charsets import decode_page
 from websearch.fetching.fetch import MAX_PAGE_BYTES
 
@@ -37,7 +37,7 @@ def read_epub(archive: Archive, writer: MarkdownWriter) -> tuple[Element, str]:
         if archive.is_late():
             break
         html, _ = decode_page(archive.read(chapter, MAX_PAGE_BYTES), CHAPTER_TYPE)
-        texts.append(writer.markdown(Page(html).root))
+        texts.append(writer.markdown(PageTree(html).root))
     return package, "\n\n".join(filter(None, texts))
 
 

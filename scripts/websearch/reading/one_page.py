@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from websearch.core.common import Document
-    from websearch.extraction.page_tree import Page as PageTree
+    from websearch.extraction.page_tree import PageTree
 
 PDF_TIME_SHARE = 0.8  # of the time that is left, so that what was read of a long file is not late
 # Characters of a page's fields; what a page says about itself can be as long as it likes.
