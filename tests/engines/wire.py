@@ -50,6 +50,8 @@ USUAL_HEADERS = {"accept-encoding", "connection", "content-length", "host", "use
 MOST_CHARACTERS = 10_000  # of a document, unless the line says otherwise
 # Words of lines that have no second spelling: JSON drops empty texts, the others change the output.
 SINGULAR = {"", "--", "--format", "--jsonl"}
+# Words that a line has for `key`, alone or behind a scheme.
+USUAL_KEY = r"(?:Bearer )?[a-z]+"
 BROKEN = 10  # broken copies of each recorded answer
 MONTH = r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]*\.?"
 # Dates that the fake server counts back from today, for its pages are so many days old. Those of
@@ -63,6 +65,8 @@ DATES = re.compile(
 )
 # The fake Google's redirect links are numbered as they are made: what they lead to is shown.
 LINKS = re.compile(rf"{TOKEN_START}([\w-]+=*)")
+# The fake Brave makes it of the key that asks, which is another one in each run.
+HASHES = re.compile(r"(?<=results_hash\\\": \\\")[0-9a-f]{64}")
 # The fence around a page's text carries a mark that the page cannot guess.
 MARKS = re.compile(r"(?<=page text )[0-9a-f]{8}|(?<=end of )[0-9a-f]{8}(?=\])")
 
@@ -105,6 +109,12 @@ def layout(value: Any, indent: int = 0) -> str:
     return f"{begin}\n{space}" + f",\n{space}".join(members) + f"\n{' ' * indent}{end}"
 
 
+def shown_key(value: str) -> str:
+    """The value of a header: "the key" if it is that of every line, another key by its name."""
+    own = value.replace(f"-{CANARY}", "")
+    return "the key" if CANARY in value and re.fullmatch(USUAL_KEY, own) else own
+
+
 class WireCase(FakeServerCase):
     """A table of one script. A subclass names the script and the folder of its snapshots.
 
@@ -143,6 +153,9 @@ class WireCase(FakeServerCase):
         settings.pop("as", "")
         key = settings.pop("key", "good")
         usual = self.environment_of(self.server.url, f"{key}-{CANARY}")
+        for name, value in settings.items():  # a key of the table's own
+            if name.endswith(("_KEY", "_TOKEN")) and value:
+                settings[name] = f"{value}-{CANARY}"
         self.set_environment(**{**usual, **settings})
         clock = Clock()
         with contextlib.ExitStack() as stack:
@@ -185,6 +198,7 @@ class WireCase(FakeServerCase):
         text = json.dumps(value)
         host = self.server.url.removeprefix("http://")
         text = text.replace(host, "api").replace(os.environ["HOME"], "HOME")
+        text = HASHES.sub("HASH", text)
         text = MARKS.sub("MARK", text.replace(str(SNAPSHOTS), "SNAPSHOTS"))
         if not dates:
             text = LINKS.sub(lambda link: json.loads(b64decode(link[1], "-_"))[1], text)
@@ -194,7 +208,7 @@ class WireCase(FakeServerCase):
     def sent(self, request: RecordedRequest) -> dict[str, Any]:
         """A request, without what every client sends; the key only by the name of its header."""
         headers = {
-            name.lower(): "the key" if CANARY in value else value
+            name.lower(): shown_key(value)
             for name, value in request.headers
             if name.lower() not in USUAL_HEADERS
         }
