@@ -70,7 +70,7 @@ class Progress(SmallWebCase):
             ),
             "brief": (
                 ["web_search.py", "brief", "python asyncio", "sourdough"],
-                [r"answers \(1 of 2\)", r"answers \(2 of 2\)", r"pages read \((\d+) of \1\)"],
+                [r"answers \([12] of 2\)", r"answers \(2 of 2\)", r"pages read \((\d+) of \1\)"],
             ),
             "many pages": (["read_page.py", *pages], [r"\(1 of 3\)", r"\(2 of 3\)", r"\(3 of 3\)"]),
             "gemini batch": (
