@@ -24,7 +24,8 @@ LANDMARKS = name_set(
 )
 ELEMENT_RULES = {"figcaption": "caption", "aside": "sidebar", "form": "signup"}
 NAMED_CONTENT = name_set("main article h1")  # whatever their class and id say
-# Rule -> words of class and id that it knows. The first rule that matches decides.
+# Rule -> words of class and id that it knows. Names are split into words: whole ones are for
+# HIDDEN_CLASSES. The first rule that matches decides; consent must hold words of consent, too.
 NAME_RULES = {
     "consent": name_set(
         "cookie cookies consent gdpr cookiebar cookiebanner cookieconsent cookielaw cookieyes "
