@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import bisect
+import math
 import re
 from decimal import Decimal, InvalidOperation
 
@@ -60,13 +62,15 @@ def values_in(page: str) -> set[str]:
     """
     values: set[str] = set()
     page = _REFERENCES.sub(" ", page)
+    rows = [row.span() for row in re.finditer(r"(?m)^\|[^\n]*", page)]
     for found in [*_NUMBER.finditer(page), *_NAME.finditer(page)]:
         plain, scaled = values_of(found)
         here = scaled or plain
         if " " in found[0]:
             here |= {shown(Decimal(part)) for part in found[0].split() if part.isdecimal()}
-        line = page.rfind("\n", 0, found.start()) + 1
-        if _PERCENTS.match(page, found.end()) or page.startswith("|", line):
+        row = bisect.bisect_right(rows, (found.start(), math.inf)) - 1
+        is_cell = row >= 0 and found.start() < rows[row][1]
+        if is_cell or _PERCENTS.match(page, found.end()):
             here |= {f"{value}%" for value in here}
         values |= here
     return values

@@ -20,7 +20,7 @@ from websearch.search.answers import (
     store_answer,
     take_stored,
 )
-from websearch.search.engine_calls import engine_call, error_from_document
+from websearch.search.engine_calls import RESULT_FIELDS, engine_call, error_from_document
 from websearch.search.result_dates import is_in_period, utc_day
 
 TYPE_CHECKING = False
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from websearch.search.plan import Question
     from websearch.store.page_store import PageStore
 
-RESULT_FIELDS = ("title", "url", "snippet", "date", "author", "license", "text")
 FIRST_SHARE = 0.6  # of the time that is left: one engine's, if another one may follow
 LATE_SECONDS = 0.5  # each question ends by itself at the deadline; this late it is given up
 

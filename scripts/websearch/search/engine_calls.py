@@ -7,6 +7,7 @@ in the engine's pace, which all processes share.
 
 from __future__ import annotations
 
+import functools
 import math
 import time
 from dataclasses import dataclass, field
@@ -34,6 +35,7 @@ JSON_IS_OFF = (
     "This SearXNG has JSON switched off, so its HTML page was read: add json to search.formats in "
     "its settings.yml."
 )
+RESULT_FIELDS = ("title", "url", "snippet", "date", "author", "license", "text")  # for callers
 
 
 @dataclass(slots=True, kw_only=True)
@@ -54,6 +56,7 @@ class Reply:
     unresponsive_engines: list[dict[str, str]] = field(default_factory=list)
 
 
+@dataclass
 class EngineCall:
     """One question to one engine.
 
@@ -61,18 +64,17 @@ class EngineCall:
     clock. Raises SearchError if the engine cannot do what is asked.
     """
 
-    def __init__(
-        self,
-        name: str,
-        params: dict[str, Any],
-        deadline: float,
-        report: ProgressCallback = None,
-    ) -> None:
+    name: str
+    params: dict[str, Any]
+    deadline: float
+    report: ProgressCallback = None
+
+    def __post_init__(self) -> None:
+        """Keep the parameters of engines alone; ask for no more results than it gives."""
         passed = ("query", "count", "verbose", *FILTERS)
-        self.name, self.deadline, self.report = name, deadline, report
-        self.params = {key: params[key] for key in passed if key in params}
-        self.wanted = params["count"]
-        self.params["count"] = min(self.wanted, ENGINES[name]["max_count"])
+        self.params = {key: self.params[key] for key in passed if key in self.params}
+        self.wanted = self.params["count"]
+        self.params["count"] = min(self.wanted, ENGINES[self.name]["max_count"])
 
     def planned_request(self) -> dict[str, Any]:
         """Return the first request as a dry run shows it: without its key. Raises SearchError."""
@@ -156,30 +158,30 @@ def error_from_document(document: Document) -> SearchError:
 class ModuleCall(EngineCall):
     """A question to an engine that is a module of this package: its requests and result pages."""
 
-    def __init__(
-        self,
-        name: str,
-        params: dict[str, Any],
-        deadline: float,
-        report: ProgressCallback = None,
-    ) -> None:
-        super().__init__(name, params, deadline, report)
-        check_filters(name, self.params)
-        self.request: EngineRequest = load_module(name).first_request(self.params)
+    def __post_init__(self) -> None:
+        """Check the filters and make the first request. Raises SearchError."""
+        super().__post_init__()
+        check_filters(self.name, self.params)
+        self.request: EngineRequest = load_module(self.name).first_request(self.params)
         self.warnings = [self.request.warning] if self.request.warning else []
         if self.wanted > self.params["count"]:
-            title = ENGINES[name]["title"]
+            title = ENGINES[self.name]["title"]
             self.warnings.append(f"{title} gives at most {self.params['count']} results.")
-        self.turns: PacedEngine | None = None
+
+    @functools.cached_property
+    def turns(self) -> PacedEngine | None:
+        """What gives the call its turns; None with a key. Raises SearchError."""
+        if has_key(self.name):
+            return None
+        return PacedEngine(self.name, self.deadline, self.warnings, self.report)
 
     def planned_request(self) -> dict[str, Any]:
         """Return the first request, which is made already."""
         return self.request.without_key()
 
     def wait_for_turn(self) -> bool:
-        if has_key(self.name):
+        if not self.turns:
             return super().wait_for_turn()
-        self.turns = PacedEngine(self.name, self.deadline, self.warnings, self.report)
         self.turns.take_turn()
         return self.turns.has_waited
 
@@ -209,8 +211,6 @@ class ModuleCall(EngineCall):
 
         Requests wait for their turn if the engine is asked without a key.
         """
-        if not (self.turns or has_key(self.name)):
-            self.turns = PacedEngine(self.name, self.deadline, self.warnings, self.report)
         fetch = self.turns.fetch if self.turns else self.fetch_at_once
         pages, failure = self.fetch_result_pages(fetch)
         merged = merged_results(pages)

@@ -13,7 +13,7 @@ from websearch.core.common import (
 )
 from websearch.core.documents import deadline_of, frame_markdown, run_operation
 from websearch.core.words import script_language
-from websearch.search.engine_calls import ModuleCall
+from websearch.search.engine_calls import RESULT_FIELDS, ModuleCall
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
 DEFAULT_COUNT = 10
 MAX_COUNT = 50  # five pages: more draws DuckDuckGo's challenge, and nobody reads further
-RESULT_FIELDS = ("title", "url", "snippet", "date", "author", "license", "text")
 __all__ = ["COMMANDS", "RUN", "as_results", "run_search", "to_markdown"]
 
 # ===== commands and their parameters ==============================================================

@@ -93,13 +93,14 @@ def gather_evidence(sources: list[Source], queries: list[str], limits: Limits) -
     texts = [
         without_title(source.text, title) for source, title in zip(sources, titles, strict=True)
     ]
+    lengths = [len(text) for text in texts]
     if limits.max_chars:
         lengths = searched_lengths(texts, limits.deadline)
-        texts = [text[:length] for text, length in zip(texts, lengths, strict=True)]
-    pages = [PageText(text, title) for text, title in zip(texts, titles, strict=True)]
-    for source, page in zip(sources, pages, strict=True):
-        whole = without_title(source.text, page.title)
-        source.is_cut = source.is_cut or len(page.text) < len(whole)
+    pages = []
+    for source, title, text, length in zip(sources, titles, texts, lengths, strict=True):
+        page = PageText(text[:length], title)
+        source.is_cut = source.is_cut or len(page.text) < len(text)
+        pages.append(page)
     found = [
         [index for index, source in enumerate(sources) if number in source.questions]
         for number, _ in enumerate(queries, 1)
