@@ -139,7 +139,8 @@ class BatchesKilled(KillCase):
                 process.communicate()
                 with self.subTest(script, number=number, seed=SEED):
                     now = target.read_bytes() if target.exists() else None
-                    if lines and now and not before:  # a new file gets each line at once
+                    if lines and now is not None and not before:
+                        # A new file is empty at first and gets each line at once.
                         self.assertTrue(all(map(json.loads, now.split(b"\n")[:-1])))
                     elif now is not None and now != before:
                         self.check_whole(now, len(few), lines)
