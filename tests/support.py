@@ -43,6 +43,9 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).resolve().parent.parent
 # Another folder of scripts: a test of the table of engines runs the checks on a changed copy.
 SCRIPTS = Path(os.environ.get("TEST_SCRIPTS") or ROOT / "scripts")
+# The scripts need the standard library alone: without site-packages nothing else can be found, and
+# a process starts sooner.
+PYTHON = (sys.executable, "-S")
 SLACK = 3.0  # seconds that a deadline may be late on a slow, busy machine
 PROCESS_TIMEOUT = 60.0  # seconds after which a process that hangs is a failure
 # The tail of a key that must be found nowhere; tests/tools/canary.py gives each run a new one.
@@ -97,7 +100,7 @@ def run_script(
 ) -> Run:
     """Run a script of scripts/ (or any path) in a clean environment plus env."""
     finished = subprocess.run(
-        [sys.executable, str(SCRIPTS / script), *arguments],
+        [*PYTHON, str(SCRIPTS / script), *arguments],
         env=clean_environment(**(env or {})),
         input=stdin.encode() if isinstance(stdin, str) else stdin,
         cwd=cwd or _home().name,

@@ -23,6 +23,7 @@ from typing import Any
 
 from tests.support import (
     CANARY,
+    PYTHON,
     ROOT,
     SCRIPTS,
     SLACK,
@@ -150,7 +151,7 @@ class EveryScript(unittest.TestCase):
                 "assert before == dict(__import__('os').environ)"
             )
             run = subprocess.run(
-                [sys.executable, "-c", code],
+                [*PYTHON, "-c", code],
                 capture_output=True,
                 check=False,
                 env=clean_environment(),
@@ -504,7 +505,7 @@ class OneDocument(FakeServerCase):
         )
         for flags, shown in (([], False), (["--verbose"], True)):
             run = subprocess.run(
-                [sys.executable, "-c", code, "python", *flags],
+                [*PYTHON, "-c", code, "python", *flags],
                 capture_output=True,
                 check=False,
                 env=clean_environment(**self.environment),
@@ -515,7 +516,7 @@ class OneDocument(FakeServerCase):
 
     def test_ctrl_c_prints_a_document_and_exits_with_130(self) -> None:
         process = subprocess.Popen(
-            [sys.executable, str(SCRIPTS / self.script), "python"],
+            [*PYTHON, str(SCRIPTS / self.script), "python"],
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             env=clean_environment(**{**self.environment, "BRAVE_SEARCH_API_KEY": "hang-" + CANARY}),
@@ -534,7 +535,7 @@ class OneDocument(FakeServerCase):
         reading, writing = os.pipe()
         os.close(reading)
         run = subprocess.run(
-            [sys.executable, str(SCRIPTS / self.script), "python"],
+            [*PYTHON, str(SCRIPTS / self.script), "python"],
             stdout=writing,
             check=False,
             stderr=subprocess.PIPE,
@@ -548,7 +549,7 @@ class OneDocument(FakeServerCase):
         for words in (["--dry-run", "python"], ["--help"]):
             with self.subTest(words), Path("/dev/full").open("wb") as full:
                 run = subprocess.run(
-                    [sys.executable, str(SCRIPTS / self.script), *words],
+                    [*PYTHON, str(SCRIPTS / self.script), *words],
                     stdout=full,
                     stderr=subprocess.PIPE,
                     env=clean_environment(),
@@ -653,7 +654,7 @@ class AnyWayToRun(FakeServerCase):
             link.symlink_to(SCRIPTS / self.script)
             # Without news, whose time of day goes on between two calls.
             search = ["python", "--result-filter", "web,faq,videos,infobox,discussions"]
-            here = self.document([sys.executable, str(SCRIPTS / self.script), *search], str(ROOT))
+            here = self.document([*PYTHON, str(SCRIPTS / self.script), *search], str(ROOT))
             for path in (SCRIPTS / self.script, link, alone):
                 with self.subTest(path.name):
                     command = [sys.executable, str(path), *search]
@@ -672,7 +673,7 @@ class AnyWayToRun(FakeServerCase):
             self.skipTest("uv is not installed")
         with tempfile.TemporaryDirectory() as folder:
             search = [str(SCRIPTS / self.script), "context", "python"]
-            direct = self.document([sys.executable, *search], folder)
+            direct = self.document([*PYTHON, *search], folder)
             through_uv = self.document([uv, "run", "--python", sys.executable, *search], folder)
             self.assertEqual(through_uv, direct)
             self.assertEqual(os.listdir(folder), [])
@@ -730,7 +731,7 @@ class Keys(FakeServerCase):
         variables = {"GLSI_DB_PATH": f"{self.secrets}.db", "DUCKDUCKGO_BASE_URL": self.server.url}
         environment = clean_environment(**self.place, **variables)
         run = subprocess.run(
-            [sys.executable, "-c", code, str(SCRIPTS), str(self.secrets)],
+            [*PYTHON, "-c", code, str(SCRIPTS), str(self.secrets)],
             env=environment, capture_output=True, check=False,
         )  # fmt: skip
         self.assertEqual((run.returncode, run.stderr), (0, b"1\n"))

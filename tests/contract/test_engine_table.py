@@ -8,13 +8,20 @@ from __future__ import annotations
 import json
 import shutil
 import subprocess
-import sys
 import tempfile
 import unittest
 from pathlib import Path
 from typing import Any
 
-from tests.support import CANARY, ROOT, SCRIPTS, SmallWebCase, clean_environment, load_script
+from tests.support import (
+    CANARY,
+    PYTHON,
+    ROOT,
+    SCRIPTS,
+    SmallWebCase,
+    clean_environment,
+    load_script,
+)
 
 engines: Any = load_script("websearch.apis.table")
 KEY = "good-" + CANARY
@@ -112,7 +119,7 @@ class AnEngineMore(SmallWebCase):
         )
         environment |= variables
         finished = subprocess.run(
-            [sys.executable, *words], env=environment, cwd=ROOT, capture_output=True, check=False
+            [*PYTHON, *words], env=environment, cwd=ROOT, capture_output=True, check=False
         )
         self.assertIn(finished.returncode, codes, finished.stderr.decode())
         return finished.stdout.decode()

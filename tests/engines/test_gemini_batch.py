@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import signal
 import subprocess
-import sys
 import tempfile
 import time
 import unittest
@@ -15,7 +14,7 @@ from typing import Any
 from tests.engines.gemini_support import GeminiCase, gemini
 from tests.fake_server.faults import SLOW_SECONDS
 from tests.fake_server.gemini_errors import RETRY_SECONDS
-from tests.support import CANARY, SCRIPTS, SLACK, clean_environment, run_script
+from tests.support import CANARY, PYTHON, SCRIPTS, SLACK, clean_environment, run_script
 
 SCRIPT = "gemini_search.py"
 
@@ -150,7 +149,7 @@ class BatchCommand(GeminiCase):
 
     def test_ctrl_c_ends_it_at_once(self) -> None:
         process = subprocess.Popen(
-            [sys.executable, str(SCRIPTS / SCRIPT), "batch", "--query", "a", "--query", "b"],
+            [*PYTHON, str(SCRIPTS / SCRIPT), "batch", "--query", "a", "--query", "b"],
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             env=clean_environment(**{**self.environment, "GEMINI_API_KEY": "hang-" + CANARY}),

@@ -31,6 +31,7 @@ from urllib.parse import parse_qsl, quote
 from tests.engines.clock import Clock
 from tests.fake_server.engine_pages import ranked
 from tests.support import (
+    PYTHON,
     ROOT,
     SCRIPTS,
     SLACK,
@@ -1147,7 +1148,7 @@ class PacingTest(KeylessCase):
             "sys.exit(keyless_search.main(['guide']))"
         )
         run = subprocess.run(
-            [sys.executable, "-c", code],
+            [*PYTHON, "-c", code],
             env=clean_environment(**{**self.environment, **self.variables}),
             capture_output=True,
             check=False,

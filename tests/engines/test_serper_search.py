@@ -20,6 +20,7 @@ from tests.fake_server.corpus import CORPUS
 from tests.fake_server.serper_results import place_ids
 from tests.support import (
     CANARY,
+    PYTHON,
     ROOT,
     SCRIPTS,
     CannedCase,
@@ -272,7 +273,7 @@ class BatchTest(SerperCase):
         self.assertEqual(self.run_script(SCRIPT, "batch", path).stderr, "")
         reading, writing = os.openpty()
         run = subprocess.run(
-            [sys.executable, str(SCRIPTS / SCRIPT), "batch", path],
+            [*PYTHON, str(SCRIPTS / SCRIPT), "batch", path],
             env=clean_environment(**self.environment),
             stdout=subprocess.PIPE,
             stderr=writing,

@@ -18,6 +18,7 @@ from typing import Any
 
 from tests.support import (
     CANARY,
+    PYTHON,
     SCRIPTS,
     FakeServerCase,
     call_main,
@@ -45,7 +46,7 @@ class StreamCase(FakeServerCase):
     def start(self, script: str, *words: str, key: str = KEY, **streams: Any) -> Any:
         name, address = BATCHES[script]
         process = subprocess.Popen(
-            [sys.executable, str(SCRIPTS / script), "batch", "@-", *words],
+            [*PYTHON, str(SCRIPTS / script), "batch", "@-", *words],
             env=clean_environment(**{name: key, address: self.server.url}),
             stdin=subprocess.PIPE,
             stderr=subprocess.PIPE,

@@ -11,7 +11,6 @@ import signal
 import socket
 import sqlite3
 import subprocess
-import sys
 import tempfile
 import threading
 import time
@@ -23,6 +22,7 @@ from tests.servers.http_support import ServerProcess, read_all, request
 from tests.servers.mcp_support import Client
 from tests.support import (
     CANARY,
+    PYTHON,
     SCRIPTS,
     SLACK,
     SmallWebCase,
@@ -61,7 +61,7 @@ class KillCase(SmallWebCase):
 
     def start(self, script: str, *arguments: str, **more: str) -> subprocess.Popen[bytes]:
         return subprocess.Popen(
-            [sys.executable, str(SCRIPTS / script), *arguments],
+            [*PYTHON, str(SCRIPTS / script), *arguments],
             env=clean_environment(**self.variables(**more)),
             bufsize=0,  # communicate() would not see what readline() has read ahead
             stdin=subprocess.DEVNULL,
@@ -279,7 +279,7 @@ class BatchesEnded(KillCase):
         )
         for size in (1_000, 5_000, 100_000):
             process = subprocess.Popen(
-                [sys.executable, "-c", code, str(SCRIPTS), str(size)],
+                [*PYTHON, "-c", code, str(SCRIPTS), str(size)],
                 env=clean_environment(),
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,

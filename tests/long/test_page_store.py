@@ -18,7 +18,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from tests.support import SCRIPTS, EnvironmentCase, clean_environment, load_script
+from tests.support import PYTHON, SCRIPTS, EnvironmentCase, clean_environment, load_script
 
 page_store = load_script("websearch.store.page_store")
 SECONDS = float(os.environ.get("STORE_SECONDS", "10"))
@@ -191,7 +191,7 @@ class Killed(LongStoreCase):
             for path in self.path.parent.iterdir():
                 path.unlink()
             process = subprocess.Popen(
-                [sys.executable, "-c", code], stdout=subprocess.PIPE, env=clean_environment()
+                [*PYTHON, "-c", code], stdout=subprocess.PIPE, env=clean_environment()
             )
             with process:
                 assert process.stdout

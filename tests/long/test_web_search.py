@@ -6,12 +6,11 @@ import json
 import os
 import signal
 import subprocess
-import sys
 import time
 import unittest
 from concurrent.futures import ThreadPoolExecutor
 
-from tests.support import SCRIPTS, SmallWebCase, clean_environment, run_script
+from tests.support import PYTHON, SCRIPTS, SmallWebCase, clean_environment, run_script
 
 PROCESSES = 12
 
@@ -24,7 +23,7 @@ class ManyProcesses(SmallWebCase):
 
     def start(self, *arguments: str) -> subprocess.Popen[bytes]:
         """Start a search without waiting for it."""
-        command = [sys.executable, str(SCRIPTS / "web_search.py"), *arguments]
+        command = [*PYTHON, str(SCRIPTS / "web_search.py"), *arguments]
         environment = clean_environment(**self.variables())
         return subprocess.Popen(command, env=environment, stdout=subprocess.PIPE)
 

@@ -10,7 +10,6 @@ import json
 import os
 import signal
 import subprocess
-import sys
 import tempfile
 import threading
 import time
@@ -22,6 +21,7 @@ from tests.fake_server.server import FakeServer
 from tests.fake_server.small_web import DOCUMENTS
 from tests.reading.test_read_page import SCRIPT, SiteCase
 from tests.support import (
+    PYTHON,
     SCRIPTS,
     SLACK,
     CannedServer,
@@ -73,7 +73,7 @@ class ListCase(SiteCase):
 
     def start(self, *words: str, **streams: Any) -> subprocess.Popen[bytes]:
         process = subprocess.Popen(
-            [sys.executable, str(SCRIPTS / SCRIPT), "--urls-from", "-", "--host-pause=0", *words],
+            [*PYTHON, str(SCRIPTS / SCRIPT), "--urls-from", "-", "--host-pause=0", *words],
             env=clean_environment(**self.environment),
             stdin=subprocess.PIPE,
             stderr=subprocess.PIPE,

@@ -12,7 +12,6 @@ import math
 import re
 import shlex
 import subprocess
-import sys
 import tempfile
 import time
 import unittest
@@ -22,7 +21,7 @@ from urllib.parse import quote, urlsplit
 from urllib.request import urlopen
 
 from tests.fake_server.server import FakeServer
-from tests.support import ROOT, SLACK, CannedServer, FakeServerCase, call_main, load_script
+from tests.support import PYTHON, ROOT, SLACK, CannedServer, FakeServerCase, call_main, load_script
 
 command: Any = load_script("read_page")
 common: Any = load_script("websearch.core.common")
@@ -634,7 +633,7 @@ class Reference(SiteCase):
             script = words[2].replace("/path/to/web-search", str(ROOT))
             with tempfile.TemporaryDirectory() as folder, self.subTest(line):
                 run = subprocess.run(
-                    [sys.executable, script, *words[3:]],
+                    [*PYTHON, script, *words[3:]],
                     capture_output=True,
                     check=False,
                     cwd=folder,

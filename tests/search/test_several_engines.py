@@ -6,7 +6,6 @@ The only module to notice a ranking of several lists that is wrong, and an engin
 from __future__ import annotations
 
 import subprocess
-import sys
 import time
 import unittest
 from concurrent.futures import ThreadPoolExecutor
@@ -14,7 +13,7 @@ from typing import Any
 
 from tests.search.brief_support import HERON, OTTER, BriefCase
 from tests.search.scripted_web import GOOD_KEY, HANG_SECONDS, seconds_of, story
-from tests.support import PROCESS_TIMEOUT, SCRIPTS, SLACK, clean_environment, run_script
+from tests.support import PROCESS_TIMEOUT, PYTHON, SCRIPTS, SLACK, clean_environment, run_script
 
 
 class SeveralEngines(BriefCase):
@@ -175,7 +174,7 @@ class OneAsksForAll(BriefCase):
         self.web.delays["searxng"] = HANG_SECONDS
         words = (OTTER, "--engine", "searxng", "--no-pages")
         killed = subprocess.Popen(
-            [sys.executable, str(SCRIPTS / "web_search.py"), *words],
+            [*PYTHON, str(SCRIPTS / "web_search.py"), *words],
             env=clean_environment(**self.variables), stdout=subprocess.DEVNULL,
         )  # fmt: skip
         end = time.monotonic() + PROCESS_TIMEOUT

@@ -13,7 +13,7 @@ import sys
 import unittest
 import urllib.parse
 
-from tests.support import SCRIPTS, SmallWebCase, clean_environment, run_script
+from tests.support import PYTHON, SCRIPTS, SmallWebCase, clean_environment, run_script
 
 
 class TerminalCase(SmallWebCase):
@@ -30,7 +30,7 @@ class TerminalCase(SmallWebCase):
             }
         )
         process = subprocess.Popen(
-            [sys.executable, str(SCRIPTS / script), *words],
+            [*PYTHON, str(SCRIPTS / script), *words],
             env=environment,
             stdin=subprocess.DEVNULL,
             stdout=other_end,
@@ -276,7 +276,7 @@ class FrontDoor(TerminalCase):
             main_end, other_end = pty.openpty()
             environment = {**self.environment_of(self.server.url, ""), "TERM": "xterm", **variables}
             process = subprocess.Popen(
-                [sys.executable, str(SCRIPTS / "web_search.py"), "sourdough"],
+                [*PYTHON, str(SCRIPTS / "web_search.py"), "sourdough"],
                 env=clean_environment(GLSI_DB_PATH=self.store, **environment),
                 stdout=subprocess.DEVNULL,
                 stderr=other_end,

@@ -8,13 +8,19 @@ import re
 import signal
 import socket
 import subprocess
-import sys
 import tempfile
 import threading
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlencode, urlsplit
 
-from tests.support import SCRIPTS, CannedServer, FakeServerCase, clean_environment, load_script
+from tests.support import (
+    PYTHON,
+    SCRIPTS,
+    CannedServer,
+    FakeServerCase,
+    clean_environment,
+    load_script,
+)
 
 if TYPE_CHECKING:
     import random
@@ -38,7 +44,7 @@ class ServerProcess:
     def __init__(self, *arguments: str, script: str = SCRIPT, **variables: str) -> None:
         words = [*([] if script == SCRIPT else ["serve"]), "--port", "0", *arguments]
         self.process = subprocess.Popen(
-            [sys.executable, str(SCRIPTS / script), *words],
+            [*PYTHON, str(SCRIPTS / script), *words],
             env=clean_environment(**variables),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,

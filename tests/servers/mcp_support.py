@@ -6,12 +6,11 @@ import contextlib
 import json
 import queue
 import subprocess
-import sys
 import tempfile
 import threading
 from typing import TYPE_CHECKING, Any
 
-from tests.support import CANARY, SCRIPTS, FakeServerCase, clean_environment
+from tests.support import CANARY, PYTHON, SCRIPTS, FakeServerCase, clean_environment
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -36,7 +35,7 @@ class Client:
 
     def __init__(self, environment: Mapping[str, str], command: list[str] | None = None) -> None:
         self.process = subprocess.Popen(
-            command or [sys.executable, str(SERVER)],
+            command or [*PYTHON, str(SERVER)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,

@@ -10,7 +10,6 @@ import json
 import os
 import signal
 import subprocess
-import sys
 import tempfile
 import time
 import unittest
@@ -19,6 +18,7 @@ from typing import Any
 
 from tests.support import (
     CANARY,
+    PYTHON,
     SCRIPTS,
     SLACK,
     SmallWebCase,
@@ -38,7 +38,7 @@ class Progress(SmallWebCase):
         keys = dict.fromkeys(KEY_NAMES, "good-" + CANARY)
         environment = {**small_web_environment(self.server.url), **keys, "GLSI_DB_PATH": self.store}
         process = subprocess.Popen(
-            [sys.executable, str(SCRIPTS / command[0]), *command[1:]],
+            [*PYTHON, str(SCRIPTS / command[0]), *command[1:]],
             env=clean_environment(**environment),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
@@ -104,7 +104,7 @@ class CtrlC(SmallWebCase):
         environment = {**small_web_environment(self.server.url), "GLSI_DB_PATH": self.store, **more}
         self.server.clear()
         process = subprocess.Popen(
-            [sys.executable, str(SCRIPTS / command[0]), *command[1:]],
+            [*PYTHON, str(SCRIPTS / command[0]), *command[1:]],
             env=clean_environment(**environment),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,

@@ -12,7 +12,6 @@ import pty
 import re
 import shutil
 import subprocess
-import sys
 import tempfile
 import time
 import unittest
@@ -22,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 from tests.fake_server.server import FakeServer
 from tests.support import (
     CANARY,
+    PYTHON,
     ROOT,
     SCRIPTS,
     SLACK,
@@ -137,7 +137,7 @@ class Report(DoctorCase):
     def test_a_terminal_gets_text_and_a_pipe_gets_json(self) -> None:
         reading, writing = pty.openpty()
         process = subprocess.Popen(
-            [sys.executable, str(SCRIPTS / "doctor.py")],
+            [*PYTHON, str(SCRIPTS / "doctor.py")],
             stdout=writing,
             stderr=subprocess.DEVNULL,
             stdin=subprocess.DEVNULL,
@@ -283,7 +283,7 @@ class KeyCommand(DoctorCase):
     def test_a_terminal_is_asked_without_echo(self) -> None:
         reading, writing = pty.openpty()
         process = subprocess.Popen(
-            [sys.executable, str(SCRIPTS / "doctor.py"), "key", "set", "SERPER_API_KEY"],
+            [*PYTHON, str(SCRIPTS / "doctor.py"), "key", "set", "SERPER_API_KEY"],
             stdin=writing, stdout=subprocess.PIPE, stderr=writing, start_new_session=True,
             env=clean_environment(HOME=str(self.home)),
         )  # fmt: skip
@@ -523,7 +523,7 @@ class Machine(DoctorCase):
     def test_a_home_that_is_missing_or_no_folder_costs_no_answer(self) -> None:
         environment = clean_environment()
         del environment["HOME"]
-        command = [sys.executable, str(SCRIPTS / "doctor.py")]
+        command = [*PYTHON, str(SCRIPTS / "doctor.py")]
         for home in ({}, {"HOME": "/dev/null"}, {"HOME": "relative"}):
             run = subprocess.run(
                 command, env={**environment, **home}, capture_output=True, check=False

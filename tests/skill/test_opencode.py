@@ -15,7 +15,7 @@ import tempfile
 import unittest
 from pathlib import Path
 
-from tests.support import ROOT, SCRIPTS, clean_environment
+from tests.support import PYTHON, ROOT, SCRIPTS, clean_environment
 
 SOURCE = ROOT / "assets/opencode"
 FILES = {"plugin/index.ts", "tool/google_search.ts", "tool/shared/search_tools.ts"}
@@ -211,7 +211,7 @@ class Installer(unittest.TestCase):
 
     def test_an_installed_copy_can_do_it_without_the_repository(self) -> None:
         skills = self.project / "skills"
-        command = [sys.executable, str(SCRIPTS / "install.py"), "install", "--dir", str(skills)]
+        command = [*PYTHON, str(SCRIPTS / "install.py"), "install", "--dir", str(skills)]
         subprocess.run(command, env=clean_environment(), capture_output=True, check=True)
         script = skills / "web-search/scripts/install.py"
         code, said, _ = self.run_installer(script=script)

@@ -23,7 +23,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
-from tests.support import SCRIPTS, SLACK, EnvironmentCase, clean_environment, load_script
+from tests.support import PYTHON, SCRIPTS, SLACK, EnvironmentCase, clean_environment, load_script
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -666,7 +666,7 @@ class Unusable(StoreCase):
             self.filled()
             self.execute("DELETE FROM page_index_data")
             processes = [
-                subprocess.Popen([sys.executable, "-c", code, str(number)], text=True,
+                subprocess.Popen([*PYTHON, "-c", code, str(number)], text=True,
                                  stdin=subprocess.PIPE, stdout=subprocess.PIPE)
                 for number in range(6)
             ]  # fmt: skip
