@@ -115,6 +115,8 @@ RESULT_FIELDS = {
 # Section of a web answer -> the list in the document; an empty list stays in the document.
 WEB_LISTS = {"web": "web_results", "faq": "faq_results", "discussions": "discussions_results",
              "news": "news_results", "videos": "video_results"}
+# Section of a web answer that a document has only if it holds something -> kind of its results.
+OPTIONAL_SECTIONS = {"infobox": "infobox", "locations": "places"}
 # Lists of a document, in the order in which Markdown shows them -> heading.
 HEADINGS = {
     "web_results": "Web", "results": "Results", "faq_results": "Questions and answers",
@@ -597,8 +599,7 @@ def web_document(params: Fields, answer: Fields) -> Document:
     searched = {"query": info.get("original", params["query"]), "country": info.get("country")}
     searched |= pick_fields(info, "altered", "more_results_available")
     extras = {
-        "infobox": section_results(answer, "infobox", "infobox"),
-        "locations": section_results(answer, "locations", "places"),
+        **{name: section_results(answer, name, kind) for name, kind in OPTIONAL_SECTIONS.items()},
         "rich": object_field(answer, "rich"),
         "next_offset": offset + 1 if more else None,
         "warnings": request_warnings(params),
@@ -606,7 +607,7 @@ def web_document(params: Fields, answer: Fields) -> Document:
     document = found_document(params, **lists, summarizer_key=key, raw_query_info=searched)
     document |= drop_empty(extras)
     wanted = params.get("result_filter", ["web"])
-    others = [*lists, "infobox", "locations", "rich", "summarizer_key"]
+    others = [*lists, *OPTIONAL_SECTIONS, "rich", "summarizer_key"]
     if not any(document.get(name) for name in (["web_results"] if "web" in wanted else others)):
         document |= nothing_found("web results" if "web" in wanted else " or ".join(wanted))
     elif params.get("summary") and not key:
