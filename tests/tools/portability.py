@@ -180,7 +180,7 @@ def calls(url: str) -> list[Call]:
             output="é.jsonl",
         ),
         Call(["gemini_search.py", "batch", "L é.txt", "--skip-done", "no-such.jsonl"], FOUND),
-        Call(["read_page.py", "--urls-from", "-", "--ordered"], "tide", f"{page}\n{page}?2\n"),
+        Call(["read_page.py", "--urls-from", "-"], "tide", f"{page}\n{page}?2\n"),
         Call(["install.py", "install", "--dir", "箱"], "installed: "),
         Call(["install.py", "uninstall", "--dir", "箱"], "removed: "),
         Call(["brave_search.py", "--help"], "usage: brave_search.py"),
