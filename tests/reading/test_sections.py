@@ -5,7 +5,9 @@ The only module to notice a part of a page that begins or ends in the wrong plac
 
 from __future__ import annotations
 
+import tempfile
 import unittest
+from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
@@ -261,6 +263,10 @@ class Reading(SmallWebCase):
         self.assertTrue(all(line.endswith(" |") for line in lines))
         raw = self.read("data/tides.csv", "--raw")["pages"][0]["text"]
         self.assertTrue(raw.startswith("day,height\n"))
+        with tempfile.TemporaryDirectory() as folder:  # a file of this machine has no media type
+            Path(folder, "tides.csv").write_text(raw, encoding="utf-8")
+            run = call_main(read_page, f"{folder}/tides.csv")
+        self.assertTrue(run.document["pages"][0]["text"].startswith("| day | height |\n"))
 
     def test_raw_is_the_answer_as_it_came(self) -> None:
         page = self.read("docs/timeouts", "--raw")["pages"][0]

@@ -97,7 +97,7 @@ def sniff_kind(text: str, content_type: str, url: str) -> str:
         return "html"
     if "json" in media or is_json:
         return "json"
-    if media in CSV_TYPES or (media == "text/plain" and url.endswith((".csv", ".tsv"))):
+    if media in CSV_TYPES or (media in ("", "text/plain") and url.endswith((".csv", ".tsv"))):
         return "csv"
     return "xml" if start.startswith("<?xml") or media.endswith(("/xml", "+xml")) else "text"
 
