@@ -43,9 +43,14 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).resolve().parent.parent
 # Another folder of scripts: a test of the table of engines runs the checks on a changed copy.
 SCRIPTS = Path(os.environ.get("TEST_SCRIPTS") or ROOT / "scripts")
+# What tests/tools/portability.py changes in the environment of the scripts.
+CHILD_ENVIRONMENT: dict[str, str | None] = json.loads(
+    os.environ.get("TEST_CHILD_ENVIRONMENT", "{}")
+)
+LIKE_WINDOWS = "windows" in (CHILD_ENVIRONMENT.get("PYTHONPATH") or "")
 # The scripts need the standard library alone: without site-packages nothing else can be found, and
-# a process starts sooner.
-PYTHON = (sys.executable, "-S")
+# a process starts sooner. portability.py changes the interpreter by a module of `site`.
+PYTHON = (sys.executable, *(() if CHILD_ENVIRONMENT else ("-S",)))
 SLACK = 3.0  # seconds that a deadline may be late on a slow, busy machine
 PROCESS_TIMEOUT = 60.0  # seconds after which a process that hangs is a failure
 # The tail of a key that must be found nowhere; tests/tools/canary.py gives each run a new one.
@@ -81,13 +86,12 @@ def clean_environment(**variables: str) -> dict[str, str]:
     """This process's environment without the user's keys and settings, HOME an empty folder.
 
     TEST_CHILD_ENVIRONMENT, a JSON object, changes it once more before variables do; null removes
-    one. tests/tools/portability.py runs test modules with it.
+    one.
     """
     inherited = {n: value for n, value in os.environ.items() if not _PRIVATE.fullmatch(n)}
-    changes = json.loads(os.environ.get("TEST_CHILD_ENVIRONMENT", "{}"))
     # Byte code goes to the folder that run.py names, never into the repository.
     unwritten = {} if "PYTHONPYCACHEPREFIX" in inherited else {"PYTHONDONTWRITEBYTECODE": "1"}
-    clean = {**inherited, "HOME": _home().name, **unwritten, **changes, **variables}
+    clean = {**inherited, "HOME": _home().name, **unwritten, **CHILD_ENVIRONMENT, **variables}
     return {name: value for name, value in clean.items() if value is not None}
 
 

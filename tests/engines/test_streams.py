@@ -18,6 +18,7 @@ from typing import Any
 
 from tests.support import (
     CANARY,
+    LIKE_WINDOWS,
     PYTHON,
     SCRIPTS,
     FakeServerCase,
@@ -310,6 +311,7 @@ class OutputFiles(StreamCase):
                 inputs = [*self.inputs(), *(one["input"] for one in printed)]
                 self.assertEqual(sorted(inputs), sorted([*lines, *(["before"] if before else [])]))
 
+    @unittest.skipIf(LIKE_WINDOWS, "files are not locked there")
     def test_no_two_runs_write_one_file(self) -> None:
         words = ("--skip-done", str(self.out))
         with self.out.open("ab") as file:

@@ -21,6 +21,7 @@ from tests.fake_server.server import FakeServer
 from tests.fake_server.small_web import DOCUMENTS
 from tests.reading.test_read_page import SCRIPT, SiteCase
 from tests.support import (
+    LIKE_WINDOWS,
     PYTHON,
     SCRIPTS,
     SLACK,
@@ -383,6 +384,7 @@ class Resumed(ListCase):
         self.assertEqual({one["url"] for one in found}, {self.address(flaky), unknown})
         self.assertTrue(all(one["details"]["retryable"] for one in found))
 
+    @unittest.skipIf(LIKE_WINDOWS, "files are not locked there")
     def test_one_file_for_output_and_skip_done_is_appended_to_by_one_run_at_a_time(self) -> None:
         lines = [f"{self.address('articles/tides')}?{number}" for number in range(20)]
         words = ("--output", str(self.out), "--skip-done", str(self.out))
