@@ -717,26 +717,6 @@ class Oracle(html.parser.HTMLParser):
         self.tags.append((tag, named))
 
 
-def hostile_pages(size: int) -> dict[str, str]:
-    """Pages on which careless parsers take quadratic time."""
-    result = '<div class="result"><a class="result__a" href="https://a.example/'
-    link = '<a href="https://a.example/">'
-    vqd = "<form><input type=hidden name=vqd value=1><input type=hidden name=s value=9>"
-    failure = '<td class="engine-name"><td class="response-error">'
-    pieces = {
-        "open tags": "<div ", "open quotes": '<a href="', "one quote each": "<a b='\" ",
-        "equal signs": "<a =", "blanks": "<a          ", "slashes": "<a/", "open comments": "<!--",
-        "open ends": "</", "ends without start": "</div>", "brackets": "<", "declarations": "<!",
-        "questions": "<?", "scripts": "<script>", "entities": "&amp", "ampersands": "&a;&",
-        "nested": "<div><b>", "nested and closed wrongly": "<div></p></b><i>",
-        "results in a row": f'{result}">t</a></div>', "nested results": f'{result}">t',
-        "unclosed results": result, "articles": '<article class="result"><h3><a href=x>',
-        "nested headings": f"{link}<h3>", "forms": vqd, "failures": failure, "titles": "<title>",
-        "snippets": f'{link}<h3></h3></a><div class="VwiC3b"><span class="f">',
-    }  # fmt: skip
-    return {name: piece * (size // len(piece)) for name, piece in pieces.items()}
-
-
 class TreeTest(unittest.TestCase):
     def test_well_formed_pages_are_read_as_the_standard_library_reads_them(self) -> None:
         source = random.Random(5)
@@ -783,14 +763,6 @@ class TreeTest(unittest.TestCase):
         }  # fmt: skip
         for value, decoded in table.items():
             self.assertEqual(html_tree.decode_attribute(value), decoded)
-
-    def test_hostile_pages_take_no_quadratic_time(self) -> None:
-        # In quadratic time each of them would take minutes, and the module has no such time.
-        parsers = (duckduckgo.parse_result_page, google.parse_result_page, searxng.parse_html)
-        for name, page in hostile_pages(100_000).items():
-            for parse in parsers:
-                with self.subTest(name, parser=parse.__name__):
-                    parse(page)
 
     def test_stray_end_tags_among_many_open_elements_take_no_quadratic_time(self) -> None:
         page = "<div></p></b><i>" * 30_000

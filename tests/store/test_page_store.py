@@ -188,13 +188,6 @@ class Pages(StoreCase):
         self.assertGreater(store.stats()["pages"], 0)
         self.assertEqual(store.warnings, [])
 
-    def test_a_page_of_marks_or_of_long_normal_forms_is_kept_in_linear_time(self) -> None:
-        store = self.open()
-        for text in ("a" + "\u0300\u0316" * 250_000, "\ufdfa" * 500_000, "\u6771" * 500_000):
-            for number in range(2):  # the second one removes the first
-                store.put_pages([page("https://a.test/", f"heron{number} {text}")])
-            self.assertEqual(self.urls(store, "heron1"), ["https://a.test/"])
-
     def test_the_same_text_again_only_becomes_younger(self) -> None:
         store = self.open()
         store.put_pages([page("https://a.example/", "walrus", age=1_000)])
