@@ -844,7 +844,7 @@ def grouped(cells: list[Cell]) -> Iterator[tuple[str, list[Cell]]]:
 
 WORKERS = 8  # processes for the calls in a process; they wait most of the time
 PROCESSES = 4  # processes at the same time, for calls as a process
-ENDLESS_LANES = 6  # mcp servers that wait for the faults without end
+LANES = 5  # servers of each kind for each fault without end, and for all others
 
 
 def run_matrix(cells: list[Cell]) -> tuple[list[Outcome], list[str]]:
@@ -854,10 +854,11 @@ def run_matrix(cells: list[Cell]) -> tuple[list[Outcome], list[str]]:
         by_way.setdefault(cell.way, []).append(cell)
     inside = [*by_way.get("alone", []), *by_way.get("batch", [])]
     inside.sort(key=lambda cell: cell.fault not in ENDLESS)  # the longest first
-    tools = by_way.get("mcp", [])
-    endless = [cell for cell in tools if cell.fault in ENDLESS]
-    lanes = [endless[start::ENDLESS_LANES] for start in range(ENDLESS_LANES)]
-    lanes.append([cell for cell in tools if cell.fault not in ENDLESS])
+    lanes = [
+        (run_lane, f"{way}{number}", lane)
+        for run_lane, way in ((run_mcp, "mcp"), (run_http, "http"))
+        for number, lane in enumerate(lanes_of(by_way.get(way, [])))
+    ]
     with contextlib.ExitStack() as stack:
         folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="web-search-faults-"))
         server = stack.enter_context(FakeServer(local_links=True))
@@ -865,16 +866,11 @@ def run_matrix(cells: list[Cell]) -> tuple[list[Outcome], list[str]]:
         workers = stack.enter_context(
             concurrent.futures.ProcessPoolExecutor(WORKERS, mp_context=spawning)
         )
-        threads = stack.enter_context(
-            concurrent.futures.ThreadPoolExecutor(PROCESSES + len(lanes) + 1)
-        )
+        threads = stack.enter_context(concurrent.futures.ThreadPoolExecutor(PROCESSES + len(lanes)))
         servers = [
-            threads.submit(run_mcp, lane, server.url, f"{folder}/mcp{number}")
-            for number, lane in enumerate(lanes)
+            threads.submit(run_lane, lane, server.url, f"{folder}/{name}")
+            for run_lane, name, lane in lanes
         ]
-        servers.append(
-            threads.submit(run_http, by_way.get("http", []), server.url, f"{folder}/http")
-        )
         futures = [workers.submit(run_in_process, cell, server.url, folder) for cell in inside]
         futures += [
             threads.submit(run_as_process, cell, server.url, folder)
@@ -899,6 +895,20 @@ def run_matrix(cells: list[Cell]) -> tuple[list[Outcome], list[str]]:
     if len(outcomes) != len(cells):
         wrong.append(f"{len(cells) - len(outcomes)} cells were not run")
     return outcomes, wrong
+
+
+def lanes_of(cells: list[Cell]) -> list[list[Cell]]:
+    """Cells of one way, by the servers that run them: each fault is a matter of one server.
+
+    Those of a fault without end are spread over several, which do nothing but wait.
+    """
+    faults = sorted({cell.fault for cell in cells})
+    lanes: dict[tuple[str, int], list[Cell]] = {}
+    for number, cell in enumerate(cells):
+        is_endless = cell.fault in ENDLESS
+        turn = number if is_endless else faults.index(cell.fault)
+        lanes.setdefault((cell.fault if is_endless else "", turn % LANES), []).append(cell)
+    return list(lanes.values())
 
 
 def run_alone(
