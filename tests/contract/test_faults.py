@@ -1,4 +1,8 @@
-"""Each fault of each provider, met by its commands in turn: a sample of the matrix of faults."""
+"""Each fault of each provider, met by its commands in turn: a sample of the matrix of faults.
+
+The only module of `make test` to notice a fault that becomes another kind, or a call that outlives
+its deadline.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Documents of scripts/brave_search.py that a snapshot cannot hold: cut, broken, at random."""
+"""Documents of scripts/brave_search.py that a snapshot cannot hold: cut, broken, at random.
+
+The only module to notice a field of Brave's of another type, or a document that is cut to nothing.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""How scripts/brave_search.py judges error bodies, how long it waits, what it logs."""
+"""How scripts/brave_search.py judges error bodies, how long it waits, what it logs.
+
+The only module to notice an error that is judged by its words, or a wait that is not the one Brave
+asks for.
+"""
 
 from __future__ import annotations
 

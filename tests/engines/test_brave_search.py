@@ -1,6 +1,7 @@
 """scripts/brave_search.py: its Python function, its tables against the API's, its summarizer.
 
 What it sends and prints, line by line: test_brave_wire.py.
+The only module to notice a table of Brave's values that is not the API's.
 """
 
 from __future__ import annotations

@@ -2,6 +2,7 @@
 
 The shapes are those of real answers (recorded by SDK test suites and quoted in issues), with
 texts of our own.
+The only module to notice a citation at a wrong character.
 """
 
 from __future__ import annotations

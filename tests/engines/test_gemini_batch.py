@@ -1,4 +1,7 @@
-"""Several searches at once with gemini_search.py: order, duplicates, failures, rate limits."""
+"""Several searches at once with gemini_search.py: order, duplicates, failures, rate limits.
+
+The only module to notice answers that are given to the wrong question.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Waits of gemini_search.py, gcloud's tokens, and faults after which another provider is asked."""
+"""Waits of gemini_search.py, gcloud's tokens, and faults after which another provider is asked.
+
+The only module to notice that a provider is not asked, or asked twice, after another one failed.
+"""
 
 from __future__ import annotations
 

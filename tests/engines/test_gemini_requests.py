@@ -1,4 +1,7 @@
-"""What gemini_search.py sends for any model and at any time; line by line: test_gemini_wire.py."""
+"""What gemini_search.py sends for any model and at any time; line by line: test_gemini_wire.py.
+
+The only module to notice a request that only some models, or some days, get wrong.
+"""
 
 from __future__ import annotations
 

@@ -2,6 +2,7 @@
 
 The Python functions are called by their public names, against the fake server; the command line is
 run where a fixed sentence must appear there as well.
+The only module to notice a broken promise of that specification.
 """
 
 from __future__ import annotations

@@ -3,6 +3,8 @@
 What each engine is asked and what is shown: test_keyless_wire.py.
 
 Where ENGINE_SAMPLES names folders with saved result pages, those are read, too.
+The only module to notice a wall that is read as an empty page, or an engine that is asked too
+often.
 """
 
 from __future__ import annotations

@@ -2,6 +2,7 @@
 
 Compared is what arrives at the server, apart from the API version and the SDK's own headers.
 Where google-genai is not installed nothing is compared, and nothing is counted.
+The only module to notice a request that Google's SDK would not send.
 """
 
 from __future__ import annotations

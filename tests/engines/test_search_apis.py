@@ -3,6 +3,7 @@
 What each is asked and what is shown: test_keyless_wire.py.
 
 Where ENGINE_SAMPLES names folders with recorded answers, those are read, too.
+The only module to notice a filter that is neither sent nor refused.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """scripts/serper_search.py: the promises of its origin, its batches, its reference.
 
 What it sends and prints, answer by answer: test_serper_wire.py.
+The only module to notice a query of a batch that is paid for twice.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""Every request and document of serper_search.py, as snapshots."""
+"""Every request and document of serper_search.py, as snapshots.
+
+The only module to notice a parameter that is sent or shown in another way than before.
+"""
 
 from __future__ import annotations
 

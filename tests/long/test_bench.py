@@ -1,4 +1,7 @@
-"""Every row of `make bench` can be taken, in a run of one pair; its numbers are not looked at."""
+"""Every row of `make bench` can be taken, in a run of one pair; its numbers are not looked at.
+
+The only module to notice a row that cannot be taken any more.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The matrix of faults, whole: every command x every fault x every way in (`make faults`)."""
+"""The matrix of faults, whole: every command x every fault x every way in (`make faults`).
+
+The only module to notice a cell that the sample leaves out.
+"""
 
 from __future__ import annotations
 

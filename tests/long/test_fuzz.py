@@ -2,6 +2,7 @@
 
 FUZZ_SECONDS (60): for all targets together; each has its share. FUZZ_SEED: another series.
 FUZZ_CASE=NUMBER: this case alone. A case that fails prints the command that repeats it.
+The only module to notice input that nobody thought of.
 """
 
 from __future__ import annotations

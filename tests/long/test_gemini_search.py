@@ -1,4 +1,7 @@
-"""What takes longer with gemini_search.py: cited texts of any shape, many processes and queries."""
+"""What takes longer with gemini_search.py: cited texts of any shape, many processes and queries.
+
+The only module to notice citations that go wrong in a text of a rare shape.
+"""
 
 from __future__ import annotations
 

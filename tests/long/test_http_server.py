@@ -1,4 +1,7 @@
-"""http_server.py against clients that take their time, and many requests on one process."""
+"""http_server.py against clients that take their time, and many requests on one process.
+
+The only module to notice a server that slow clients fill.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""What takes longer: many processes on one engine, kills at any moment."""
+"""What takes longer: many processes on one engine, kills at any moment.
+
+The only module to notice two of a hundred processes that ask at the same moment.
+"""
 
 from __future__ import annotations
 

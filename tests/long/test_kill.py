@@ -1,4 +1,7 @@
-"""Processes that are killed, told to end, or interrupted, at any moment: what stays behind."""
+"""Processes that are killed, told to end, or interrupted, at any moment: what stays behind.
+
+The only module to notice what a process leaves behind that had no time to tidy up.
+"""
 
 from __future__ import annotations
 

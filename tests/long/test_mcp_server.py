@@ -1,4 +1,7 @@
-"""scripts/mcp_server.py over a long life: 1,000 calls, 8 at a time, with faults among them."""
+"""scripts/mcp_server.py over a long life: 1,000 calls, 8 at a time, with faults among them.
+
+The only module to notice what grows from call to call.
+"""
 
 from __future__ import annotations
 

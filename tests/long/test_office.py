@@ -2,6 +2,7 @@
 
 OFFICE_FUZZ_SEED: another series; OFFICE_FUZZ_CASES: so many. A file that fails prints its number;
 OFFICE_FUZZ_CASE=NUMBER repeats it.
+The only module to notice a damaged office file that raises.
 """
 
 from __future__ import annotations

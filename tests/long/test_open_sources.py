@@ -1,4 +1,7 @@
-"""A session without any key: DuckDuckGo blocks, and every question gets sources all the same."""
+"""A session without any key: DuckDuckGo blocks, and every question gets sources all the same.
+
+The only module to notice a long session that runs dry.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
 """What takes longer: sixteen processes on one store, and kills at any moment.
 
 STORE_SECONDS (10): how long the processes write.
+The only module to notice what one process writes and another never finds.
 """
 
 from __future__ import annotations

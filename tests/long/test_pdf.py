@@ -1,6 +1,7 @@
 """What takes longer: 2,000 mutated PDF files, and hostile files of the largest size.
 
 PDF_FUZZ_SEED: another series. A file that fails prints its number; PDF_FUZZ_CASE=NUMBER repeats it.
+The only module to notice a damaged PDF file that raises, or one that takes the memory.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""What takes longer: 2,000 mutated pages, and random addresses for the guard."""
+"""What takes longer: 2,000 mutated pages, and random addresses for the guard.
+
+The only module to notice a damaged page that raises, or an address that passes the guard.
+"""
 
 from __future__ import annotations
 

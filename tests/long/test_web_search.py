@@ -1,4 +1,7 @@
-"""scripts/web_search.py when many processes ask at once, and when one is killed."""
+"""scripts/web_search.py when many processes ask at once, and when one is killed.
+
+The only module to notice many processes that ask an engine the same.
+"""
 
 from __future__ import annotations
 

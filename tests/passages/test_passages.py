@@ -1,4 +1,8 @@
-"""Which passages of a page are chosen, in every language and of every kind of block."""
+"""Which passages of a page are chosen, in every language and of every kind of block.
+
+The only module to notice a passage that is cut where it is not understood, or a room that is
+exceeded.
+"""
 
 from __future__ import annotations
 

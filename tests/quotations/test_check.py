@@ -1,4 +1,7 @@
-"""check: which quotations and numbers of a draft stand in the pages that it cites."""
+"""check: which quotations and numbers of a draft stand in the pages that it cites.
+
+The only module to notice a false quotation that is let through, or a true one that is doubted.
+"""
 
 from __future__ import annotations
 
