@@ -1164,7 +1164,7 @@ MAX_CHARS: Fields = {
 }
 COMMON_PARAMS: list[Fields] = [
     {"name": "timeout", "type": "float", "min": MIN_TIMEOUT, "max": 600,
-     "help": "seconds for the whole call, retries included (default: 30)"},
+     "help": "seconds for the whole call, retries included (default: 30, unless said)"},
     MAX_CHARS,
     {"name": "dry_run", "type": "bool", "help": "print the request without the key; send nothing"},
     {"name": "verbose", "type": "bool", "help": "log each API operation on stderr"},
@@ -3018,7 +3018,7 @@ def input_pieces(path: str) -> Iterator[list[str]]:
                 data = file.read1(READ_SIZE)
             yield queries_in(line.decode("utf-8", "replace"))
     except (OSError, ValueError) as error:  # ValueError: a path with NUL
-        message = f"input: {path!r} could not be read: {getattr(error, 'strerror', error)}."
+        message = f"The list {path!r} could not be read: {getattr(error, 'strerror', error)}."
         raise SearchError("invalid_input", message, hint) from None
 
 

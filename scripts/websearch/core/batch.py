@@ -404,7 +404,7 @@ def input_pieces(path: str) -> Iterator[list[str]]:
                 data = file.read1(READ_SIZE)
             yield queries_in(line.decode("utf-8", "replace"))
     except (OSError, ValueError) as error:  # ValueError: a path with NUL
-        message = f"input: {path!r} could not be read: {getattr(error, 'strerror', error)}."
+        message = f"The list {path!r} could not be read: {getattr(error, 'strerror', error)}."
         raise SearchError("invalid_input", message, hint) from None
 
 

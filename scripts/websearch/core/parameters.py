@@ -34,7 +34,7 @@ MAX_CHARS: Fields = {
 }
 COMMON_PARAMS: list[Fields] = [
     {"name": "timeout", "type": "float", "min": MIN_TIMEOUT, "max": 600,
-     "help": "seconds for the whole call, retries included (default: 30)"},
+     "help": "seconds for the whole call, retries included (default: 30, unless said)"},
     MAX_CHARS,
     {"name": "dry_run", "type": "bool", "help": "print the request without the key; send nothing"},
     {"name": "verbose", "type": "bool", "help": "log each API operation on stderr"},

@@ -133,7 +133,7 @@ def check_keys() -> list[Line]:
         elif provider in KEY_SITES:
             hint = f"Get a key at {KEY_SITES[provider]}, then run: doctor.py key set {names[0]}"
             message = f"{names[0]} is not set; {user} cannot be used."
-            lines.append(warning(name, message, f"{hint}; no other script needs it."))
+            lines.append(warning(name, message, f"{hint}; the other scripts work without it."))
     if keyless:
         message = (
             f"no key for {', '.join(keyless)}: they answer without one if they are named; their "
