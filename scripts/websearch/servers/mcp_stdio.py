@@ -209,7 +209,8 @@ def serve() -> None:
     drop_placeholders()
     if sys.stdin.isatty():
         sys.stderr.write("Waiting for an MCP client on standard input; --help tells more.\n")
-    StdioServer(*protocol_streams()).serve()
+    server = StdioServer(*protocol_streams())  # its stream is open until the process ends
+    server.serve()
     os._exit(0)
 
 
