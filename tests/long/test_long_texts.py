@@ -9,6 +9,7 @@ import tempfile
 import unittest
 from typing import Any
 
+from tests.long.test_attack_deadline import TEXTS
 from tests.support import load_script
 
 page_store: Any = load_script("websearch.store.page_store")
@@ -48,13 +49,8 @@ class LongTexts(unittest.TestCase):
                     parse(page)
 
     def test_passages_are_found(self) -> None:
-        pieces = [
-            "Rain fell on the harbour. ", "harbour", "harbour ", "x\n\n", "```\n\nx\n\n", ". ",
-            "- harbour\n", "| harbour | x |\n", "# harbour\n\nrain\n\n", "harbour. ", "....", " ",
-            "港", "เรือ", "# ", "a.", "\n ", "~", "`",
-        ]  # fmt: skip
         size = 480_000
-        for piece in pieces:
+        for piece in TEXTS:
             with self.subTest(piece):
                 excerpts.select_passages((piece * size)[:size], "harbour rain 港 เรือ", 2_000)
 
