@@ -231,12 +231,15 @@ def on_asked_sites(
     return [result for result in results if is_asked(result)]
 
 
-def other_sites_warning(engine: str, left_out: int) -> str:
-    """Return the sentence that counts the results that were not on the asked sites."""
-    results = "1 result" if left_out == 1 else f"{left_out} results"
-    return (
-        f"{results} of {ENGINES[engine]['title']} left out: not on the sites that were asked for."
-    )
+def other_sites_warning(engine: str, left_out: list[dict[str, Any]]) -> str:
+    """Return the sentence that counts the results which are not on the asked sites.
+
+    The first three sites are named: one of them may be what was meant.
+    """
+    sites = dict.fromkeys(canonical_url(result["url"]).partition("/")[0] for result in left_out)
+    named = ", ".join([*list(sites)[:3], *(["..."] if len(sites) > 3 else [])])
+    results = "1 result" if len(left_out) == 1 else f"{len(left_out)} results"
+    return f"{results} of {ENGINES[engine]['title']} left out: not on the asked sites ({named})."
 
 
 # ===== requests ===================================================================================

@@ -244,8 +244,8 @@ def keep_to_filters(answer: Answer) -> None:
     since, today = filters.get("since", ""), utc_day(time.time())
     in_time = [result for result in on_sites if is_in_period(result.get("date", ""), since, today)]
     warnings = []
-    if len(on_sites) < len(answer.results):
-        warnings.append(other_sites_warning(engine, len(answer.results) - len(on_sites)))
+    if others := [result for result in answer.results if result not in on_sites]:
+        warnings.append(other_sites_warning(engine, others))
     if len(in_time) < len(on_sites):
         left_out = len(on_sites) - len(in_time)
         results = "1 result" if left_out == 1 else f"{left_out} results"

@@ -217,8 +217,9 @@ class ModuleCall(EngineCall):
         asked = on_asked_sites(self.name, merged, self.params)
         results = asked[: self.params["count"]]
         warnings = self.warnings
-        if len(asked) < len(merged):
-            warnings.append(other_sites_warning(self.name, len(merged) - len(asked)))
+        others = [result for result in merged if result not in asked]
+        if others and results:
+            warnings.append(other_sites_warning(self.name, others))
         if any(page.is_html for page in pages):
             warnings.append(JSON_IS_OFF)
         if failure:
@@ -226,7 +227,7 @@ class ModuleCall(EngineCall):
             warnings.append(f"{text} {failure.details['hint']}".strip())
         return Reply(
             results=results,
-            error=None if results else self.nothing_found(len(merged)),
+            error=None if results else self.nothing_found(others),
             warnings=warnings,
             credits=sum(page.credits for page in pages) or None,
             answers=pages[0].answers,
@@ -234,11 +235,11 @@ class ModuleCall(EngineCall):
             unresponsive_engines=pages[0].unresponsive_engines,
         )
 
-    def nothing_found(self, of_others: int) -> SearchError:
-        """Return the error of result pages that hold of_others results, none of the asked sites."""
+    def nothing_found(self, others: list[dict[str, Any]]) -> SearchError:
+        """Return the error of result pages that hold nothing, or only results of other sites."""
         message = f"{ENGINES[self.name]['title']} found nothing"
-        if of_others:
-            message += f" on the asked sites: {of_others} results are of others"
+        if others:
+            message = other_sites_warning(self.name, others).rstrip(".")
         hint = "Use fewer or more general words, or drop filters."
         return SearchError("no_results", message, hint)
 
