@@ -324,6 +324,14 @@ class References(PdfCase):
         for broken in (data, data + trailer, self.table.replace(b"startxref", b"startxxxx")):
             self.assertEqual(text_of(broken), WORDS)
 
+    def test_no_object_is_lost_between_two_parts_of_a_scan(self) -> None:
+        part = load_script("websearch.pdf.file").SCANNED_AT_ONCE
+        head, rest = self.builder.build("none").split(b"\n", 1)
+        for landmark in re.finditer(rb"\d+ 0 obj|/Page\b|/Catalog", rest):
+            for cut in (1, 4):
+                padding = b"\n%" + b"-" * (part - len(head) - 3 - landmark.start() - cut) + b"\n"
+                self.assertEqual(text_of(head + padding + rest), WORDS, (landmark[0], cut))
+
     def test_object_streams_of_a_broken_file_are_unpacked(self) -> None:
         data = self.builder.build("stream")
         self.assertEqual(text_of(re.sub(rb"startxref\s+\d+", b"startxref 7", data)), WORDS)

@@ -45,6 +45,8 @@ LANDMARK = re.compile(
     rb"|/(?P<type>ObjStm|XRef|Catalog|Page)(?![A-Za-z])"
     rb"|(?P<trailer>trailer)" % ((SPACE,) * 2)
 )
+LONGEST_LANDMARK = 64  # bytes, with what follows it
+SCANNED_AT_ONCE = 1 << 20  # bytes between two looks at the clock
 
 
 class PdfFile:
@@ -385,7 +387,7 @@ class PdfFile:
         catalogs: list[int] = []
         object_streams: list[int] = []
         trailers: list[int] = []
-        for match in LANDMARK.finditer(self.data):
+        for match in self.landmarks():
             kind = match["type"]
             if match["number"]:
                 number = int(match["number"])
@@ -409,6 +411,15 @@ class PdfFile:
                 self.trailer.update(trailer)
         known = [number for number in dict.fromkeys(object_streams) if number in self.offsets]
         return catalogs, known
+
+    def landmarks(self) -> Iterator[re.Match[bytes]]:
+        """Yield what LANDMARK finds in the file; raises OutOfBudgetError after the deadline."""
+        for begin in range(0, len(self.data), SCANNED_AT_ONCE):
+            self.budget.check_time()
+            end = begin + SCANNED_AT_ONCE
+            for match in LANDMARK.finditer(self.data, begin, end + LONGEST_LANDMARK):
+                if match.start() < end:
+                    yield match
 
     def find_lost_pages(self, catalogs: list[int]) -> None:
         """Find the catalog, or all pages if there is none, among the objects of a broken file."""
