@@ -58,7 +58,7 @@ def shown(
     """What is shown of each page, by its title, of what answers questions within a room."""
     asked = [questions] if isinstance(questions, str) else questions
     pages = [units.PageText(text, title) for title, text in texts.items()]
-    scores = excerpts.rank_pages(pages, asked, **more)
+    scores, _ = excerpts.rank_pages(pages, asked, **more)
     found = excerpts.excerpts_of(pages, asked, scores, room)
     parts = [excerpts.excerpt_text(excerpt) for excerpt in found]
     size = sum(len(json.dumps(part, ensure_ascii=False)) - 2 for part in parts)
@@ -391,7 +391,7 @@ class ManyPages(unittest.TestCase):
         page, questions = PAGES["de"]
         asked = [question for question, _ in questions]
         pages = [units.PageText(text) for text in ("Ein Vogel singt. " * 300, page)]
-        scores = excerpts.rank_pages(pages, asked)
+        scores, _ = excerpts.rank_pages(pages, asked)
         empty, found = excerpts.excerpts_of(pages, asked, scores, 700)
         for _, answer in questions:
             self.assertIn(answer, excerpts.excerpt_text(found))

@@ -363,5 +363,36 @@ class Ways(BriefCase):
         self.assertEqual((self.web.asked, self.web.read), ([], []))
 
 
+class MissingWords(BriefCase):
+    """Words of a question that nothing has are named: the pages may be of something else."""
+
+    def find(self, snippet: str, *questions: str) -> None:
+        """Let questions find one page about otters, with this snippet."""
+        page = self.web.page("/otters", "The river's otters sleep through the day.")
+        for question in questions:
+            self.web.find(question, {"url": page, "title": "Otters", "snippet": snippet})
+
+    def warnings(self, *arguments: str) -> list[str]:
+        run = self.run_here(*arguments)
+        self.assertEqual(run.code, 0, run.document)
+        warnings: list[str] = run.document.get("warnings", [])
+        return warnings
+
+    def test_they_are_named_for_each_question_if_pages_were_read(self) -> None:
+        asked = "how do OTTERS of Kőszeg sleep -snake site:127.0.0.1"
+        self.find("They rest.", asked, "sleeping otter", "bears")
+        self.assertEqual(self.warnings(asked, "--no-pages"), [])
+        self.assertEqual(self.warnings(asked), ["No page read has: Kőszeg."])
+        self.assertEqual(self.warnings("sleeping otter"), [])
+        told = self.warnings("brief", asked, "sleeping otter", "bears")
+        self.assertEqual(
+            told, ["No page read for query 1 has: Kőszeg.", "No page read for query 3 has: bears."]
+        )
+
+    def test_a_snippet_has_them_too(self) -> None:
+        self.find("Of Kőszeg.", "otters koszeg")
+        self.assertEqual(self.warnings("otters koszeg"), [])
+
+
 if __name__ == "__main__":
     unittest.main()

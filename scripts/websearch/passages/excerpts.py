@@ -8,6 +8,7 @@ import time
 
 from websearch.passages.ranking import rank_units
 from websearch.passages.selection import GAP, PARAGRAPH_GAP, Selection, choose_units
+from websearch.passages.terms import missing_words
 from websearch.passages.units import ITEM, MAX_SOURCE, PageText
 
 TYPE_CHECKING = False
@@ -48,25 +49,29 @@ def rank_pages(
     questions: list[str],
     found: list[list[int]] | None = None,
     deadline: float | None = None,
-) -> list[Scores]:
-    """Return the scores of the units of pages for each question.
+) -> tuple[list[Scores], list[list[str]]]:
+    """Return for each question the scores of the units of pages, and its words that no page has.
 
     found: the indexes of the pages that each question has found, which alone it is answered from;
     None: all pages. deadline: of time.monotonic(). If nothing could be ranked by then, the
     beginnings of the pages score the most, because the beginning of a page says more than none.
     """
     scores: list[Scores] = []
+    missing: list[list[str]] = []
+    is_late = False
     for number, question in enumerate(questions):
         own = found[number] if found else range(len(pages))
-        ranked = rank_units(question, [pages[index] for index in own], deadline)
+        ranked, held = rank_units(question, [pages[index] for index in own], deadline)
         of_pages = dict(zip(own, ranked, strict=True))
         scores.append(
             [of_pages.get(index, [0.0] * len(page.units)) for index, page in enumerate(pages)]
         )
-    is_late = deadline is not None and time.monotonic() > deadline
+        is_late = deadline is not None and time.monotonic() > deadline
+        missing.append([] if is_late else missing_words(question, held))
     if is_late and not any(score for of_question in scores for own in of_question for score in own):
-        return [[[1 - place / MAX_SOURCE for place, _ in enumerate(page.units)] for page in pages]]
-    return scores
+        first = [[1 - place / MAX_SOURCE for place, _ in enumerate(page.units)] for page in pages]
+        return [first], missing
+    return scores, missing
 
 
 def excerpts_of(
@@ -94,7 +99,7 @@ def passages_within(
     0 means no limit. [] if no passage holds a term of the query. Return also where the last ends.
     """
     questions = limit_query(query)[0]
-    scores = [rank_units(question, [page], deadline) for question in questions]
+    scores = [rank_units(question, [page], deadline)[0] for question in questions]
     left = room or sys.maxsize
     while left > 0:
         selection = Selection([page], left)

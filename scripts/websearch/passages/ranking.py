@@ -77,18 +77,22 @@ _NOTICE = (
 )
 
 
-def rank_units(question: str, pages: list[PageText], deadline: float | None = None) -> Scores:
-    """Return the score of each unit of each page; the best one of all has 1.
+def rank_units(
+    question: str, pages: list[PageText], deadline: float | None = None
+) -> tuple[Scores, set[str]]:
+    """Return the score of each unit of each page, and the terms of the question that pages hold.
 
-    A unit scores 0 if neither it nor its context holds a telling term of the question. deadline: of
-    time.monotonic(); what could not be counted by then scores 0.
+    The best unit of all has 1. A unit scores 0 if neither it nor its context holds a telling term
+    of the question. deadline: of time.monotonic(); what could not be counted by then scores 0.
     """
     weights = term_weights(question)
     telling = telling_terms(weights)
     own = [count_terms([page.of(unit) for unit in page.units], weights, deadline) for page in pages]
+    held_by_pages = {term for counts in own for held in counts for term in held}
     asides = [units_aside(page) for page in pages]
     leave_to_text(own, asides)
     contexts = count_contexts(pages, weights, deadline)
+    held_by_pages.update(*contexts.values())
     rarity = rarities(weights, own)
     lengths = [unit.end - unit.start for page in pages for unit in page.units]
     mean = sum(lengths) / len(lengths) if lengths else 1.0
@@ -112,7 +116,7 @@ def rank_units(question: str, pages: list[PageText], deadline: float | None = No
         [score * best for score in of_page] for of_page, best in zip(scores, bests, strict=True)
     ]
     highest = max((max(of_page, default=0.0) for of_page in scores), default=0.0) or 1.0
-    return [[score / highest for score in of_page] for of_page in scores]
+    return [[score / highest for score in of_page] for of_page in scores], held_by_pages
 
 
 # ===== terms of units and contexts ================================================================

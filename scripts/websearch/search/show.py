@@ -10,6 +10,7 @@ from websearch.apis.ledger import budget_warnings
 from websearch.core.common import SearchError, drop_empty, dump_json, one_line, shorten
 from websearch.passages.excerpts import excerpt_text, excerpts_of, rank_pages
 from websearch.passages.selection import json_size
+from websearch.passages.terms import fold_text
 from websearch.passages.units import PageText, without_title
 from websearch.reading.pages_document import searched_lengths
 from websearch.search.answers import (
@@ -46,6 +47,7 @@ MIN_ROOM = 40  # characters of JSON for all texts together: less room is not use
 HIGHEST_NUMBER = 20  # of a source, whose width is kept free until sources are numbered
 MAX_LATENESS = 1.0  # seconds after the deadline in which texts are still ranked
 NO_LIMIT = 1_000_000_000  # characters: more than all pages of a document have
+MAX_MISSING = 5  # words that no page has, which are named
 NO_PAGES_NOTE = "No page could be read: results and snippets only."
 LEFT_OUT_HINT = "A larger {max_chars} shows more."
 _NUMBER = r"\d{2,9}"  # of a question
@@ -68,13 +70,15 @@ class Limits:
 class Evidence:
     """Sources, the texts of their pages, and how well each unit of them answers each question.
 
-    queries: the questions. scores: of each question, for each page.
+    queries: the questions. scores: of each question, for each page. missing: of each question, the
+    words that no page has.
     """
 
     sources: list[Source]
     queries: list[str]
     pages: list[PageText]
     scores: list[Scores]
+    missing: list[list[str]]
 
     def leave_out(self, index: int) -> None:
         """Remove a source."""
@@ -106,8 +110,8 @@ def gather_evidence(sources: list[Source], queries: list[str], limits: Limits) -
         for number, _ in enumerate(queries, 1)
     ]
     limit = limits.deadline + MAX_LATENESS
-    scores = rank_pages(pages, queries, found, limit) if limits.max_chars else []
-    return Evidence([*sources], queries, pages, scores)
+    scores, missing = rank_pages(pages, queries, found, limit) if limits.max_chars else ([], [])
+    return Evidence([*sources], queries, pages, scores, missing)
 
 
 # ===== documents ==================================================================================
@@ -118,6 +122,7 @@ def show_search(
 ) -> Document:
     """Return the document of one question: its results with the passages of their pages."""
     question, good = answers[0].question, answered(answers)
+    evidence = gather_evidence(sources, [question.text], limits)
     several, engines = len(answers) > 1, [answer.engine for answer in good]
     document: Document = {
         "ok": True,
@@ -125,7 +130,7 @@ def show_search(
         "today": utc_day(time.time()),
         **({"engines": engines} if several else {"engine": engines[0]}),
         "results": [shown_result(source, [question], several) for source in sources],
-        **notes([question], answers, sources, store),
+        **notes([question], answers, sources, store, missing_notes(sources, evidence.missing)),
     }
     if "attempts" in document and not several:
         document["attempts"].append({"engine": engines[0]})
@@ -134,7 +139,7 @@ def show_search(
         document |= {"from_cache": True, "fetched_at": fetched_at}
     if good[0].is_stale:
         document["stale"] = True
-    fill_texts_in(document, gather_evidence(sources, [question.text], limits), limits)
+    fill_texts_in(document, evidence, limits)
     return document
 
 
@@ -159,7 +164,7 @@ def show_brief(
         "queries": queries,
         "sources": [shown_source(source, questions, names_engines) for source in evidence.sources],
         **drop_empty({"from_cache": stored}),
-        **notes(questions, answers, sources, store),
+        **notes(questions, answers, sources, store, missing_notes(sources, evidence.missing)),
     }
     fill_texts_in(document, evidence, limits)
     for number, source in enumerate(document["sources"], 1):
@@ -224,7 +229,11 @@ def are_stored(answers: list[Answer], sources: list[Source]) -> bool:
 
 
 def notes(
-    questions: list[Question], answers: list[Answer], sources: list[Source], store: PageStore
+    questions: list[Question],
+    answers: list[Answer],
+    sources: list[Source],
+    store: PageStore,
+    missing: list[str],
 ) -> dict[str, Any]:
     """Return attempts, warnings and billed, as far as there is something to say."""
     billed, today = total_billed(answers), utc_day(time.time())
@@ -232,7 +241,7 @@ def notes(
     warnings += [text for source in sources for text in source.warnings]
     if any(source.error for source in sources) and not any(source.text for source in sources):
         warnings.append(NO_PAGES_NOTE)
-    warnings += [year_warning(question.text, today) for question in questions]
+    warnings += [*missing, *(year_warning(question.text, today) for question in questions)]
     warnings += [*budget_warnings(billed, store), *store.warnings]
     return drop_empty(
         {
@@ -241,6 +250,26 @@ def notes(
             "billed": billed,
         }
     )
+
+
+def missing_notes(sources: list[Source], missing: list[list[str]]) -> list[str]:
+    """Return a sentence for each question that has words which no page or snippet has.
+
+    missing: of each question, the words that no page has. Nothing is said if no page was read, or
+    not all of one.
+    """
+    notes = []
+    for number, words in enumerate(missing, 1):
+        own = [source for source in sources if number in source.questions]
+        if not any(source.text for source in own) or any(source.is_cut for source in own):
+            continue
+        snippets = [shorten(source.result.get("snippet", ""), SNIPPET_CHARS) for source in own]
+        shown = fold_text(" ".join(snippets))
+        absent = [word for word in words if fold_text(word) not in shown]
+        of_query = f" for query {number}" if len(missing) > 1 else ""
+        if absent:
+            notes.append(f"No page read{of_query} has: {', '.join(absent[:MAX_MISSING])}.")
+    return notes
 
 
 def query_outcomes(answers: list[Answer]) -> list[dict[str, Any]]:
