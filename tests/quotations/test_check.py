@@ -185,6 +185,18 @@ class Verdicts(CheckCase):
         found = {item["line"]: item.get("missing", []) for item in run.document["numbers"]}
         self.assertEqual([found[2 * i + 1] for i in range(4)], [lost for _, lost in sentences])
 
+    def test_numbers_that_cite_nothing_are_named_by_their_lines(self) -> None:
+        text = f"# Of 1999\n\nIn 2018 it rose.\n\nIt was 1,200 ([s]({self.url})). By 7. By 8.\n"
+        run = self.check(text)
+        self.assertEqual((run.code, run.document["uncited_lines"]), (0, [3, 5]))
+        for more, said in (("", "lines 3, 5."), ("\nAnd 9." * 9, "13, 14 and more.")):
+            told = self.check(text + more, "--md").stdout.decode()
+            self.assertIn("they cite nothing: numbers of ", told)
+            self.assertIn(said, told)
+        alone = self.check(text.replace("In 2018", "Then").replace("By 7. By 8.", "In 9."), "--md")
+        self.assertIn("numbers of line 5.", alone.stdout.decode())
+        self.assertNotIn("uncited_lines", self.check(self.cite("the tide of 1200")).document)
+
     def test_markdown_is_short_and_harmless(self) -> None:
         self.serve(PAGE.replace("fishermen", "[x](https://evil.example) &lt;img src=x> fishermen"))
         text = self.cite("least of all the old fishermen of the town", "one two three four")
@@ -293,6 +305,7 @@ class Drafts(unittest.TestCase):
             [
                 ("It rose by 12 %. (s)", [self.A]),
                 ("It fell to 3,5 in 2020 s.", [self.B]),
+                ("No 7 source.", []),
                 ("Item of 8 ()", [self.A]),
                 ("He called “” right in of 9 cases (s).", [self.A]),
             ],

@@ -382,12 +382,14 @@ class MissingWords(BriefCase):
         asked = "how do OTTERS of Kőszeg sleep -snake site:127.0.0.1"
         self.find("They rest.", asked, "sleeping otter", "bears")
         self.assertEqual(self.warnings(asked, "--no-pages"), [])
-        self.assertEqual(self.warnings(asked), ["No page read has: Kőszeg."])
+        self.assertEqual(self.warnings(asked), ["Not in the 1 page read: Kőszeg."])
         self.assertEqual(self.warnings("sleeping otter"), [])
         told = self.warnings("brief", asked, "sleeping otter", "bears")
-        self.assertEqual(
-            told, ["No page read for query 1 has: Kőszeg.", "No page read for query 3 has: bears."]
-        )
+        expected = [
+            "Not in the 1 page read for query 1: Kőszeg.",
+            "Not in the 1 page read for query 3: bears.",
+        ]
+        self.assertEqual(told, expected)
 
     def test_a_snippet_has_them_too(self) -> None:
         self.find("Of Kőszeg.", "otters koszeg")

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 MAX_BYTES = 2_000_000  # of a result page; real ones stay under 600,000
 MAX_TEXT = 1_000  # characters of one title or snippet
 MAX_PIECES = 1_000  # elements and texts that one title or snippet is made of
+FILTERED_HINT = "Drop filters, or ask another engine."  # where they left out all results
 UNSEEN = ("script", "style", "template", "textarea")  # elements whose text is not shown
 # Parameters that say where a visitor comes from or how a page looks, not which page it is.
 _TRACKING = (
@@ -239,7 +240,7 @@ def other_sites_warning(engine: str, left_out: list[dict[str, Any]]) -> str:
     sites = dict.fromkeys(canonical_url(result["url"]).partition("/")[0] for result in left_out)
     named = ", ".join([*list(sites)[:3], *(["..."] if len(sites) > 3 else [])])
     results = "1 result" if len(left_out) == 1 else f"{len(left_out)} results"
-    return f"{results} of {ENGINES[engine]['title']} left out: not on the asked sites ({named})."
+    return f"{results} of {ENGINES[engine]['title']} left out, of other sites than asked: {named}."
 
 
 # ===== requests ===================================================================================

@@ -9,6 +9,7 @@ from websearch.core.command_line import read_argument
 from websearch.core.common import (
     DryRun,
     SearchError,
+    drop_empty,
     error_document,
     fence_untrusted,
     make_harmless,
@@ -31,6 +32,7 @@ PAGE_TIMEOUT = 5.0  # seconds for one page, redirects included: nothing can stan
 STORED_SECONDS = 86_400.0  # a page that was read within a day is not read again
 READING_SHARE = 0.7  # of the time that is left; the rest is for comparing
 SHOWN_CHARS = 500  # of a quotation, in Markdown
+MOST_LINES = 10  # with numbers that cite nothing, which are named in Markdown
 VERDICTS = ("altered", "absent", "unread", "verbatim")  # in the order in which they are told
 BEST_FIRST = ("verbatim", "altered", "unread", "absent")  # of several sources of one quotation
 INPUT_HINT = "Name a file with the draft, or - for standard input; or give {quote} and {url}."
@@ -89,9 +91,9 @@ def run_check(params: dict[str, Any], report: ProgressCallback = None) -> Docume
 
     params: those of COMMANDS["check"] without input, and timeout, max_chars, dry_run, verbose.
     Returns {ok, checks: [{quote, url, verdict, source_text?, differs?, found_in?, note?, error?,
-    line}], numbers: [{sentence, url, missing?, error?, line}], counts}; what is wrong comes first.
-    ok is false, and the kind no_results, unless all quotations are verbatim and no number is
-    missing.
+    line}], numbers: [{sentence, url, missing?, error?, line}], counts, uncited_lines?}; what is
+    wrong comes first. uncited_lines: of sentences with numbers that cite nothing. ok is false, and
+    the kind no_results, unless all quotations are verbatim and no number is missing.
     """
 
     def operation(params: dict[str, Any]) -> Document:
@@ -104,8 +106,9 @@ def run_check(params: dict[str, Any], report: ProgressCallback = None) -> Docume
             raise DryRun({"requests": [{"method": "GET", "url": url} for url in urls]})
         pages = read_sources(urls, params, deadline, report)
         checks = [checked(item, pages, deadline) for item in quotations]
-        numbers = [counted(item, pages, deadline) for item in sentences]
-        return outcome(checks, numbers)
+        numbers = [counted(item, pages, deadline) for item in sentences if item.urls]
+        uncited = [item.line for item in sentences if not item.urls]
+        return outcome(checks, numbers, list(dict.fromkeys(uncited)))
 
     return run_operation("web_search.check", COMMANDS["check"], params, operation)
 
@@ -150,7 +153,7 @@ def cited_in(params: dict[str, Any]) -> tuple[list[Cited], list[Cited]]:
         raise SearchError("invalid_input", "There is no draft.", INPUT_HINT)
     draft = Draft(params["text"], url)
     quotations, sentences = draft.quotations(), draft.sentences()
-    if not (quotations or sentences):
+    if not quotations and not any(sentence.urls for sentence in sentences):
         message = "The draft holds no quotation, and no number with a source."
         hint = (
             "A quotation is four words or more between quotation marks, or lines that begin with >."
@@ -251,8 +254,8 @@ def counted(item: Cited, pages: dict[str, SourcePage], deadline: float) -> Docum
     return {**answer, **({"missing": missing} if missing else {}), "line": item.line}
 
 
-def outcome(checks: list[Document], numbers: list[Document]) -> Document:
-    """Return the document of a check, what is wrong first."""
+def outcome(checks: list[Document], numbers: list[Document], uncited: list[int]) -> Document:
+    """Return the document of a check, what is wrong first; uncited: lines of the draft."""
     checks.sort(key=lambda check: VERDICTS.index(check["verdict"]))
     numbers.sort(key=lambda sentence: ("missing" not in sentence, "error" not in sentence))
     verdicts = [check["verdict"] for check in checks]
@@ -276,7 +279,7 @@ def outcome(checks: list[Document], numbers: list[Document]) -> Document:
     if message:
         head = error_document(SearchError("no_results", f"{message}.", WRONG_HINT))
     facts = {"checks": checks, "numbers": numbers, "counts": counts}
-    return {**head, "provider": "web_search", **facts}
+    return {**head, "provider": "web_search", **facts, **drop_empty({"uncited_lines": uncited})}
 
 
 # ===== the document for people ====================================================================
@@ -294,6 +297,7 @@ def to_markdown(document: Document) -> str:
         f"Somewhere in their sources: the numbers of {right} of {numbers} sentences."
         if numbers
         else "",
+        uncited_sentence(document.get("uncited_lines", [])),
     ]
     wrong = [check_markdown(item) for item in document["checks"] if item["verdict"] != "verbatim"]
     wrong += [
@@ -301,6 +305,16 @@ def to_markdown(document: Document) -> str:
     ]
     advice = [fence_untrusted("\n".join(wrong)), document["details"]["hint"]] if wrong else []
     return frame_markdown({**document, "ok": True}, " ".join(filter(None, summary)), *advice)
+
+
+def uncited_sentence(lines: list[int]) -> str:
+    """Return a sentence that names the lines with numbers that cite nothing; "" without any."""
+    if not lines:
+        return ""
+    named = ", ".join(map(str, lines[:MOST_LINES])) + " and more" * (len(lines) > MOST_LINES)
+    return (
+        f"Not checked, because they cite nothing: numbers of line{'s' * (len(lines) > 1)} {named}."
+    )
 
 
 def check_markdown(check: Document) -> str:

@@ -136,7 +136,10 @@ class Draft:
         return quotations
 
     def sentences(self) -> list[Cited]:
-        """Return the sentences with a digit and a source, without code and quotations, in order."""
+        """Return the sentences with a digit, without code and quotations, in order.
+
+        Those that cite nothing have no urls.
+        """
         sentences: list[Cited] = []
         for block in self.blocks:
             if block.is_quoted:
@@ -150,7 +153,8 @@ class Draft:
                 sentence = one_sentence(plain[first - start : last - start])
                 links = self.links_in(first, last)
                 urls = [url for link in links for url in link.urls] or self.others
-                if urls and re.search(r"\d", sentence):
+                is_heading = self.text.startswith("#", start)
+                if re.search(r"\d", sentence) and (urls or not is_heading):
                     begin = max(first, start + item.end()) if item else first
                     shown = one_sentence(self.readable[begin:last])
                     sentences.append(Cited(sentence, self.line_of(first), urls, shown))

@@ -176,9 +176,10 @@ def no_engine_answered(failures: list[tuple[str, SearchError]]) -> SearchError:
     first = (empty or able or failures)[0][1]
     waits = [error.retry_after for _, error in failures if error.retry_after is not None]
     reasons = [f"{engine}: {error.message.removesuffix('.')}" for engine, error in failures]
+    summary = "No engine found anything" if empty else "No engine answered"
     return SearchError(
         first.kind,
-        f"No engine answered: {'; '.join(reasons)}.",
+        f"{summary}: {'; '.join(reasons)}.",
         first.details["hint"],
         retryable=any(error.retryable for _, error in failures),
         attempts=[{"engine": engine, "kind": error.kind} for engine, error in failures],

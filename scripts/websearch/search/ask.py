@@ -237,7 +237,7 @@ def keep_to_filters(answer: Answer) -> None:
 
     Engines take filters for wishes. Raises SearchError (no_results) if nothing is left.
     """
-    from websearch.apis.result_pages import on_asked_sites, other_sites_warning
+    from websearch.apis.result_pages import FILTERED_HINT, on_asked_sites, other_sites_warning
 
     engine, filters = answer.engine, answer.question.filters_for(answer.engine)
     on_sites = on_asked_sites(engine, answer.results, filters)
@@ -253,6 +253,6 @@ def keep_to_filters(answer: Answer) -> None:
         period = since if ".." in since else f"the last {since}"
         warnings.append(f"{results} of {title} left out: the date is not in {period}.")
     if answer.results and not in_time:
-        raise SearchError("no_results", " ".join(warnings), "Drop filters, or ask another engine.")
+        raise SearchError("no_results", " ".join(warnings), FILTERED_HINT)
     answer.results = in_time
     answer.warnings += warnings

@@ -351,8 +351,8 @@ def run_recall(params: dict[str, Any], report: ProgressCallback = None) -> Docum
         if not pages:
             wider = "Leave out site, or search" if "site" in params else "Search"
             hint = (
-                f"{wider} the web instead: every page that a search reads is stored. "
-                "Pages of a list are not."
+                f"{wider} the web instead: every page that a search reads is stored; results "
+                "whose pages were not read are not."
             )
             message = f"No page that was read before holds a word of {quoted(params['query'])}."
             raise SearchError("no_results", message, hint, warnings=store.warnings)

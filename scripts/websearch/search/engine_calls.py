@@ -13,7 +13,12 @@ import time
 from dataclasses import dataclass, field
 
 from websearch.apis.pacing import PacedEngine, note_outcome, present_state
-from websearch.apis.result_pages import canonical_url, on_asked_sites, other_sites_warning
+from websearch.apis.result_pages import (
+    FILTERED_HINT,
+    canonical_url,
+    on_asked_sites,
+    other_sites_warning,
+)
 from websearch.apis.table import ENGINES, FILTERS, check_filters, has_key, load_module
 from websearch.core.common import SearchError, drop_empty, error_document
 from websearch.core.documents import internal_error, log_operation
@@ -237,9 +242,10 @@ class ModuleCall(EngineCall):
 
     def nothing_found(self, others: list[dict[str, Any]]) -> SearchError:
         """Return the error of result pages that hold nothing, or only results of other sites."""
-        message = f"{ENGINES[self.name]['title']} found nothing"
         if others:
-            message = other_sites_warning(self.name, others).rstrip(".")
+            message = other_sites_warning(self.name, others)
+            return SearchError("no_results", message, FILTERED_HINT)
+        message = f"{ENGINES[self.name]['title']} found nothing"
         hint = "Use fewer or more general words, or drop filters."
         return SearchError("no_results", message, hint)
 

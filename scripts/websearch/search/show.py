@@ -261,14 +261,16 @@ def missing_notes(sources: list[Source], missing: list[list[str]]) -> list[str]:
     notes = []
     for number, words in enumerate(missing, 1):
         own = [source for source in sources if number in source.questions]
-        if not any(source.text for source in own) or any(source.is_cut for source in own):
+        read = sum(bool(source.text) for source in own)
+        if not read or any(source.is_cut for source in own):
             continue
         snippets = [shorten(source.result.get("snippet", ""), SNIPPET_CHARS) for source in own]
         shown = fold_text(" ".join(snippets))
         absent = [word for word in words if fold_text(word) not in shown]
+        pages = f"{read} page{'s' * (read > 1)} read"
         of_query = f" for query {number}" if len(missing) > 1 else ""
         if absent:
-            notes.append(f"No page read{of_query} has: {', '.join(absent[:MAX_MISSING])}.")
+            notes.append(f"Not in the {pages}{of_query}: {', '.join(absent[:MAX_MISSING])}.")
     return notes
 
 

@@ -94,7 +94,7 @@ def item_markdown(item: dict[str, Any]) -> str:
     """Return the section of a result or source: its URL, title and facts, then text or snippet."""
     title = make_harmless(" ".join(str(item.get("title", "")).split()))
     number = f"[{item['number']}] " if "number" in item else ""
-    date = item.get("date") or item.get("fetched_at") or ""
+    date = item.get("date") or (f"read {item['fetched_at']}" if "fetched_at" in item else "")
     facts = [date + changed_fact(item), item.get("author", ""), item.get("license", "")]
     facts += [spoken_questions(item["queries"])] if "queries" in item else []
     facts.append(", ".join(item.get("engines", [])))
