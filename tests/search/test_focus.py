@@ -131,6 +131,7 @@ class Sources(FocusCase):
         self.assertEqual(document["details"]["kind"], "network")
         attempts = {one["engine"] for one in document["details"]["attempts"]}
         self.assertEqual(attempts, {"crossref", "arxiv"})
+        self.assertRegex(document["error"], "^No engine answered: crossref: .+; arxiv: ")
 
     def test_author_and_licence_stand_beside_results_and_in_markdown(self) -> None:
         run = self.run_script(
@@ -232,6 +233,8 @@ class StandIns(FocusCase):
         document = self.search("zzzqqq")
         self.assertEqual(document["details"]["kind"], "no_results")
         self.assertNotIn("/w/api.php", {one.path for one in self.server.requests})
+        several = self.search("zzzqqq", engine=["duckduckgo", "wikipedia"])
+        self.assertRegex(several["error"], "^No engine found anything: duckduckgo: .+; wikipedia: ")
 
     def test_with_a_focus_its_sources_answer_and_the_sentence_names_them(self) -> None:
         self.block_duckduckgo()
