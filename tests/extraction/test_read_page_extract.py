@@ -842,6 +842,14 @@ class Metadata(unittest.TestCase):
         self.assertEqual(
             found, {"title": "Head & line", "author": "Jo Doe", "published": "2023-01-02"}
         )
+        for heading, title in (
+            ("Plot<a class=headerlink href='#plot'>#</a>", "Plot"),
+            ("Plot <a href='#plot'>¶</a>", "Plot"), ("C#", "C#"),
+            ("The <a href='#map'>map</a>", "The map"), ("In <a href='/c'>#</a>", "In #"),
+        ):  # fmt: skip
+            self.assertEqual(
+                self.found("<title>Title</title>", f"<h1>{heading}</h1>"), {"title": title}
+            )
 
     def test_broken_data_is_passed_over(self) -> None:
         for data in (

@@ -53,7 +53,7 @@ def find_metadata(page: PageTree, address: str = "") -> dict[str, str]:
     language = language if re.fullmatch(_LANGUAGE, language) else ""
     dates = find_dates(page, address, meta, items, language)
     fields = {
-        "title": title or first_text(page, "h1") or first_text(page, "title"),
+        "title": title or first_heading(page) or first_text(page, "title"),
         "author": next((name for name in authors if name and not name.startswith("http")), ""),
         "published": dates.published,
         "updated": dates.updated,
@@ -157,6 +157,19 @@ def item_fields(item: dict[str, Any]) -> dict[str, str]:
 def first_text(page: PageTree, tag: str) -> str:
     """Return the beginning of the text of the first element of this name, or ""."""
     return next((text_beginning(node, MAX_TEXT) for node in page.nodes if node.tag == tag), "")
+
+
+def first_heading(page: PageTree) -> str:
+    """Return the first main heading, without a sign such as ¶ that is a link to itself; or ""."""
+    node = next((node for node in page.nodes if node.tag == "h1"), None)
+    if not node:
+        return ""
+    heading, last = text_beginning(node, MAX_TEXT), node.children[-1:]
+    if last and not isinstance(last[0], str) and last[0].attributes.get("href", "")[:1] == "#":
+        sign = text_beginning(last[0], MAX_TEXT)
+        if not re.search(r"\w", sign):
+            return heading.removesuffix(sign).rstrip()
+    return heading
 
 
 def marked_author(page: PageTree) -> str:
