@@ -20,7 +20,7 @@ _TARGET = r"\]\((?:[^()\s]|\([^()\s]{0,200}\)){0,2000}(?: [\"'][^\"'\n]{0,300}[\
 _REFERENCE = r"\]\[[^\[\]]{0,100}\]"
 _QUOTES = "\"'\u00ab\u00b4\u00bb\u2018-\u201f\u2032\u2033\u2039\u203a\u300c-\u300f\uff02\uff07"
 _INVISIBLE = "\u00ad\u200b-\u200f\u2060\ufeff"
-_PIECES = re.compile(
+_PIECES = (
     rf"(?P<gap>{_GAP})|(?P<space>{_BLOCKS}|\s\s+|[^\S ])"
     r"|(?P<dash> ?[-\u2010-\u2015\u2212\ufe58\ufe63\uff0d]+ ?)"
     r"|(?P<dots>\u2026|\.(?: ?\.){2,9})"
@@ -58,7 +58,7 @@ def normal_text_with_map(text: str) -> tuple[str, array[int]]:
             last = piece[-1]
 
     end = 0
-    for found in _PIECES.finditer(text):
+    for found in re.finditer(_PIECES, text):
         add(text[end : found.start()], end, 1)
         kind = found.lastgroup or ""
         if kind in _SIGNS:

@@ -17,15 +17,16 @@ from websearch.core.common import (
     plain_address,
 )
 from websearch.core.documents import deadline_of, frame_markdown, run_operation
-from websearch.quotations.draft import Cited, Draft
-from websearch.quotations.numbers import numbers_in, values_in
-from websearch.quotations.standing import ComparedText, Quotation
 
+# draft, numbers and standing are imported where they are used: their patterns take 25 ms to
+# compile, and every search imports this module for the table of its command.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
     from websearch.core.common import Document, ProgressCallback
+    from websearch.quotations.draft import Cited
+    from websearch.quotations.standing import ComparedText, Quotation
     from websearch.reading.page import Page
 
 PAGE_TIMEOUT = 5.0  # seconds for one page, redirects included: nothing can stand for a source
@@ -78,11 +79,15 @@ class SourcePage:
     @functools.cached_property
     def compared(self) -> ComparedText:
         """Return the text as quotations are compared with it."""
+        from websearch.quotations.standing import ComparedText
+
         return ComparedText(self.text)
 
     @functools.cached_property
     def values(self) -> set[str]:
         """Return the values of the numbers of the page, its dates among them."""
+        from websearch.quotations.numbers import values_in
+
         return values_in(f"{self.head}\n{self.text}")
 
 
@@ -137,6 +142,7 @@ def cited_in(params: dict[str, Any]) -> tuple[list[Cited], list[Cited]]:
     is nothing in the draft.
     """
     from websearch.fetching.fetch import normal_url
+    from websearch.quotations.draft import Cited, Draft
 
     url = params.get("url", "")
     if url:
@@ -212,6 +218,8 @@ def read_sources(
 
 def checked(item: Cited, pages: dict[str, SourcePage], deadline: float) -> Document:
     """Return the check of a quotation: of several sources, the one that is nearest to it."""
+    from websearch.quotations.standing import Quotation
+
     quotation = Quotation(item.text)
     head, line = {"quote": " ".join(item.text.split())}, {"line": item.line}
     if time.monotonic() > deadline:
@@ -243,6 +251,8 @@ def judged(quotation: Quotation, page: SourcePage) -> Document:
 
 def counted(item: Cited, pages: dict[str, SourcePage], deadline: float) -> Document:
     """Return which numbers of a sentence do not stand in any page that it cites."""
+    from websearch.quotations.numbers import numbers_in
+
     cited = [pages[page_of(url)] for url in item.urls]
     read = [page for page in cited if not page.error]
     answer: Document = {"sentence": item.shown, "url": item.urls[0]}

@@ -7,7 +7,7 @@ parameter offset does.
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
+from dataclasses import dataclass
 
 from websearch.core.common import SearchError, drop_empty, one_line, quoted
 
@@ -29,7 +29,8 @@ PAGE_HEADING = re.compile(r"\[page \d{1,9}\]")  # see pdf.py
 PAGE_LINE = re.compile(r"(?m)^## \[page (\d{1,9})\]$")
 
 
-class Heading(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Heading:
     """A heading of a text: its level, its words, where it begins and where its section ends.
 
     page: of a PDF file whose own outline has the heading; 0 for others.
