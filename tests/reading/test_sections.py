@@ -13,7 +13,7 @@ from urllib.parse import quote
 
 from tests.servers.http_support import ServerProcess
 from tests.servers.mcp_support import Client
-from tests.support import SmallWebCase, call_main, load_script, small_web_environment
+from tests.support import CannedServer, SmallWebCase, call_main, load_script, small_web_environment
 
 sections: Any = load_script("websearch.reading.sections")
 one_page: Any = load_script("websearch.reading.one_page")
@@ -181,6 +181,42 @@ class Reading(SmallWebCase):
         self.assertEqual(by_name["section_offset"], entry["offset"])
         by_offset = self.read("docs/timeouts", "--offset", str(entry["offset"]))["pages"][0]
         self.assertTrue(by_offset["text"].startswith(by_name["text"][:50]))
+
+    def test_offsets_count_in_the_page_whatever_section_is_read(self) -> None:
+        server = CannedServer()
+        self.addCleanup(server.close)
+        parts = (
+            f"<h2>{name}</h2>" + "".join(f"<p>{name} has boat {n} at sea.</p>" for n in range(99))
+            for name in ("Harbour", "Lighthouse", "Market")
+        )
+        server.body = f"<h1>Kettle</h1>{''.join(parts)}".encode()
+        server.headers = {"Content-Type": "text/html"}
+        allowed = {"WEB_SEARCH_ALLOW_PRIVATE": server.url.removeprefix("http://")}
+
+        def read(*words: str) -> dict[str, Any]:
+            page: dict[str, Any] = self.run_script(
+                "read_page.py", server.url, *words, **allowed
+            ).document["pages"][0]
+            return page
+
+        text = read("--max-chars", "0")["text"]
+        section = ("--section", "Lighthouse")
+        begin, end = text.index("## Lighthouse"), text.index("## Market")
+        part = read(*section, "--max-chars", "1500")
+        self.assertEqual((part["chars"], part["truncated"]), (end - begin, True))
+        self.assertEqual(part["text"], text[begin : part["next_offset"]])
+        onward = ("--offset", str(part["next_offset"]), "--max-chars", "0")
+        self.assertEqual(read(*section, *onward)["text"], text[part["next_offset"] : end])
+        self.assertEqual(read(*onward)["text"], text[part["next_offset"] :])
+        above = read(*section, "--offset", "9", "--max-chars", "0")
+        self.assertEqual(above["text"], text[begin:end])
+        texts = ("--find", "boat 98 at", "--find", "Lighthouse has nine boat at sea")
+        place, nearest = read(*section, *texts)["found"]
+        self.assertEqual(text[place["places"][0]["offset"] :][:10], "boat 98 at")
+        self.assertEqual(text[nearest["nearest"]["offset"] :][:14], "Lighthouse has")
+        passages = read(*section, "--query", "boat at sea", "--max-chars", "1500")
+        self.assertIn("Lighthouse", passages["passages"][0]["text"])
+        self.assertTrue(begin < passages["next_offset"] < end)
 
     def test_a_section_that_is_not_there_names_those_that_are_as_data(self) -> None:
         document = self.read("docs/timeouts", "--section", "Zebra crossings")

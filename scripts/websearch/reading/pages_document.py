@@ -115,31 +115,33 @@ def fill_page(
     """Put into a page's document what fits of its text: passages, or a slice of it.
 
     shown: the document, from head_of. room: characters of JSON; 0 means no limit. truncated and
-    next_offset say that there is more.
+    next_offset say that there is more. Offsets count in the page, of a section too.
     """
-    text = page.text
+    text, first = page.text, 0
     notes = [shown.pop("note", "")]
     headings: list[Heading] = []
     if "section" in params or params.get("outline"):
         headings = bookmark_headings(page.fields.get("bookmarks", []), text) or find_headings(text)
     if "section" in params:
         section = find_section(headings, params["section"])
-        text = text[section.start : section.end]
-        shown |= {"section": section.text, "section_offset": section.start}
+        text, first = text[: section.end], section.start
+        shown |= {"section": section.text, "section_offset": first, "chars": len(text) - first}
     if params.get("outline") or "find" in params:
         notes += [NO_HEADINGS_NOTE] if params.get("outline") and not headings else []
         shown |= drop_empty(
             {"note": " ".join(filter(None, notes)), "truncated": page.is_cut or None}
         )
         shown |= (
-            outlined(headings, room) if params.get("outline") else found(text, params["find"], room)
+            outlined(headings, room)
+            if params.get("outline")
+            else found(text[first:], params["find"], room, first)
         )
         return
+    start = max(params["offset"], first)
     if "query" in params:
         query = params["query"]
         notes.append(limit_query(query)[1])
         limit = deadline + MAX_LATENESS
-        start = params["offset"]
         answer = in_time(lambda: fitting_passages(text[start:], query, room, deadline), limit)
         passages, length = answer or ([], 0)
         end = start + length
@@ -148,7 +150,7 @@ def fill_page(
             # Headings and the space between passages are not text that was left out.
             if (
                 page.is_cut
-                or sum(len(passage["text"]) for passage in passages) < len(text) * 9 // 10
+                or sum(len(passage["text"]) for passage in passages) < shown["chars"] * 9 // 10
             ):
                 shown["truncated"] = True
                 shown |= {"next_offset": end} if end < len(text) else {}
@@ -158,7 +160,6 @@ def fill_page(
         if answer is not None:
             why = "No passage holds a word of the query"
         notes.append(f"{why}; this is the beginning of the page.")
-    start = params["offset"]
     if start and start >= len(text):
         notes.append(f"The text ends at {len(text)}, before this offset.")
     end = slice_end(text, start, room)
@@ -178,14 +179,19 @@ def outlined(headings: list[Heading], room: int) -> Document:
     return {"outline": shown, **({"truncated": True} if len(shown) < len(outline) else {})}
 
 
-def found(text: str, wanted: list[str], room: int) -> Document:
+def found(text: str, wanted: list[str], room: int, first: int) -> Document:
     """Return where texts stand in a page, within room characters of JSON (0: no limit).
+
+    first: the offset of text in the page.
 
     {find, places_in_all, places or nearest} of one text; of several {found: [the same of each]}.
     Raises SearchError (no_results) if there is none of them; its field found has what is nearest.
     """
     finder = PageFinder(text)
     results = [finder.find(one, MAX_PLACES if len(wanted) == 1 else 1) for one in wanted]
+    for result in results:
+        for place in [*result.get("places", []), *filter(None, [result.get("nearest")])]:
+            place["offset"] += first
     shown = fitting_items(results, room) if len(wanted) > 1 else results
     for result in results[len(shown) :]:  # their numbers alone
         result.pop("places", None)
@@ -307,7 +313,7 @@ def shown_part(page: Document) -> str:
     shown = len(page.get("text", "")) + sum(len(each["text"]) for each in page.get("passages", []))
     if not shown or not page.get("truncated"):
         return ""
-    part = f"{shown:,} of {page['chars']:,} characters"
+    part = f"{shown:,} of {page['chars']:,} characters" + " of the section" * ("section" in page)
     if "next_offset" not in page:
         return part
     if page.get("passages"):
