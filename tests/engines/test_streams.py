@@ -31,7 +31,7 @@ from tests.support import (
 )
 
 KEY = "good-" + CANARY
-NOTHING_LEFT = b"Nothing is left to do: every line is done already.\n"
+NOTHING_LEFT = load_script("websearch.core.batch").NOTHING_LEFT.encode()
 # Script -> the variable of its key, and that of its address.
 BATCHES = {
     "serper_search.py": ("SERPER_API_KEY", "SERPER_BASE_URL"),

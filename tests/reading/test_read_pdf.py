@@ -207,6 +207,11 @@ class FromThisMachine(unittest.TestCase):
         run = self.read_here("./my paper.pdf", "--dry-run")
         self.assertTrue(run.document["request"]["url"].endswith("my%20paper.pdf"))
 
+    def test_the_bare_name_of_a_file_asks_nobody(self) -> None:
+        run = self.read_here("notes.html")
+        self.assertEqual(run.document["details"]["kind"], "invalid_input", run.document)
+        self.assertIn("./notes.html reads the file", run.document["details"]["hint"])
+
     def test_names_without_a_path_stay_hosts(self) -> None:
         for text in ("paper.pdf", "example.org/x.pdf", "https://example.org/./x.pdf", "a/../b"):
             self.assertFalse(local_files.is_local(text), text)

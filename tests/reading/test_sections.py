@@ -15,6 +15,7 @@ from tests.servers.http_support import ServerProcess
 from tests.servers.mcp_support import Client
 from tests.support import CannedServer, SmallWebCase, call_main, load_script, small_web_environment
 
+pages_document: Any = load_script("websearch.reading.pages_document")
 sections: Any = load_script("websearch.reading.sections")
 one_page: Any = load_script("websearch.reading.one_page")
 read: Any = load_script("websearch.reading.read")
@@ -163,6 +164,27 @@ class LowerHeadings(unittest.TestCase):
         self.assertIn("\n## Part", read.to_markdown(document))
 
 
+class Slices(unittest.TestCase):
+    def test_a_slice_cuts_no_code_or_bold_and_ends_with_no_heading(self) -> None:
+        code = "```\n" + "run. it\n" * 6 + "```"
+        text = "\n\n".join(
+            f"## Part {n}\n\n### Of {n}\n\nProse of {n}. **Bold words. In two.** More.\n\n{code}"
+            for n in range(40)
+        )
+        for room in (500, 700, 1_200):
+            slices, start = [], 0
+            while start < len(text):
+                end = pages_document.slice_end(text, start, room)
+                self.assertGreater(end, start)
+                slices.append(text[start:end])
+                start = end
+            self.assertEqual("".join(slices), text)
+            for part in slices:
+                self.assertEqual((part.count("```") % 2, part.count("**") % 2), (0, 0), part)
+                self.assertNotRegex(part, r"\n#+ [^\n]*\s*$")
+        self.assertGreater(pages_document.slice_end("```\n" + "run. it\n" * 900, 0, 500), 300)
+
+
 class Reading(SmallWebCase):
     def read(self, path: str, *words: str) -> dict[str, Any]:
         """The document of one page of the fake web."""
@@ -171,6 +193,20 @@ class Reading(SmallWebCase):
 
     def url(self, path: str) -> str:
         return f"{self.server.url}/site/{path}"
+
+    def test_an_outline_keeps_to_the_words_and_the_section_that_are_asked_for(self) -> None:
+        def headings(*words: str) -> list[str]:
+            page = self.read("docs/timeouts", "--outline", *words)["pages"][0]
+            self.noted = page.get("note", "")
+            return [entry["heading"] for entry in page["outline"]]
+
+        every = headings()
+        self.assertEqual(headings("--find", "TIMEOUT"), [one for one in every if "timeout" in one])
+        self.assertEqual(headings("--query", "timeouts of kinds"), ["Kinds of timeouts"])
+        self.assertEqual(self.noted, "")
+        self.assertEqual(headings("--section", "Terms"), ["Terms"])
+        self.assertEqual(headings("--find", "zebra"), every)
+        self.assertEqual(self.noted, "No heading holds these words: these are all.")
 
     def test_an_outline_leads_to_a_section_and_an_offset(self) -> None:
         page = self.read("docs/timeouts", "--outline")["pages"][0]

@@ -396,5 +396,19 @@ class MissingWords(BriefCase):
         self.assertEqual(self.warnings("otters koszeg"), [])
 
 
+class SmallRoom(BriefCase):
+    def test_the_page_that_answers_stays_whatever_its_rank(self) -> None:
+        weak = [
+            self.web.page(f"/{number}", f"Page {number} tells of rivers. " * 40 + "An otter.")
+            for number in range(4)
+        ]
+        best = self.web.page("/best", "The otter dam of Kettle was built in 1871. " * 9)
+        self.web.find("when was the otter dam of Kettle built", *weak, best)
+        run = self.run_here("when was the otter dam of Kettle built", "--max-chars", "1000")
+        self.assertGreater(run.document["truncated"]["items_dropped"]["results"], 0)
+        texts = {one["url"]: one.get("text", "") for one in run.document["results"]}
+        self.assertIn("in 1871", texts[best])
+
+
 if __name__ == "__main__":
     unittest.main()

@@ -95,6 +95,10 @@ READ_SIZE = 65_536  # bytes of input that are read at a time
 MAX_LINE = 100_000  # bytes of a line of input; a longer one is cut, which makes it a bad one
 # Errors that the same line would meet again; a page that is gone (404, 410) is one, too.
 SETTLED = ("no_results", "invalid_input", "refused", "unsupported")
+NOTHING_LEFT = (
+    "Nothing is left to do: every line has an answer, or an error that would come again; remove "
+    "the documents of those from the file to try them.\n"
+)
 COSTS = ("credits", "billed_queries", "billed")  # fields that say what a document has cost
 
 
@@ -277,7 +281,7 @@ class LineWriter:
         elif self.printed and not self.answered:
             document = {name: self.first_error[name] for name in ("ok", "error", "details")}
         if not self.printed and self.skipped:
-            sys.stderr.write("Nothing is left to do: every line is done already.\n")
+            sys.stderr.write(NOTHING_LEFT)
         if self.path:
             receipt: Fields = {
                 **document,

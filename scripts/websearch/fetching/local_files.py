@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 
-from websearch.core.common import SearchError, quoted
+from websearch.core.common import SearchError, one_line, quoted
 from websearch.core.limits import MAX_FILE_BYTES
 from websearch.fetching.fetch import MAX_PAGE_BYTES, Fetched, fetched_bytes, is_file
 
@@ -16,6 +16,15 @@ _LOCAL = r"(?i)\s*(?:file:|\.{0,2}[/\\]|~|[a-z]:[/\\])"
 def is_local(text: str) -> bool:
     """Return whether a text is a path or a file: address."""
     return bool(re.match(_LOCAL, text))
+
+
+def refuse_file_name(text: str) -> None:
+    """Raise SearchError (invalid_input) for the bare name of a file, which may be a host's, too."""
+    if "://" not in text and os.path.isfile(text):
+        hint = f"./{one_line(text, 200)} reads the file; with https:// before it, it is a host."
+        raise SearchError(
+            "invalid_input", f"{quoted(text, 200)} is a file and may be a host.", hint
+        )
 
 
 def local_url(text: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import bisect
 import itertools
+import re
 import time
 
 from websearch.core.common import (
@@ -28,6 +29,7 @@ from websearch.passages.units import PageText
 from websearch.reading.finding import MAX_PLACES, PageFinder
 from websearch.reading.one_page import RAW_NOTE, in_time, result_or_error
 from websearch.reading.sections import (
+    HEADING,
     bookmark_headings,
     find_headings,
     find_section,
@@ -54,6 +56,9 @@ PROXY_NOTE = (
     "could not be refused."
 )
 NO_HEADINGS_NOTE = "The page has no headings below its title."
+NO_SUCH_HEADING_NOTE = "No heading holds these words: these are all."
+MOST_PARTS = 4  # lines in a row, such as headings, that go to the next slice
+_FENCES = re.compile(r"(?m)^ {0,3}(`{3,}|~{3,})")
 
 # ===== what fits =================================================================================
 
@@ -126,13 +131,16 @@ def fill_page(
         section = find_section(headings, params["section"])
         text, first = text[: section.end], section.start
         shown |= {"section": section.text, "section_offset": first, "chars": len(text) - first}
+    if params.get("outline"):
+        inside = [heading for heading in headings if first <= heading.start < len(text)]
+        asked, note = asked_headings(inside, params)
+        notes.append(note)
     if params.get("outline") or "find" in params:
-        notes += [NO_HEADINGS_NOTE] if params.get("outline") and not headings else []
         shown |= drop_empty(
             {"note": " ".join(filter(None, notes)), "truncated": page.is_cut or None}
         )
         shown |= (
-            outlined(headings, room)
+            outlined(asked, room)
             if params.get("outline")
             else found(text[first:], params["find"], room, first)
         )
@@ -170,6 +178,23 @@ def fill_page(
         shown["truncated"] = True
         notes[0] = notes[0] or "The page is longer than what was read of it; its end is missing."
     shown |= drop_empty({"note": " ".join(filter(None, notes))})
+
+
+def asked_headings(headings: list[Heading], params: dict[str, Any]) -> tuple[list[Heading], str]:
+    """Return the headings that hold every word of find or query, if asked for, and a note.
+
+    All headings if none does.
+    """
+    if not headings:
+        return [], NO_HEADINGS_NOTE
+    texts = [*params.get("find", []), *filter(None, [params.get("query")])]
+    words = [text.casefold().split() for text in texts]
+    holding = [
+        heading
+        for heading in headings
+        if any(all(word in heading.text.casefold() for word in text) for text in words)
+    ]
+    return holding or headings, NO_SUCH_HEADING_NOTE if words and not holding else ""
 
 
 def outlined(headings: list[Heading], room: int) -> Document:
@@ -269,7 +294,31 @@ def slice_end(text: str, start: int, room: int) -> int:
     end = max(0, end - 1)
     ends = [piece.rfind(mark, end * 2 // 3, end) + len(mark) for mark in ("\n", ". ", "。")]
     place = max(ends) if max(ends) > end * 2 // 3 else piece.rfind(" ", end * 2 // 3, end) + 1
-    return start + (place or max(end, 1))
+    return end_before_part(text, start, start + (place or max(end, 1)))
+
+
+def end_before_part(text: str, start: int, end: int) -> int:
+    """Return the end of a slice, moved before a block of code, a heading or bold that it cuts off.
+
+    It stays where less than a third of the slice would be left.
+    """
+    least = start + (end - start) // 3
+    fence, opened = "", end
+    for mark in _FENCES.finditer(text, 0, end):
+        if not fence:
+            fence, opened = mark[1], mark.start()
+        elif mark[1].startswith(fence):
+            fence = ""
+    if fence and opened <= least:
+        return end
+    end = opened if fence else end
+    for _ in range(MOST_PARTS):
+        line = text.rfind("\n", start, start + len(text[start:end].rstrip())) + 1
+        is_part = HEADING.match(text, line, end) or text.count("**", line, end) % 2
+        if not is_part or line <= least:
+            break
+        end = line
+    return end
 
 
 # ===== the document for people ====================================================================

@@ -126,6 +126,10 @@ COMMANDS: dict[str, dict[str, Any]] = {
         "cannot": dict.fromkeys(
             ("urls_from", "connections", "host_pause"),
             "It is for a list of addresses (urls_from), on the command line only.",
+        )
+        | dict.fromkeys(
+            ("site", "exclude_site", "since", "freshness", "engine", "count", "focus", "language"),
+            "It is for a search; a page is read as it is.",
         ),
     },
 }
@@ -212,10 +216,11 @@ def read_for_search(
 def target_of(url: str, local_files: bool) -> str:
     """Return the address to read for what a caller gave; raises SearchError."""
     if local_files:
-        from websearch.fetching.local_files import is_local, local_url
+        from websearch.fetching.local_files import is_local, local_url, refuse_file_name
 
         if is_local(url):
             return local_url(url)
+        refuse_file_name(url)
     target = normal_url(url)
     check_site(target)
     return target

@@ -96,11 +96,16 @@ SEARCHING: list[dict[str, Any]] = [
     {"name": "stale", "type": "bool",
      "help": "if no engine answers, use a stored answer of any age"},
 ]
+OF_A_PAGE = dict.fromkeys(
+    ("section", "find", "outline", "offset", "raw", "links", "archived", "browser", "pages"),
+    "It is for one page or file: read has it.",
+)
 COMMANDS: dict[str, dict[str, Any]] = {
     "search": {
         "help": "search, read the pages found, return the passages that answer",
         "expendable": ("attempts",),
         "params": [QUERY, *SEARCHING],
+        "cannot": OF_A_PAGE,
     },
     "recall": {
         "help": "search the pages read before, offline",

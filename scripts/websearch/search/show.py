@@ -86,6 +86,17 @@ class Evidence:
         for of_question in self.scores:
             del of_question[index]
 
+    def strengths(self) -> list[list[float]]:
+        """Return for each question how well the best unit of each source answers it."""
+        return [
+            [max(of_page, default=0.0) for of_page in of_question] for of_question in self.scores
+        ]
+
+    def best(self) -> list[float]:
+        """Return how well the best unit of each source answers a question; 0 if none is ranked."""
+        bests = [max(of_source) for of_source in zip(*self.strengths(), strict=True)]
+        return bests or [0.0] * len(self.sources)
+
     def excerpts(self, room: int) -> list[Excerpt]:
         """Return what answers of each source, within room characters of JSON for all."""
         return excerpts_of(self.pages, self.queries, self.scores, room)
@@ -187,12 +198,9 @@ def keep_those_that_answer(evidence: Evidence, limits: Limits) -> None:
     answering = [
         index for index, excerpt in enumerate(evidence.excerpts(limits.max_chars)) if excerpt.shown
     ]
-    strengths = [
-        [max(of_page, default=0.0) for of_page in of_question] for of_question in evidence.scores
-    ]
-    best = {index: max(of_page) for index, of_page in enumerate(zip(*strengths, strict=True))}
+    best = evidence.best()
     first = []
-    for number, of_question in enumerate(strengths, 1):
+    for number, of_question in enumerate(evidence.strengths(), 1):
         found = [
             index for index, source in enumerate(evidence.sources) if number in source.questions
         ]
@@ -363,7 +371,7 @@ def fill_texts_in(document: Document, evidence: Evidence, limits: Limits) -> Non
     if room() < LEAST_TEXT[name] * len(readable()) and document.pop("attempts", None):
         cut["left_out"] = ["attempts"]
     while len(items) > 1 and room() < LEAST_TEXT[name] * len(readable()):
-        index = last_to_spare(evidence.sources)
+        index = last_to_spare(evidence)
         del items[index]
         evidence.leave_out(index)
         cut["items_dropped"] = {name: cut.get("items_dropped", {name: 0})[name] + 1}
@@ -398,10 +406,15 @@ def fill_item(
         item |= {"truncated": True, "chars": len(source.text)}
 
 
-def last_to_spare(sources: list[Source]) -> int:
-    """Return the index of the last source that is not the only one of a question, else the last."""
-    for index in range(len(sources) - 1, -1, -1):
+def last_to_spare(evidence: Evidence) -> int:
+    """Return the index of the source that answers worst, the last of those that answer alike.
+
+    The only source of a question is spared if there is another one.
+    """
+    sources, best = evidence.sources, evidence.best()
+
+    def needed(index: int) -> bool:
         others = [source.questions for number, source in enumerate(sources) if number != index]
-        if sources[index].questions <= set().union(*others):
-            return index
-    return len(sources) - 1
+        return not sources[index].questions <= set().union(*others)
+
+    return min(range(len(sources)), key=lambda index: (needed(index), best[index], -index))
