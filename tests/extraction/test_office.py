@@ -304,6 +304,18 @@ class Excel(unittest.TestCase):
         data = xlsx(sheet, styles=EXCEL_STYLES, workbook='<workbookPr date1904="1"/>')
         self.assertIn("1904-01-01", text_of(data))
 
+    def test_formats_without_a_definition_are_those_of_the_standard(self) -> None:
+        numbers = range(60)
+        formats = "".join(f'<xf numFmtId="{number}"/>' for number in numbers)
+        row = "".join(f'<c s="{number}"><v>45322</v></c>' for number in numbers)
+        sheet = f"<sheetData><row>{row}</row></sheetData>"
+        text = text_of(xlsx(sheet, styles=f"<cellXfs>{formats}</cellXfs>"))
+        shown = text.split("\n")[2].strip("| ").split(" | ")
+        plain = [number for number, one in zip(numbers, shown, strict=True) if one == "45322"]
+        # ECMA-376, 18.8.30: dates and times, with those of East Asia; 9 and 10 are percentages.
+        others = {9, 10, *range(14, 23), *range(27, 37), *range(45, 48), *range(50, 59)}
+        self.assertEqual(plain, [number for number in numbers if number not in others])
+
     def test_sheets_are_headings_and_their_used_ranges_tables(self) -> None:
         data = xlsx(
             '<sheetData><row r="2"><c r="C2"><v>1</v></c><c r="E2"><v>2</v></c></row>'

@@ -454,6 +454,9 @@ class Usable(unittest.TestCase):
         missing = [int(number) for number in re.findall(r"(?m)^\| \[… (\d+) rows?\] \|$", found)]
         self.assertEqual(sum(missing) + len(set(lines) & set(rows)), len(rows))
         self.assertGreater(missing[-1], 20)
+        last = "Salem lies at the sea."
+        (found,) = shown({"": f"{table}\n\n{self.rain * 9}\n\n{last}"}, "Salem", 400)
+        self.assertRegex(found, rf"\[… \d+ rows\] \|\n\n{last}$")  # one mark for rows and text
 
     def test_a_head_stands_once_for_each_table_and_never_without_a_row(self) -> None:
         head = "| Option | Meaning of the ferry |\n| --- | --- |"
