@@ -485,6 +485,8 @@ class Usable(unittest.TestCase):
         )
         (found,) = shown({"": terms}, "property point to file 17", 300)
         self.assertIn("- **`option_17`**\n  This property must point to file 17", found)
+        (found,) = shown({"": terms.replace("property", "key")}, "option_17 kind", 900)
+        self.assertNotIn("file 18", found)  # it is no continuation of another term's
         bold = "".join(f"**setting {number}**\n\nMust point to file {number}, a key.\n\n"
                        for number in range(30))  # fmt: skip
         (found,) = shown({"": bold}, "point to file 17", 200)

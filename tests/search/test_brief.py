@@ -379,7 +379,7 @@ class MissingWords(BriefCase):
         return warnings
 
     def test_they_are_named_for_each_question_if_pages_were_read(self) -> None:
-        asked = "how do OTTERS of Kőszeg sleep -snake site:127.0.0.1"
+        asked = "how do OTTERS 7 of Kőszeg sleep -snake site:127.0.0.1"
         self.find("They rest.", asked, "sleeping otter", "bears")
         self.assertEqual(self.warnings(asked, "--no-pages"), [])
         self.assertEqual(self.warnings(asked), ["Not in the 1 page read: Kőszeg."])

@@ -292,7 +292,8 @@ def with_blocks(
     """Return scores with what the unit before, the paragraph or the table adds to them."""
     raised, units = list(scores), page.units
     for place in range(len(units) - 1, 0, -1):  # backwards: one unit alone is raised
-        if units[place].block == units[place - 1].block:
+        before, unit = units[place - 1], units[place]
+        if unit.block == before.block and unit.leads[-1:] == before.leads[-1:]:
             raised[place] = max(raised[place], CONTINUATION * raised[place - 1])
     best: dict[int, float] = {}
     for unit, score in zip(units, raised, strict=True):

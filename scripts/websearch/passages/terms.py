@@ -106,13 +106,14 @@ def telling_terms(weights: Counts) -> set[str]:
 def missing_words(question: str, held: set[str]) -> list[str]:
     """Return the words of a question of which texts hold no telling term; held: what they hold.
 
-    Stop words do not count, nor what is excluded (-snake) or follows an operator (site:...).
+    Stop words and single letters and digits do not count, nor what is excluded (-snake) or follows
+    an operator (site:...).
     """
     asked = re.sub(r"(?<!\S)(?:-|\w{1,20}:)\S+", " ", re.sub(_JOINED, " ", question))
     words = {
         word: telling_terms(term_weights(word))
         for word in re.findall(WORD, asked)
-        if fold_text(word) not in folded_stop_words()
+        if not (fold_text(word) in folded_stop_words() or (len(word) == 1 and word.isascii()))
     }
     return [word for word, terms in words.items() if held.isdisjoint(terms)]
 
