@@ -91,8 +91,8 @@ COMMANDS: dict[str, dict[str, Any]] = {
             {"name": "pages", "type": "str",
              "help": "pages of PDF files to read, such as 3-7 or 1,4-6; all by default"},
             {"name": "outline", "type": "bool",
-             "help": "the headings with their places instead of the text: heading, level, offset, "
-                     "chars"},
+             "help": "the headings (with find or query: those with its words) instead of the text: "
+                     "heading, level, offset, chars"},
             {"name": "section", "type": "str",
              "help": "the section below the heading that is nearest to this, such as Timeouts"},
             {"name": "find", "type": "list", "max_items": MAX_TEXTS,
