@@ -27,13 +27,14 @@ class SlowClients(ServerCase):
     def test_one_that_takes_no_answer_is_dropped_and_others_are_served_meanwhile(self) -> None:
         with self.api.connect() as client:
             client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4_096)
-            client.settimeout(limits.SEND_TIMEOUT + 10)
-            with self.assertRaises(OSError):  # reset, while it still sends requests
+            client.settimeout(3 * limits.SEND_TIMEOUT)
+            with self.assertRaises(ConnectionError):  # reset, while it still sends requests
                 while True:
-                    started = time.monotonic()  # of the last piece that the server has taken
+                    started = time.monotonic()  # of the last requests that the server has taken
                     client.sendall(request("/openapi.json") * 100)
                     self.assertEqual(self.api.fetch("/health").status, 200)
-            self.assertLess(time.monotonic() - started, limits.SEND_TIMEOUT + 2 * SLACK)
+            # Its system may take one more piece some 7 s later, when it is asked whether it can.
+            self.assertLess(time.monotonic() - started, 1.5 * limits.SEND_TIMEOUT + SLACK)
 
 
 class HangingRequestCase(ServerCase):
