@@ -429,6 +429,7 @@ class ManyPages(unittest.TestCase):
         self.assertNotIn("walrus", first)
         self.assertEqual(second, "A short text.")
         self.assertIn("walrus", shown(texts, "walrus", 600)[0])
+        self.assertEqual(shown(texts, "zebra", 600), ["", ""])  # in time, nothing answers
 
     def test_passages_of_a_pdf_file_name_their_page(self) -> None:
         text = f"## [page 1]\n\n{self.pages[1]}\n\n## [page 2]\n\nThe ferry leaves at noon."
