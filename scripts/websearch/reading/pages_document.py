@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import bisect
 import itertools
-import re
 import time
 
 from websearch.core.common import (
@@ -31,6 +30,7 @@ from websearch.reading.one_page import RAW_NOTE, in_time, result_or_error
 from websearch.reading.sections import (
     HEADING,
     bookmark_headings,
+    code_begin,
     find_headings,
     find_section,
     lower_headings,
@@ -58,7 +58,6 @@ PROXY_NOTE = (
 NO_HEADINGS_NOTE = "The page has no headings below its title."
 NO_SUCH_HEADING_NOTE = "No heading holds these words: these are all."
 MOST_PARTS = 4  # lines in a row, such as headings, that go to the next slice
-_FENCES = re.compile(r"(?m)^ {0,3}(`{3,}|~{3,})")
 
 # ===== what fits =================================================================================
 
@@ -131,16 +130,16 @@ def fill_page(
         section = find_section(headings, params["section"])
         text, first = text[: section.end], section.start
         shown |= {"section": section.text, "section_offset": first, "chars": len(text) - first}
-    if params.get("outline"):
-        inside = [heading for heading in headings if first <= heading.start < len(text)]
-        asked, note = asked_headings(inside, params)
-        notes.append(note)
     if params.get("outline") or "find" in params:
+        if params.get("outline"):
+            inside = [heading for heading in headings if first <= heading.start < len(text)]
+            headings, note = asked_headings(inside, params)
+            notes.append(note)
         shown |= drop_empty(
             {"note": " ".join(filter(None, notes)), "truncated": page.is_cut or None}
         )
         shown |= (
-            outlined(asked, room)
+            outlined(headings, room)
             if params.get("outline")
             else found(text[first:], params["find"], room, first)
         )
@@ -207,10 +206,9 @@ def outlined(headings: list[Heading], room: int) -> Document:
 def found(text: str, wanted: list[str], room: int, first: int) -> Document:
     """Return where texts stand in a page, within room characters of JSON (0: no limit).
 
-    first: the offset of text in the page.
-
-    {find, places_in_all, places or nearest} of one text; of several {found: [the same of each]}.
-    Raises SearchError (no_results) if there is none of them; its field found has what is nearest.
+    text: the page from its offset first on. Returns {find, places_in_all, places or nearest} of
+    one text; of several {found: [the same of each]}. Raises SearchError (no_results) if there is
+    none of them; its field found has what is nearest.
     """
     finder = PageFinder(text)
     results = [finder.find(one, MAX_PLACES if len(wanted) == 1 else 1) for one in wanted]
@@ -303,15 +301,10 @@ def end_before_part(text: str, start: int, end: int) -> int:
     It stays where less than a third of the slice would be left.
     """
     least = start + (end - start) // 3
-    fence, opened = "", end
-    for mark in _FENCES.finditer(text, 0, end):
-        if not fence:
-            fence, opened = mark[1], mark.start()
-        elif mark[1].startswith(fence):
-            fence = ""
-    if fence and opened <= least:
+    begin = code_begin(text, end)
+    if begin is not None and begin <= least:
         return end
-    end = opened if fence else end
+    end = end if begin is None else begin
     for _ in range(MOST_PARTS):
         line = text.rfind("\n", start, start + len(text[start:end].rstrip())) + 1
         is_part = HEADING.match(text, line, end) or text.count("**", line, end) % 2

@@ -19,6 +19,7 @@ MAX_HEADINGS = 1_000  # of an outline; longer ones are generated lists
 MAX_LISTED = 10  # headings of a page in an error
 HEADING_CHARS = 200
 FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
+FENCES = re.compile(f"(?m)^{FENCE.pattern}")
 HEADING = re.compile(r"(#{1,6})[ \t]+(.*)")
 HEADING_ALONE = re.compile(r"\n\n#{1,6}[ \t][^\n]*\n\n")
 # What READMEs have, too: headings in HTML, and lines with a line of signs below them.
@@ -41,6 +42,20 @@ class Heading:
     start: int
     end: int
     page: int = 0
+
+
+def code_begin(text: str, end: int) -> int | None:
+    """Return where the block of code begins that is open at an offset of a text; None if none is.
+
+    What fences it is what find_headings takes for fences.
+    """
+    fence, begin = "", 0
+    for mark in FENCES.finditer(text, 0, end):
+        if not fence:
+            fence, begin = mark[1], mark.start()
+        elif mark[1].startswith(fence):
+            fence = ""
+    return begin if fence else None
 
 
 def find_headings(text: str) -> list[Heading]:

@@ -270,7 +270,7 @@ def missing_notes(sources: list[Source], missing: list[list[str]]) -> list[str]:
     for number, words in enumerate(missing, 1):
         own = [source for source in sources if number in source.questions]
         read = sum(bool(source.text) for source in own)
-        if not read or any(source.is_cut for source in own):
+        if not (words and read) or any(source.is_cut for source in own):
             continue
         snippets = [shorten(source.result.get("snippet", ""), SNIPPET_CHARS) for source in own]
         shown = fold_text(" ".join(snippets))
