@@ -132,12 +132,10 @@ def fill_page(
         shown |= {"section": section.text, "section_offset": first, "chars": len(text) - first}
     if params.get("outline") or "find" in params:
         if params.get("outline"):
-            inside = [heading for heading in headings if first <= heading.start < len(text)]
-            headings, note = asked_headings(inside, params)
+            headings, note = asked_headings(headings, range(first, len(text)), params)
             notes.append(note)
-        shown |= drop_empty(
-            {"note": " ".join(filter(None, notes)), "truncated": page.is_cut or None}
-        )
+        note = " ".join(filter(None, notes))
+        shown |= drop_empty({"note": note, "truncated": page.is_cut or None})
         shown |= (
             outlined(headings, room)
             if params.get("outline")
@@ -155,10 +153,8 @@ def fill_page(
         if passages:
             shown["passages"] = passages
             # Headings and the space between passages are not text that was left out.
-            if (
-                page.is_cut
-                or sum(len(passage["text"]) for passage in passages) < shown["chars"] * 9 // 10
-            ):
+            size = sum(len(passage["text"]) for passage in passages)
+            if page.is_cut or size < shown["chars"] * 9 // 10:
                 shown["truncated"] = True
                 shown |= {"next_offset": end} if end < len(text) else {}
             shown |= drop_empty({"note": " ".join(filter(None, notes))})
@@ -179,11 +175,14 @@ def fill_page(
     shown |= drop_empty({"note": " ".join(filter(None, notes))})
 
 
-def asked_headings(headings: list[Heading], params: dict[str, Any]) -> tuple[list[Heading], str]:
-    """Return the headings that hold every word of find or query, if asked for, and a note.
+def asked_headings(
+    headings: list[Heading], section: range, params: dict[str, Any]
+) -> tuple[list[Heading], str]:
+    """Return the headings of a section that hold every word of find or query, and a note.
 
-    All headings if none does.
+    section: its offsets in the page. All its headings if none holds them, or none is asked for.
     """
+    headings = [heading for heading in headings if heading.start in section]
     if not headings:
         return [], NO_HEADINGS_NOTE
     texts = [*params.get("find", []), *filter(None, [params.get("query")])]
