@@ -409,6 +409,24 @@ class SmallRoom(BriefCase):
         texts = {one["url"]: one.get("text", "") for one in run.document["results"]}
         self.assertIn("in 1871", texts[best])
 
+    def test_lines_of_other_pages_leave_it_its_place(self) -> None:
+        lines = [
+            {
+                "url": self.web.page(f"/{n}" + "rain" * 20, "Rain fell. " * 90),
+                "title": "Rain " * 9,
+                "snippet": "rain " * 40,
+            }
+            for n in range(4)
+        ]
+        dams = [f"The otter dam {n} of Kettle was built in 1871." for n in range(90)]
+        best = self.web.page("/best", " ".join(dams))
+        self.web.find("otter dam Kettle", *lines, best)
+        for room in range(1_000, 2_000, 25):
+            run = self.run_here("otter dam Kettle", "--max-chars", str(room))
+            texts = {one["url"]: one.get("text", "") for one in run.document["results"]}
+            self.assertIn("in 1871", texts.get(best, ""), room)
+            self.assertNotIn("Cut to fit", run.stdout.decode(), room)  # nothing is cut once more
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -352,8 +352,8 @@ def fill_texts_in(document: Document, evidence: Evidence, limits: Limits) -> Non
     """Put what answers into a document's results or sources, within its limits.
 
     evidence: of these items. If the room is too small for a passage of each text, the attempts go
-    first, then the last items; the only source of a question goes last. A text that was cut is
-    marked truncated, beside the length of the page.
+    first, then the items that answer worst; the only source of a question goes last. A text that
+    was cut is marked truncated, beside the length of the page.
     """
     name = "sources" if "sources" in document else "results"
     items: list[dict[str, Any]] = document[name]
@@ -375,6 +375,8 @@ def fill_texts_in(document: Document, evidence: Evidence, limits: Limits) -> Non
         del items[index]
         evidence.leave_out(index)
         cut["items_dropped"] = {name: cut.get("items_dropped", {name: 0})[name] + 1}
+    if cut:
+        document["truncated"] = {**cut, "hint": LEFT_OUT_HINT}
     # With less than MIN_ROOM, one item is left, and what stands beside it takes the room.
     rest = room() if room() >= MIN_ROOM else 0
     excerpts = evidence.excerpts(rest) if limits.max_chars else [None] * len(items)
@@ -386,8 +388,6 @@ def fill_texts_in(document: Document, evidence: Evidence, limits: Limits) -> Non
             item["snippet"] = one_line(line, LINE_CHARS)
             if len(dump_json(document)) > limit:
                 del item["snippet"]
-    if cut:
-        document["truncated"] = {**cut, "hint": LEFT_OUT_HINT}
 
 
 def fill_item(
