@@ -567,6 +567,16 @@ class Usable(unittest.TestCase):
         (found,) = shown({"": text}, "operator that finds keys ferry", 200)
         self.assertIn("The operator `data ? 'ferry' ? 'noon'` finds keys.", found)
 
+    def test_items_and_terms_of_nothing_but_markup_do_not_stop_the_search(self) -> None:
+        for bare in ("- *****", "- `` ` ``", "- ```", "1. **", "**:**"):
+            page = f"# Harbor\n\n{bare}\n\n  The ferry leaves the harbor at noon.\n\n- More.\n"
+            for query, answer in (("ferry", "ferry leaves"), ("harbor", "# Harbor")):
+                with self.subTest(bare=bare, query=query):
+                    (text,) = shown({"Timetable": page}, query)
+                    self.assertIn(answer, text)
+        (passage,) = select("# Harbor\n\n**:**\n\nThe ferry leaves at noon.", "ferry")
+        self.assertEqual(passage["heading"], "Harbor")
+
     def test_a_title_is_not_repeated(self) -> None:
         for heading, title, is_repeated in (
             ("Ferries", "Ferries", True), ("Ferries", "ferries - Harbour News", True),

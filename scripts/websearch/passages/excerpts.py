@@ -141,7 +141,7 @@ def passages_of(excerpt: Excerpt) -> list[dict[str, str]]:
     in_text = [piece for piece in pieces if piece.level not in range(1, ITEM)]
     passages = []
     for leads, group in itertools.groupby(in_text, headings_above):
-        names = [lead.words for lead in leads if lead.index in excerpt.shown]
+        names = [lead.words for lead in leads if lead.words and lead.index in excerpt.shown]
         while names and len(" > ".join(names)) > PATH_CHARS:
             names = names[1:]
         passages.append({"heading": " > ".join(names), "text": shown_text(excerpt, [*group])})

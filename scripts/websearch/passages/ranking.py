@@ -123,9 +123,12 @@ def rank_units(
 
 
 def contexts_of(page: PageText, unit: Piece) -> list[str]:
-    """Return the texts of a unit's context, the title excepted."""
-    texts = [*(lead.words for lead in unit.leads), unit.above]
-    return [text for text in [*texts, *head_cells(page, unit)] if text]
+    """Return the texts of a unit's context, the title excepted.
+
+    A lead that is nothing but markup, such as "- ***", has an empty text: it is counted like the
+    others, because its words are looked up, too.
+    """
+    return [*(lead.words for lead in unit.leads), unit.above, *head_cells(page, unit)]
 
 
 def head_cells(page: PageText, unit: Piece) -> list[str]:
