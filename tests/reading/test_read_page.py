@@ -52,7 +52,7 @@ def read_for_search(urls: list[str]) -> list[dict[str, Any]]:
     with tempfile.TemporaryDirectory() as folder:
         with contextlib.closing(page_store.PageStore(f"{folder}/cache.db")) as store:
             end = time.monotonic() + 9.0
-            pages = read.read_for_search(urls, 3.0, end, None, store)
+            pages = read.read_for_search(urls, {"page_timeout": 3.0}, end, None, store)
         return [page.document() for page in pages]
 
 

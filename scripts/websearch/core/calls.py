@@ -1,4 +1,4 @@
-"""Calls that may be cancelled: work for a client that has gone stops.
+"""Calls: a cancelled call stops, and a bug of the program costs a call only the part it is in.
 
 A server gives each call a function that tells whether it is cancelled. The threads of a call are
 started here, so that they know it, too; code that waits for long asks it now and then.
@@ -10,7 +10,8 @@ import contextlib
 import contextvars
 import time
 
-from websearch.core.common import SearchError
+from websearch.core.common import SearchError, one_line
+from websearch.core.documents import internal_error
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from typing import Any
 
+WARNED_CHARS = 200  # of an address that a warning names
 LOOK_SECONDS = 0.2  # whoever waits looks this often whether the call was cancelled
 _IS_CANCELLED: contextvars.ContextVar[Callable[[], bool]] = contextvars.ContextVar(
     "is_cancelled", default=lambda: False
@@ -93,3 +95,32 @@ def start_thread(work: Callable[..., None], *arguments: Any) -> None:
 
     target, name = in_context(work), work.__name__
     threading.Thread(target=target, args=arguments, name=name, daemon=True).start()
+
+
+# ===== bugs =======================================================================================
+
+
+def result_or_error(work: Callable[..., Any], *arguments: Any, verbose: bool = False) -> Any:
+    """Return what work returns for the arguments, or the SearchError that it raises.
+
+    Any other exception is a bug of the program: it becomes a SearchError (internal), so that it
+    does not affect the other pages, files or quotations of the call. verbose: write its traceback
+    to stderr.
+    """
+    try:
+        return work(*arguments)
+    except SearchError as error:
+        return error
+    except Exception as error:  # noqa: BLE001  see above
+        document = internal_error(error, verbose)
+        return SearchError("internal", document["error"], document["details"]["hint"])
+
+
+def is_bug(result: Any) -> bool:
+    """Return whether result_or_error met a bug."""
+    return isinstance(result, SearchError) and result.kind == "internal"
+
+
+def bug_warning(what: str, error: SearchError) -> str:
+    """Return the warning about a bug; what: the page or file that it affects."""
+    return f"{one_line(what, WARNED_CHARS)}: {error.message} {error.details['hint']}"

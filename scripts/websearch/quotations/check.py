@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import time
 
+from websearch.core.calls import result_or_error
 from websearch.core.command_line import read_argument
 from websearch.core.common import (
     DryRun,
@@ -110,8 +111,10 @@ def run_check(params: dict[str, Any], report: ProgressCallback = None) -> Docume
         if params.get("dry_run"):
             raise DryRun({"requests": [{"method": "GET", "url": url} for url in urls]})
         pages = read_sources(urls, params, deadline, report)
-        checks = [checked(item, pages, deadline) for item in quotations]
-        numbers = [counted(item, pages, deadline) for item in sentences if item.urls]
+        verbose = bool(params.get("verbose"))
+        checks = [checked_or_unread(item, pages, deadline, verbose) for item in quotations]
+        cited = [item for item in sentences if item.urls]
+        numbers = [counted_or_unread(item, pages, deadline, verbose) for item in cited]
         uncited = [item.line for item in sentences if not item.urls]
         return outcome(checks, numbers, list(dict.fromkeys(uncited)))
 
@@ -182,7 +185,6 @@ def read_sources(
     """Return the pages of some addresses: from the store, else from the web, each once."""
     from contextlib import closing
 
-    from websearch.reading.one_page import result_or_error
     from websearch.reading.page import Page, stored_page
     from websearch.reading.read import MAX_URLS, read_for_search, target_of
     from websearch.store.page_store import PageStore
@@ -206,7 +208,7 @@ def read_sources(
         reading_ends = time.monotonic() + READING_SHARE * (deadline - time.monotonic())
         for start in range(0, 0 if is_offline else len(missing), MAX_URLS):
             some = missing[start : start + MAX_URLS]
-            read = read_for_search(some, params["page_timeout"], reading_ends, report, store)
+            read = read_for_search(some, params, reading_ends, report, store)
             pages |= {page.url: page for page in read}
     unread = "The page is not in the store, and nothing was read."
     unknown = Page(error=SearchError("no_results", unread))
@@ -214,6 +216,33 @@ def read_sources(
 
 
 # ===== verdicts ===================================================================================
+
+
+def checked_or_unread(
+    item: Cited, pages: dict[str, SourcePage], deadline: float, verbose: bool
+) -> Document:
+    """Return what checked does; unread, with an error, if that meets a bug of the program."""
+    check: Document | SearchError = result_or_error(checked, item, pages, deadline, verbose=verbose)
+    if isinstance(check, SearchError):
+        head = {
+            "quote": " ".join(item.text.split()),
+            **({"url": item.urls[0]} if item.urls else {}),
+        }
+        return {**head, "verdict": "unread", "error": check.message, "line": item.line}
+    return check
+
+
+def counted_or_unread(
+    item: Cited, pages: dict[str, SourcePage], deadline: float, verbose: bool
+) -> Document:
+    """Return what counted does; an error if that meets a bug of the program."""
+    answer: Document | SearchError = result_or_error(
+        counted, item, pages, deadline, verbose=verbose
+    )
+    if isinstance(answer, SearchError):
+        head = {"sentence": item.shown, "url": item.urls[0]}
+        return {**head, "error": answer.message, "line": item.line}
+    return answer
 
 
 def checked(item: Cited, pages: dict[str, SourcePage], deadline: float) -> Document:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import time
 
+from websearch.core.calls import result_or_error
 from websearch.core.common import (
     SearchError,
     clean_text,
@@ -84,7 +85,8 @@ def read_page(
     """
     content: Any = answer
     if not isinstance(answer, SearchError):
-        content = result_or_error(read_answer, answer, params, deadline)
+        verbose = bool(params.get("verbose"))
+        content = result_or_error(read_answer, answer, params, deadline, verbose=verbose)
     if isinstance(content, SearchError):
         if isinstance(answer, Fetched) and answer.api_error:
             add_hint(content, f"Its API: {answer.api_error}")
@@ -113,33 +115,28 @@ def add_hint(error: SearchError, hint: str) -> None:
     error.details["hint"] = f"{error.details['hint']} {hint}".strip()
 
 
-def result_or_error(work: Callable[..., Any], *arguments: Any) -> Any:
-    """Return what work returns for the arguments, or the SearchError that it raises.
-
-    A defect of this program becomes a SearchError, too: it must not cost the other pages.
-    """
-    try:
-        return work(*arguments)
-    except SearchError as error:
-        return error
-    except Exception as error:  # noqa: BLE001  see above
-        message = f"This page could not be read ({type(error).__name__})."
-        return SearchError("internal", message, "Report the address; other pages are unaffected.")
-
-
 def in_time(work: Callable[[], Any], deadline: float) -> Any:
     """Return what work returns, None if it takes longer than until the deadline.
 
     Then its thread is left behind: nothing can stop it, but it does not keep the process alive.
+    Raises what work raises.
     """
     import threading
 
     results: list[Any] = []
-    thread = threading.Thread(target=lambda: results.append(result_or_error(work)), daemon=True)
+    errors: list[Exception] = []
+
+    def run() -> None:
+        try:
+            results.append(work())
+        except Exception as error:  # noqa: BLE001  raised again below
+            errors.append(error)
+
+    thread = threading.Thread(target=run, daemon=True)
     thread.start()
     thread.join(max(0.0, min(deadline - time.monotonic(), threading.TIMEOUT_MAX)))
-    if results and isinstance(results[0], SearchError):
-        raise results[0]
+    if errors:
+        raise errors[0]
     return results[0] if results else None
 
 

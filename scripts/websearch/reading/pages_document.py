@@ -6,6 +6,7 @@ import bisect
 import itertools
 import time
 
+from websearch.core.calls import bug_warning, is_bug, result_or_error
 from websearch.core.common import (
     SearchError,
     drop_empty,
@@ -26,7 +27,7 @@ from websearch.passages.excerpts import limit_query, passages_within
 from websearch.passages.selection import PARAGRAPH_GAP
 from websearch.passages.units import PageText
 from websearch.reading.finding import MAX_PLACES, PageFinder
-from websearch.reading.one_page import RAW_NOTE, in_time, result_or_error
+from websearch.reading.one_page import RAW_NOTE, in_time
 from websearch.reading.sections import (
     HEADING,
     bookmark_headings,
@@ -76,7 +77,7 @@ def pages_document(pages: list[Page], params: dict[str, Any], deadline: float) -
         return {**document, "pages": heads} if len(pages) > 1 else document
     if "query" in params:
         document["query"] = "\n".join(limit_query(params["query"])[0])
-    document |= drop_empty({"warnings": proxy_notes(pages)})
+    document |= drop_empty({"warnings": [*proxy_notes(pages), *bug_warnings(pages)]})
     limit = params.get("max_chars", DEFAULT_MAX_CHARS)
     for _, head in good if limit else []:  # at most half of the room is for what was dropped
         while head.get("dropped") and json_size(head["dropped"]) > limit // (2 * len(good)):
@@ -88,9 +89,8 @@ def pages_document(pages: list[Page], params: dict[str, Any], deadline: float) -
         wanted = [room] * len(good)
     for (page, head), share in zip(good, share_room(wanted, room), strict=True):
         page_room = max(1, share) if limit else 0
-        error = result_or_error(fill_page, head, page, params, page_room, deadline)
-        if error:  # the section that was asked for is not there
-            head.update(error_document(error))
+        if warning := fill_in(head, page, params, page_room, deadline):
+            document.setdefault("warnings", []).append(warning)
         if head["final_url"] == result_or_error(normal_url, page.url):
             del head["final_url"]
     if not any(head["ok"] for head in heads):
@@ -111,6 +111,40 @@ def proxy_notes(pages: list[Page]) -> list[str]:
     """Return the note on pages that were fetched through a proxy; [] if there are none."""
     is_proxied = any(not page.error and proxy_for(page.fields["final_url"]) for page in pages)
     return [PROXY_NOTE] if is_proxied else []
+
+
+def bug_warnings(pages: list[Page]) -> list[str]:
+    """Return a warning for each page that a bug of the program kept from being read."""
+    return [
+        bug_warning(page.url, page.error) for page in pages if page.error and is_bug(page.error)
+    ]
+
+
+def fill_in(head: Document, page: Page, params: dict[str, Any], room: int, deadline: float) -> str:
+    """Put into a page's document what fits of its text, or an error, as fill_page does.
+
+    A page on which that meets a bug of the program shows its beginning; return a warning then.
+    """
+    shown = dict(head)
+    verbose = bool(params.get("verbose"))
+    error = result_or_error(fill_page, shown, page, params, room, deadline, verbose=verbose)
+    if is_bug(error):
+        head |= beginning_of(page, room)
+        return bug_warning(page.url, error)
+    head.clear()
+    head.update(shown)
+    if error:  # the section that was asked for is not there
+        head.update(error_document(error))
+    return ""
+
+
+def beginning_of(page: Page, room: int) -> Document:
+    """Return the text of a page, cut to room characters of JSON (0: no limit) wherever that is."""
+    text = page.text
+    while room and text and json_size(text) > room:
+        text = text[: min(len(text) - 1, len(text) * room // json_size(text))]
+    more = {"next_offset": len(text)} if len(text) < len(page.text) else {}
+    return {"text": text, **more, **({"truncated": True} if more or page.is_cut else {})}
 
 
 def fill_page(
@@ -318,8 +352,17 @@ def end_before_part(text: str, start: int, end: int) -> int:
 
 def to_markdown(document: Document) -> str:
     """Return a document as Markdown. What the pages say stands between fences, as untrusted."""
-    blocks = [block for page in document.get("pages", []) for block in page_markdown(page)]
+    blocks = [block for page in document.get("pages", []) for block in page_blocks(page)]
     return frame_markdown(document, *blocks, "" if blocks else nearest_markdown(document))
+
+
+def page_blocks(page: Document) -> list[str]:
+    """Return what page_markdown does, or the plain text of a page on which it meets a bug."""
+    blocks: list[str] | SearchError = result_or_error(page_markdown, page)
+    if isinstance(blocks, SearchError):
+        address = plain_address(one_line(page["url"], 200))
+        return [f"## {address}", blocks.message, fence_untrusted(page.get("text", ""))]
+    return blocks
 
 
 def page_markdown(page: Document) -> list[str]:

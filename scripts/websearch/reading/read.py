@@ -9,7 +9,7 @@ import time
 from dataclasses import replace
 
 from websearch.apis.site_rules import check_site, refusing_rule
-from websearch.core.calls import put, start_thread, take, waits
+from websearch.core.calls import is_bug, put, result_or_error, start_thread, take, waits
 from websearch.core.common import DryRun, SearchError
 from websearch.core.documents import deadline_of, run_operation
 from websearch.core.parameters import MIN_TIMEOUT
@@ -36,7 +36,6 @@ from websearch.reading.one_page import (
     in_time,
     is_refused,
     read_page,
-    result_or_error,
 )
 from websearch.reading.page import Page, stored_page
 from websearch.reading.pages_document import pages_document, to_markdown
@@ -190,21 +189,22 @@ def run_read(
 
 def read_for_search(
     urls: list[str],
-    page_timeout: float,
+    caller_params: dict[str, Any],
     deadline: float,
     report: ProgressCallback,
     store: PageStore,
 ) -> list[Page]:
     """Return pages whose whole texts a search or a check wants, as read_pages does.
 
-    store: takes the good pages.
+    caller_params: of which page_timeout and verbose count. store: takes the good pages.
     """
     params = {
         "urls": urls,
         "max_chars": 0,
-        "page_timeout": page_timeout,
+        "page_timeout": caller_params["page_timeout"],
         "timeout": max(MIN_TIMEOUT, deadline - time.monotonic()),
         "archived": True,
+        "verbose": caller_params.get("verbose"),
     }
     targets = {url: result_or_error(target_of, url, False) for url in urls}
     pages = read_pages(targets, params, deadline, report, hurries=True)
@@ -377,6 +377,7 @@ class PageReading:
         self.connections = connections
         self.deadline = deadline
         self.hurries = hurries
+        self.verbose = bool(params.get("verbose"))
         self.robots = RobotsCache() if params.get("robots") else None
         self.shared = SharedAnswers()
         # Sorted by a size and a number that no other has; None says that a thread has ended.
@@ -414,7 +415,7 @@ class PageReading:
 
         with contextlib.suppress(queue.Full, SearchError):  # the time is over, or cancelled
             while (item := self.schedule.take()) is not None:
-                answer = result_or_error(self.ask, item)
+                answer = result_or_error(self.ask, item, verbose=self.verbose)
                 size = len(answer.response.body) if isinstance(answer, Fetched) else 0
                 if answer is not None:
                     order = size if self.deadline < math.inf else 0
@@ -431,7 +432,7 @@ class PageReading:
         """Fetch one page within its time, or return what failed."""
         limit = min(self.deadline, time.monotonic() + self.params["page_timeout"])
         answer: Fetched | Document | SearchError = result_or_error(
-            fetch_target, url, limit, self.robots, self.params, self.shared
+            fetch_target, url, limit, self.robots, self.params, self.shared, verbose=self.verbose
         )
         if isinstance(answer, SearchError) and answer.kind == "timeout":
             name = "{timeout}" if limit == self.deadline else "{page_timeout}"
@@ -449,7 +450,9 @@ class PageReading:
             return Page(error=late_error())
         try:
             work = functools.partial(read_page, answer, self.params, deadline)
-            page: Page | SearchError | None = result_or_error(in_time, work, deadline)
+            page: Page | SearchError | None = result_or_error(
+                in_time, work, deadline, verbose=self.verbose
+            )
         finally:
             seats.release()
         if page is None:
@@ -482,10 +485,13 @@ class PageReading:
                 continue
             item, answer = fetched
             page = self.read(answer)
-            if self.other_ways(item.address, answer, page):
+            ways = result_or_error(
+                self.other_ways, item.address, answer, page, verbose=self.verbose
+            )
+            if ways and not is_bug(ways):
                 self.unfinished[item.number] = item, page
                 self.wait_for_room()
-                start_thread(self.read_otherwise, item, answer, page)
+                start_thread(self.read_otherwise, item, page, ways)
             else:
                 put((item, page), self.done, self.deadline)
         for _ in range(MAX_UNREAD):  # until those threads have ended
@@ -523,15 +529,13 @@ class PageReading:
                 ways.append(lambda: self.read_copy(url, error))
         return ways
 
-    def read_otherwise(
-        self, item: Item, answer: Fetched | Document | SearchError, page: Page
-    ) -> None:
+    def read_otherwise(self, item: Item, page: Page, ways: list[Callable[[], Page]]) -> None:
         """Read a page in the first other way that gives more."""
         import queue
 
         with self.seats:
-            for read in self.other_ways(item.address, answer, page):
-                other = page if self.is_over() else result_or_error(read)
+            for read in ways:
+                other = page if self.is_over() else result_or_error(read, verbose=self.verbose)
                 if not isinstance(other, SearchError) and other is not page:
                     page = other
                     break

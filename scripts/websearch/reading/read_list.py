@@ -11,13 +11,12 @@ import math
 from dataclasses import replace
 
 from websearch.core.batch import LineWriter, input_lines, wants_lines
-from websearch.core.calls import start_thread
-from websearch.core.common import SearchError
+from websearch.core.calls import result_or_error, start_thread
+from websearch.core.common import SearchError, error_document
 from websearch.core.documents import deadline_of, fit_document, log_operation
 from websearch.core.http_client import retry_after, warn_once
 from websearch.core.parameters import check_params
 from websearch.fetching.fetch import Fetched, host_and_port
-from websearch.reading.one_page import result_or_error
 from websearch.reading.page import Page
 from websearch.reading.pages_document import pages_document
 from websearch.reading.read import COMMANDS as READ_COMMANDS
@@ -182,11 +181,21 @@ def run_list(params: dict[str, Any], options: dict[str, Any]) -> int:
     with LineWriter(options, "url") as writer:
         reading = ListReading(checked, writer.is_done)
         for item, page in reading.pages():
-            writer.emit(item.number, line_document(item.line, page, checked))
+            writer.emit(item.number, line_or_error(item.line, page, checked))
             reading.rooms.release()
             if writer.failure:
                 break
         return writer.finish()
+
+
+def line_or_error(line: str, page: Page, params: dict[str, Any]) -> Document:
+    """Return the document of one page; its error if making it meets a bug of the program."""
+    verbose = bool(params.get("verbose"))
+    document: Any = result_or_error(line_document, line, page, params, verbose=verbose)
+    if isinstance(document, SearchError):
+        return {"url": line, **error_document(document)}
+    item: Document = document
+    return item
 
 
 def line_document(line: str, page: Page, params: dict[str, Any]) -> Document:

@@ -6,9 +6,8 @@ import time
 
 from websearch.apis.ledger import begin_request, budgets, end_request
 from websearch.apis.table import ENGINES, costs_money, engine_order, is_storable, stand_ins
-from websearch.core.calls import check_cancelled, in_context, waits
+from websearch.core.calls import check_cancelled, in_context, result_or_error, waits
 from websearch.core.common import SearchError, drop_empty, may_fall_back
-from websearch.core.documents import internal_error
 from websearch.core.parameters import MIN_TIMEOUT
 from websearch.search.answers import (
     Answer,
@@ -20,7 +19,7 @@ from websearch.search.answers import (
     store_answer,
     take_stored,
 )
-from websearch.search.engine_calls import RESULT_FIELDS, engine_call, error_from_document
+from websearch.search.engine_calls import RESULT_FIELDS, engine_call
 from websearch.search.result_dates import is_in_period, utc_day
 
 TYPE_CHECKING = False
@@ -115,11 +114,9 @@ def answer_question(question: Question, asked: str, store_path: str, deadline: f
     answer = Answer(question, asked)
     store = PageStore(store_path)
     try:
-        ask_in_order(answer, store, deadline)
-    except SearchError as error:
-        answer.error = error
-    except Exception as error:  # noqa: BLE001  a defect of ours must not cost the other questions
-        answer.error = error_from_document(internal_error(error, question.verbose))
+        answer.error = result_or_error(
+            ask_in_order, answer, store, deadline, verbose=question.verbose
+        )
     finally:
         answer.warnings += store.warnings
         store.close()

@@ -20,18 +20,17 @@ from websearch.search.ask import ask
 from websearch.search.plan import MAX_QUESTIONS, MIN_QUESTIONS, plan, planned_document
 from websearch.search.rank import Source, rank
 from websearch.search.read_sources import PageReader, best_sources, read
-from websearch.search.result_dates import dates_of, utc_day
 from websearch.search.show import (
     Limits,
     failure,
-    fill_texts_in,
-    gather_evidence,
     show_brief,
+    show_recall,
     show_search,
+    show_sources,
 )
 from websearch.search.show_markdown import as_results, consolidated_text, to_markdown
 from websearch.store import history
-from websearch.store.page_store import DEFAULT_TTL, PageStore, utc_time
+from websearch.store.page_store import DEFAULT_TTL, PageStore
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -279,6 +278,7 @@ def answer_document(params: dict[str, Any], report: ProgressCallback, caller: st
     from contextlib import closing
 
     is_brief, reads_pages = "queries" in params, not params.get("no_pages")
+    verbose = bool(params.get("verbose"))
     questions = plan(params)
     count = PAGES_OF_A_QUESTION * len(questions) if is_brief else params["count"]
     if params.get("dry_run"):
@@ -297,13 +297,15 @@ def answer_document(params: dict[str, Any], report: ProgressCallback, caller: st
             is_stale = good[0].is_stale
             max_age = None if is_stale else questions[0].max_age
             page_timeout = params["page_timeout"]
-            reader = PageReader(store, deadline, max_age, page_timeout, report, is_stale)
+            reader = PageReader(store, deadline, max_age, page_timeout, report, is_stale, verbose)
             sources = read(sources, count, reader)
         else:
             sources = best_sources(sources, count)
         show = show_brief if is_brief else show_search
         limits = Limits(params.get("max_chars", DEFAULT_MAX_CHARS), deadline, params["count"])
-        return show(answers, sources, store, limits)
+        return show_sources(
+            lambda some: show(answers, some, store, limits), sources, verbose=verbose
+        )
 
 
 def naming_recall(error: SearchError, query: str, store: PageStore) -> SearchError:
@@ -361,26 +363,13 @@ def run_recall(params: dict[str, Any], report: ProgressCallback = None) -> Docum
             )
             message = f"No page that was read before holds a word of {quoted(params['query'])}."
             raise SearchError("no_results", message, hint, warnings=store.warnings)
-        today = utc_day(time.time())
-        document: Document = {
-            "ok": True,
-            "provider": "web_search",
-            "today": today,
-            "results": [
-                {
-                    **drop_empty({"title": page["title"]}),
-                    "url": page["url"],
-                    **dates_of(page, today),
-                    "fetched_at": utc_time(page["fetched_at"]),
-                }
-                for page in pages
-            ],
-            **drop_empty({"warnings": store.warnings}),
-        }
         sources = [Source(page, questions={1}, text=page["text"]) for page in pages]
         limits = Limits(params.get("max_chars", DEFAULT_MAX_CHARS), deadline)
-        fill_texts_in(document, gather_evidence(sources, [params["query"]], limits), limits)
-        return document
+        return show_sources(
+            lambda some: show_recall(params["query"], some, store.warnings, limits),
+            sources,
+            verbose=bool(params.get("verbose")),
+        )
 
     return run_operation("web_search.recall", COMMANDS["recall"], params, operation)
 

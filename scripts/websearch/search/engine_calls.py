@@ -20,8 +20,9 @@ from websearch.apis.result_pages import (
     other_sites_warning,
 )
 from websearch.apis.table import ENGINES, FILTERS, check_filters, has_key, load_module
+from websearch.core.calls import result_or_error
 from websearch.core.common import SearchError, drop_empty, error_document
-from websearch.core.documents import internal_error, log_operation
+from websearch.core.documents import log_operation
 from websearch.core.http_client import exchange
 from websearch.core.parameters import MIN_TIMEOUT
 
@@ -197,13 +198,11 @@ class ModuleCall(EngineCall):
     def send(self) -> Reply:
         """Ask the engine, and log the operation; what fails is in the reply."""
         started = time.monotonic()
-        try:
-            reply = self.ask()
-        except SearchError as error:
-            reply = Reply(error=error, warnings=self.warnings)
-        except Exception as error:  # noqa: BLE001  a defect of ours must not cost other engines
-            document = internal_error(error, bool(self.params.get("verbose")))
-            reply = Reply(error=error_from_document(document))
+        verbose = bool(self.params.get("verbose"))
+        answer: Reply | SearchError = result_or_error(self.ask, verbose=verbose)
+        if isinstance(answer, SearchError):
+            answer = Reply(error=answer, warnings=self.warnings)
+        reply = answer
         if has_key(self.name):
             note_outcome(self.name, reply.error, time.monotonic() - started)
         logged: Document = {"ok": True, "results": reply.results}

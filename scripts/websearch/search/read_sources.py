@@ -7,7 +7,8 @@ import time
 from dataclasses import dataclass
 
 from websearch.apis.site_rules import refusing_rule
-from websearch.core.common import clean_text
+from websearch.core.calls import bug_warning, is_bug, result_or_error
+from websearch.core.common import clean_text, one_line
 from websearch.extraction.foreign_text import harmless_markdown
 from websearch.reading.page import Page, stored_page
 from websearch.search.result_dates import dated_result, utc_day
@@ -16,7 +17,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from websearch.core.common import ProgressCallback
+    from websearch.core.common import ProgressCallback, SearchError
     from websearch.search.rank import Source
     from websearch.store.page_store import PageStore
 
@@ -25,6 +26,7 @@ LEAST_SECONDS = 1.0  # that must be left to begin a further round
 SHINGLE_WORDS = 5  # words in a row that are compared: a shorter run stands in unrelated texts
 SAME_TEXT = 0.8  # share of the shingles of two texts that stand in both if the texts are the same
 MIN_SHINGLES = 20  # a shorter text (an error page, a notice) says nothing about sameness
+SNIPPET_CHARS = 300  # of a source whose page is not shown
 MAX_SHINGLES = 2_000  # of one text: the first 2,000 words tell articles apart
 REPLACED_NOTE = "Results whose pages gave no text, replaced by the next ones: {}."
 
@@ -35,6 +37,7 @@ class PageReader:
 
     deadline: on time.monotonic()'s clock. max_age: of a stored page, in seconds (0: none is young
     enough, None: any is). page_timeout: seconds for one page. is_offline: nothing is fetched.
+    verbose: see result_or_error.
     """
 
     store: PageStore
@@ -43,6 +46,7 @@ class PageReader:
     page_timeout: float
     report: ProgressCallback = None
     is_offline: bool = False
+    verbose: bool = False
 
     def time_left(self) -> float:
         """Return the seconds until the deadline."""
@@ -108,20 +112,34 @@ def read_pages(sources: list[Source], reader: PageReader) -> None:
     warnings: list[str] = []
     if missing and not reader.is_offline:
         fetched, warnings = fetch_pages(missing, reader, len(sources) - len(missing))
-    today = utc_day(time.time())
     for source in sources:
         url = source.result["url"]
         page = pages.get(url) or fetched.get(url) or Page()
-        text = clean_text(str(source.result.pop("text", "")))  # of a provider
-        source.text = harmless_markdown(text) or page.text
-        source.is_cut = page.is_cut
-        source.shingles = shingles(source.text)
-        source.error = page.error.message if page.error else ""
         source.is_fetched = url in fetched
         source.warnings = warnings if url in fetched else []
-        source.result = dated_result(source.result, page.fields, today)
-        if leads_elsewhere(url, page):
-            source.result["final_url"] = page.fields["final_url"]
+        error = result_or_error(fill_source, source, page, verbose=reader.verbose)
+        if is_bug(error):
+            set_aside(source, error)
+
+
+def fill_source(source: Source, page: Page) -> None:
+    """Set the text, date and error of a source from its provider, or from its page."""
+    text = clean_text(str(source.result.pop("text", "")))  # of a provider
+    source.text = harmless_markdown(text) or page.text
+    source.is_cut = page.is_cut
+    source.shingles = shingles(source.text)
+    source.error = page.error.message if page.error else ""
+    source.result = dated_result(source.result, page.fields, utc_day(time.time()))
+    if leads_elsewhere(source.result["url"], page):
+        source.result["final_url"] = page.fields["final_url"]
+
+
+def set_aside(source: Source, error: SearchError) -> None:
+    """Leave to a source its snippet, or the beginning of its text, and a warning about a bug."""
+    snippet = source.result.get("snippet") or one_line(source.text, SNIPPET_CHARS)
+    source.result = {**source.result, "snippet": snippet}
+    source.text, source.shingles, source.is_cut = "", frozenset(), True
+    source.warnings = [*source.warnings, bug_warning(source.result["url"], error)]
 
 
 def leads_elsewhere(url: str, page: Page) -> bool:
@@ -142,15 +160,16 @@ def fetch_pages(
 
     done: pages that were there already.
     """
-    from websearch.reading.pages_document import proxy_notes
+    from websearch.reading.pages_document import bug_warnings, proxy_notes
     from websearch.reading.read import read_for_search
 
     def report_page(_: str, fetched: int, __: int) -> None:
         if reader.report:
             reader.report("pages read", done + fetched + 1, done + len(urls) + 1)
 
-    pages = read_for_search(urls, reader.page_timeout, reader.deadline, report_page, reader.store)
-    return {page.url: page for page in pages}, proxy_notes(pages)
+    params = {"page_timeout": reader.page_timeout, "verbose": reader.verbose}
+    pages = read_for_search(urls, params, reader.deadline, report_page, reader.store)
+    return {page.url: page for page in pages}, [*proxy_notes(pages), *bug_warnings(pages)]
 
 
 # ===== the same text under several addresses ======================================================

@@ -7,6 +7,7 @@ import time
 from dataclasses import dataclass
 
 from websearch.apis.ledger import budget_warnings
+from websearch.core.calls import is_bug, result_or_error
 from websearch.core.common import SearchError, drop_empty, dump_json, one_line, shorten
 from websearch.passages.excerpts import excerpt_text, excerpts_of, rank_pages
 from websearch.passages.selection import json_size
@@ -20,11 +21,13 @@ from websearch.search.answers import (
     failure_of,
     total_billed,
 )
-from websearch.search.read_sources import best_sources
-from websearch.search.result_dates import utc_day, year_warning
+from websearch.search.read_sources import SNIPPET_CHARS, best_sources, set_aside
+from websearch.search.result_dates import dates_of, utc_day, year_warning
+from websearch.store.page_store import utc_time
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any
 
     from websearch.core.common import Document
@@ -39,7 +42,6 @@ if TYPE_CHECKING:
 SOURCE_FIELDS = ("final_url", "date", "changed", "author", "license", "archived", "archived_url")
 RESULT_FIELDS = ("title", "url", "snippet", *SOURCE_FIELDS)
 TITLE_CHARS = 200  # of a source; longer titles are lists of search words
-SNIPPET_CHARS = 300  # of a source whose page could not be read
 LINE_CHARS = 120  # of the snippet of a page without an answer
 # Characters of JSON: with less room for the text of each, the last result or source is left out.
 LEAST_TEXT = {"results": 100, "sources": 250}
@@ -128,6 +130,29 @@ def gather_evidence(sources: list[Source], queries: list[str], limits: Limits) -
 # ===== documents ==================================================================================
 
 
+def show_sources(
+    show: Callable[[list[Source]], Document], sources: list[Source], *, verbose: bool
+) -> Document:
+    """Return the document that show makes of sources.
+
+    A source whose text meets a bug of the program there is set aside, with a warning; the others
+    are shown as ever. verbose: see result_or_error.
+    """
+    document: Document | SearchError = result_or_error(show, sources, verbose=verbose)
+    if is_bug(document):
+        for source in sources:
+            if is_bug(error := result_or_error(show, [source])):
+                set_aside(source, error)
+        document = result_or_error(show, sources)
+    if isinstance(document, SearchError):
+        if not is_bug(document):
+            raise document
+        for source in sources:  # it takes several of them
+            set_aside(source, document)
+        return show(sources)
+    return document
+
+
 def show_search(
     answers: list[Answer], sources: list[Source], store: PageStore, limits: Limits
 ) -> Document:
@@ -180,6 +205,30 @@ def show_brief(
     fill_texts_in(document, evidence, limits)
     for number, source in enumerate(document["sources"], 1):
         source["number"] = number
+    return document
+
+
+def show_recall(query: str, sources: list[Source], warnings: list[str], limits: Limits) -> Document:
+    """Return the document of a recall: stored pages, with the passages that answer the query."""
+    today = utc_day(time.time())
+    warnings = [*warnings, *(text for source in sources for text in source.warnings)]
+    document: Document = {
+        "ok": True,
+        "provider": "web_search",
+        "today": today,
+        "results": [
+            {
+                **drop_empty({"title": source.result["title"]}),
+                "url": source.result["url"],
+                **dates_of(source.result, today),
+                "fetched_at": utc_time(source.result["fetched_at"]),
+                **drop_empty({"snippet": source.result.get("snippet")}),
+            }
+            for source in sources
+        ],
+        **drop_empty({"warnings": warnings}),
+    }
+    fill_texts_in(document, gather_evidence(sources, [query], limits), limits)
     return document
 
 

@@ -4,12 +4,21 @@ from __future__ import annotations
 
 import re
 
-from websearch.core.common import dump_json, fence_untrusted, make_harmless, plain_address, shorten
+from websearch.core.calls import result_or_error
+from websearch.core.common import (
+    SearchError,
+    dump_json,
+    fence_untrusted,
+    make_harmless,
+    one_line,
+    plain_address,
+    shorten,
+)
 from websearch.core.documents import frame_markdown
 from websearch.quotations import check
 from websearch.reading.sections import lower_headings
 from websearch.search.answers import spoken_questions
-from websearch.search.show import SNIPPET_CHARS
+from websearch.search.read_sources import SNIPPET_CHARS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -74,7 +83,7 @@ def search_markdown(document: Document) -> str:
     """Return the results of a search or recall as Markdown, text from the web fenced."""
     if "request" in document and "billed" in document:
         return f"{frame_markdown(document)}\n\nThis costs money: {', '.join(document['billed'])}."
-    sections = "\n\n".join(map(item_markdown, document.get("results", [])))
+    sections = "\n\n".join(map(section_of, document.get("results", [])))
     facts = [
         f"Results from {document['engine']}" if "engine" in document else "",
         f"Results from {', '.join(document['engines'])}" if "engines" in document else "",
@@ -88,6 +97,16 @@ def search_markdown(document: Document) -> str:
         ", ".join(fact for fact in facts if fact),
         fence_untrusted(sections) if sections else "",
     )
+
+
+def section_of(item: dict[str, Any]) -> str:
+    """Return what item_markdown does, or the beginning of an item on which it meets a bug."""
+    section: str | SearchError = result_or_error(item_markdown, item)
+    if isinstance(section, SearchError):
+        address = plain_address(item["url"])
+        beginning = one_line(make_harmless(item.get("text", "")), SNIPPET_CHARS)
+        return f"## {address}\n\n{beginning}\n\n(not shown whole: {section.message})"
+    return section
 
 
 def item_markdown(item: dict[str, Any]) -> str:
@@ -134,7 +153,7 @@ def brief_markdown(document: Document) -> str:
         failed = f" (failed: {query['error']})" if "error" in query else ""
         unanswered = "" if failed or number in answered else " (no page that was read answers it)"
         questions.append(f"{number}. {query['query']}{failed or unanswered}")
-    sections = "\n\n".join(map(item_markdown, sources))
+    sections = "\n\n".join(map(section_of, sources))
     return frame_markdown(
         document,
         "\n".join(["Questions:", *questions]),
