@@ -392,6 +392,8 @@ class OwnersRules(SmallWebCase):
             "web.archive.org/web/http%253A%252F%252Fwww.evil.example",
             "web.archive.org/web/2020*/evil.example:80/x",
             "web.archive.org/2020/https://evil.example/",
+            "web.archive.org/web/2020id_/web/2020/http://evil.example/x",
+            "web.archive.org/web/2020id_/save/http://evil.example/x",
             "web.archive.org/save/https://evil.example/",
             "web.archive.org/web/2020/http://web.archive.org/web/2019/http://evil.example/",
             "archive.org/web/1999/http://good.example/",

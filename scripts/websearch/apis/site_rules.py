@@ -38,8 +38,13 @@ def rules(variable: str) -> list[str]:
 
 
 def plain_address(url: str) -> str:
-    """Return host/path of an address: host in lower case, as IDNA, without port and last dot."""
+    """Return host/path of an address: host in lower case, as IDNA, without port and last dot.
+
+    "" if programs read its host differently: see has_unclear_host.
+    """
     text = url if "://" in url else f"https://{url}"
+    if has_unclear_host(text):
+        return ""
     try:
         parts = urlsplit(text)
         host = unquote(parts.hostname or "").rstrip(".")
@@ -52,6 +57,15 @@ def plain_address(url: str) -> str:
         host = host.lower()
     path = posixpath.normpath(f"/{unquote(parts.path)}").lstrip("/")  # "//" and ".." are resolved
     return f"{host}/{path}".rstrip("/.")
+
+
+def has_unclear_host(url: str) -> bool:
+    """Return whether the authority of an address has a backslash or user information.
+
+    A browser takes https://evil.example\\@docs.example/ to evil.example, urllib to docs.example.
+    """
+    authority = re.match(r"[^/?#]*:/*([^/?#]*)", url)
+    return bool(authority and re.search(r"[\\@]", authority[1]))
 
 
 def matches(address: str, rule: str) -> bool:
@@ -78,7 +92,10 @@ def shown_addresses(url: str) -> list[str]:
         copy = ARCHIVE.fullmatch(decoded)
         if not copy:
             return addresses
-        addresses.append(plain_address(copy["page"]))
+        page = copy["page"]
+        if re.match(r"(?i)(?:web|save|screenshot)/", page):  # a path of the archive itself
+            page = f"web.archive.org/{page}"
+        addresses.append(plain_address(page))
 
 
 def refusing_rule(url: str) -> str:
@@ -90,6 +107,8 @@ def refusing_rule(url: str) -> str:
     if allowed and not any(matches(addresses[-1], rule) for rule in allowed):
         return ALLOW
     blocked = rules(BLOCK)
+    if blocked and has_unclear_host(url):
+        return BLOCK
     is_blocked = any(matches(address, rule) for address in addresses for rule in blocked)
     return BLOCK if is_blocked else ""
 

@@ -9,7 +9,7 @@ from websearch.core.html_tree import Node, texts_below
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
 
 class Piece(NamedTuple):
@@ -154,16 +154,21 @@ def with_code(blocks: Iterable[Node]) -> list[Node]:
     return result
 
 
-def table(rows: list[list[list[Node]]]) -> list[Node]:
+def table(
+    rows: list[list[list[Node]]], is_late: Callable[[], bool] = lambda: False
+) -> list[Node]:
     """Return rows of cells, each a list of blocks, as a table; what is no table as its blocks.
 
     A column alone is a frame around text. The first row names the columns, or stands for them.
+    is_late: returns whether the time is over; the rows after that are missing.
     """
     filled = [row for row in rows if any(map(has_text, itertools.chain(*row)))]
     if max(map(len, filled), default=0) < 2:
         return [block for row in filled for cell in row for block in cell]
     parts: list[Node] = []
     for number, row in enumerate(filled):
+        if is_late():
+            break
         cells = []
         for blocks in row:
             flat = (part for block in blocks for part in flattened(block))

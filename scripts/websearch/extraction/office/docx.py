@@ -95,7 +95,7 @@ class WordReader:
                     return
                 yield from self.paragraph(child)
             elif child.tag == "tbl":
-                yield from table(list(self.rows(child)))
+                yield from table(list(self.rows(child)), self.archive.is_late)
             elif child.tag in WRAPPERS:
                 yield from self.parts_of(child)
 
@@ -236,6 +236,8 @@ class WordReader:
                 yield from self.rows(row)
             if row.tag != "tr" or row.find("trPr/del") is not None:
                 continue
+            if self.archive.is_late():
+                return
             before = value(row.find("trPr"), "gridBefore")
             cells: list[list[Node]] = [[]] * number_of(before, 0, MAX_SPAN)
             for cell in cells_of(row):

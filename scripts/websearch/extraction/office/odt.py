@@ -6,6 +6,7 @@ import itertools
 import re
 from typing import NamedTuple
 
+from websearch.core.html_tree import texts_below
 from websearch.extraction.office.archive import number_of
 from websearch.extraction.office.blocks import (
     Item,
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 
 MAX_PARENTS = 20  # styles that a style is based on, one on the other
 MAX_REPEATED = 10_000  # cells of tables in one file that repeat others
+MAX_REPEATED_CHARS = 5_000_000  # of the text of these cells
 MAX_LEVELS = 20  # of a definition of lists
 MAX_BLANKS = 100  # that one element stands for
 # Changes that were made, comments, how a word is spoken, templates of indexes, what is hidden.
@@ -68,7 +70,7 @@ class OpenTextReader:
         self.counts: dict[str, int] = {}  # of the items of lists that others may go on with
         self.after: list[Node] = []  # notes and text boxes of the paragraph that is being read
         self.note_number = self.slide_number = 0
-        self.spare_cells = MAX_REPEATED
+        self.spare_cells, self.spare_chars = MAX_REPEATED, MAX_REPEATED_CHARS
 
     def blocks_of(self, parent: Iterable[Element]) -> list[Node]:
         """Return the paragraphs, lists and tables of the body, a cell, a note or a text box."""
@@ -86,7 +88,7 @@ class OpenTextReader:
             elif child.tag == "page":
                 yield from self.slide(child)
             elif child.tag == "table":
-                yield from table(list(self.rows(child)))
+                yield from table(list(self.rows(child)), self.archive.is_late)
             elif child.tag not in LEFT_OUT and child.get("display") != "none":
                 yield from self.parts_of(child)
 
@@ -185,19 +187,31 @@ class OpenTextReader:
             if row.tag in ("table-header-rows", "table-rows", "table-row-group"):
                 yield from self.rows(row)
             elif row.tag == "table-row":
+                if self.archive.is_late():
+                    return
                 cells: list[list[Node]] = []
                 for cell in row:
                     if cell.tag in ("table-cell", "covered-table-cell"):
-                        repeats = self.repeats(cell, "number-columns-repeated", 1)
                         blocks = self.blocks_of(cell) if cell.tag == "table-cell" else []
+                        repeats = self.repeats(cell, "number-columns-repeated", [blocks])
                         cells += [blocks] * repeats
-                yield from [cells] * self.repeats(row, "number-rows-repeated", len(cells))
+                yield from [cells] * self.repeats(row, "number-rows-repeated", cells)
 
-    def repeats(self, one: Element, name: str, cells: int) -> int:
-        """Return how often a row or cell stands there; cells: how many each time."""
-        count = number_of(one.get(name), 1, 1 + self.spare_cells // max(1, cells))
-        self.spare_cells -= (count - 1) * cells
-        return max(1, count)
+    def repeats(self, one: Element, name: str, cells: list[list[Node]]) -> int:
+        """Return how often a row or cell is there, its copies within the budget of the file.
+
+        cells: those of each copy. Their text counts, because a table in a cell is written again
+        with each copy.
+        """
+        if number_of(one.get(name), 1) < 2:
+            return 1
+        texts = (text for blocks in cells for block in blocks for text in texts_below(block))
+        chars = sum(map(len, texts))
+        most = min(self.spare_cells // max(1, len(cells)), self.spare_chars // max(1, chars))
+        count = max(1, number_of(one.get(name), 1, 1 + most))
+        self.spare_cells -= (count - 1) * len(cells)
+        self.spare_chars -= (count - 1) * chars
+        return count
 
     def slide(self, page: Element) -> list[Node]:
         """Return the heading of a slide, its text, and the notes of its speaker."""
