@@ -12,10 +12,12 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import gzip
 import http.server
 import importlib
 import io
 import json
+import lzma
 import os
 import re
 import socket
@@ -122,6 +124,17 @@ def samples_folder(name: str) -> Path | None:
         Path(name) for name in os.environ.get("ENGINE_SAMPLES", "").split(os.pathsep) if name
     ]
     return next((folder for folder in folders if (folder / name).exists()), None)
+
+
+def page_texts(folder: Path) -> list[str]:
+    """Return the HTML pages of a folder: *.html, *.html.gz, and the html of lines in *.jsonl.xz."""
+    texts = [path.read_text("utf-8", "replace") for path in sorted(folder.glob("*.html"))]
+    packed = sorted(folder.glob("*.html.gz"))
+    texts += [gzip.decompress(path.read_bytes()).decode("utf-8", "replace") for path in packed]
+    for path in sorted(folder.glob("*.jsonl.xz")):
+        lines = lzma.decompress(path.read_bytes()).splitlines()
+        texts += [str(json.loads(line)["html"]) for line in lines]
+    return texts
 
 
 def load_script(name: str) -> ModuleType:
