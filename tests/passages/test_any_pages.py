@@ -8,7 +8,7 @@ from __future__ import annotations
 import random
 import re
 import unittest
-from typing import Any, TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tests.support import ROOT, load_script, page_texts
 

@@ -408,6 +408,10 @@ class OwnersRules(SmallWebCase):
         ):
             with self.subTest(url):
                 self.assertFalse(site_rules.refusing_rule(url))
+        for url in ("https://evil.example\\@good.example/", "https://user@good.example/"):
+            self.assertTrue(site_rules.has_unclear_host(url))
+            self.assertTrue(site_rules.refusing_rule(url))
+        self.assertFalse(site_rules.has_unclear_host("https://good.example/@user\\x?a@b"))
         self.set_environment(WEB_SEARCH_ALLOW_SITES="good.example,blog.archive.org")
         for url, rule in (
             ("https://web.archive.org/web/2020/http://good.example/", ""),

@@ -60,7 +60,7 @@ def plain_address(url: str) -> str:
 
 
 def has_unclear_host(url: str) -> bool:
-    """Return whether the authority of an address has a backslash or user information.
+    r"""Return whether the authority of an address has a backslash or user information.
 
     A browser takes https://evil.example\\@docs.example/ to evil.example, urllib to docs.example.
     """

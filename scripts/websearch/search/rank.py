@@ -44,10 +44,10 @@ def rank(answers: list[Answer]) -> list[Source]:
 
     A source scores the sum of 1 / (RANK_CONSTANT + rank) over the answers that hold it; an address
     counts once in each. Equal scores keep the order of the answers, so that one list stays as it
-    is. Addresses whose host is unclear are left out. The result is that of the best rank, with the fields that only others have (such as a date).
+    is. Addresses whose host is unclear are left out. The result is that of the best rank, with the
+    fields that only others have (such as a date).
     """
     from websearch.apis.result_pages import canonical_url  # 10 ms, for what has been found
-
     from websearch.apis.site_rules import has_unclear_host
 
     sources: dict[str, Source] = {}

@@ -17,13 +17,15 @@ from urllib.parse import unquote
 from xml.etree.ElementTree import Element, TreeBuilder
 from xml.parsers import expat
 
+from websearch.core.calls import is_bug, result_or_error
 from websearch.core.common import SearchError
 from websearch.core.html_tree import NO_TEXT
 from websearch.core.limits import MAX_FILE_BYTES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
+    from typing import Any
 
 MAX_ENTRIES = 10_000  # of one archive; a book has a file for each chapter and picture
 # Unpacked bytes of one part, and of all parts that are read. The XML of real files unpacks to ten
@@ -35,6 +37,7 @@ MAX_CHARS = 20_000_000  # of text of these elements
 MAX_TOKEN = 5_000_000  # bytes of one tag; expat reads it again with each piece
 MAX_DEPTH = 100  # of elements in each other; a table in a table in a text box has 30
 CHUNK = 65_536  # unpacked bytes between two looks at the clock
+BUG = "This is a bug of the program: report it. A section of the file is missing."
 DAMAGED = "The file is damaged; some of its text is missing."
 LATE = "The time for this file was over; some of its text is missing."
 TOO_LARGE = "The file is larger than what is read of one; some of its text is missing."
@@ -58,11 +61,12 @@ class Archive:
     """The parts of an office file by their names.
 
     notes: why text is missing, as sentences. deadline: on time.monotonic()'s clock; the text of
-    parts that are read later is missing. Raises SearchError (unsupported).
+    parts that are read later is missing. verbose: see result_or_error. Raises SearchError
+    (unsupported).
     """
 
-    def __init__(self, data: bytes, deadline: float) -> None:
-        self.deadline = deadline
+    def __init__(self, data: bytes, deadline: float, *, verbose: bool = False) -> None:
+        self.deadline, self.verbose = deadline, verbose
         self.notes: dict[str, None] = {}
         self.unpacked = 0
         # Counted before zipfile makes an object of each; 25 MB hold half a million of them.
@@ -106,6 +110,21 @@ class Archive:
             return False
         self.notes[LATE] = None
         return True
+
+    def contained(self, work: Callable[..., Any], *arguments: Any) -> list[Any]:
+        """Return what work yields for one section of the file, nothing if it meets a bug.
+
+        A note says so then, and the other sections are read as ever. Raises SearchError.
+        """
+        items: list[Any] | SearchError = result_or_error(
+            lambda: list(work(*arguments)), verbose=self.verbose
+        )
+        if not isinstance(items, SearchError):
+            return items
+        if not is_bug(items):
+            raise items
+        self.notes[f"{items.message} {BUG}"] = None
+        return []
 
     def read(self, name: str, limit: int) -> bytes:
         """Return the first bytes of a part; b"" if there is none."""

@@ -154,9 +154,7 @@ def with_code(blocks: Iterable[Node]) -> list[Node]:
     return result
 
 
-def table(
-    rows: list[list[list[Node]]], is_late: Callable[[], bool] = lambda: False
-) -> list[Node]:
+def table(rows: list[list[list[Node]]], is_late: Callable[[], bool] = lambda: False) -> list[Node]:
     """Return rows of cells, each a list of blocks, as a table; what is no table as its blocks.
 
     A column alone is a frame around text. The first row names the columns, or stands for them.

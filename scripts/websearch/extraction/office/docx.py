@@ -93,9 +93,9 @@ class WordReader:
             if child.tag == "p":
                 if self.archive.is_late():
                     return
-                yield from self.paragraph(child)
+                yield from self.archive.contained(self.paragraph, child)
             elif child.tag == "tbl":
-                yield from table(list(self.rows(child)), self.archive.is_late)
+                yield from self.archive.contained(self.table, child)
             elif child.tag in WRAPPERS:
                 yield from self.parts_of(child)
 
@@ -228,6 +228,10 @@ class WordReader:
         self.after += numbered(number, self.blocks_of(note))
         self.in_note = False
         yield Piece(str(number), ("sup",), f"#note-{number}")
+
+    def table(self, parent: Element) -> list[Node]:
+        """Return a table as blocks."""
+        return table(list(self.rows(parent)), self.archive.is_late)
 
     def rows(self, parent: Element) -> Iterator[list[list[Node]]]:
         """Yield the rows of a table; a cell that is merged with others is the first of them."""

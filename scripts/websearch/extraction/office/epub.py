@@ -32,13 +32,18 @@ def read_epub(archive: Archive, writer: MarkdownWriter) -> tuple[Element, str]:
     if protected.intersection(names):
         raise unreadable(LOCKED, "Look for another edition of it, or another source.")
     writer.base = ""  # links between the chapters lead nowhere outside of the book
-    texts = []
+    texts: list[str] = []
     for chapter in names:
         if archive.is_late():
             break
-        html, _ = decode_page(archive.read(chapter, MAX_PAGE_BYTES), CHAPTER_TYPE)
-        texts.append(writer.markdown(PageTree(html).root))
+        texts += archive.contained(chapter_texts, archive, chapter, writer)
     return package, "\n\n".join(filter(None, texts))
+
+
+def chapter_texts(archive: Archive, chapter: str, writer: MarkdownWriter) -> list[str]:
+    """Return the text of a chapter, as a list of one."""
+    html, _ = decode_page(archive.read(chapter, MAX_PAGE_BYTES), CHAPTER_TYPE)
+    return [writer.markdown(PageTree(html).root)]
 
 
 def chapters(package: Element, folder: str) -> list[str]:

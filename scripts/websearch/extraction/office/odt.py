@@ -82,13 +82,13 @@ class OpenTextReader:
             if child.tag in ("p", "h"):
                 if self.archive.is_late():
                     return
-                yield from self.paragraph(child)
+                yield from self.archive.contained(self.paragraph, child)
             elif child.tag == "list":
                 yield from self.items(child, 0, child.get("style-name", ""))
             elif child.tag == "page":
-                yield from self.slide(child)
+                yield from self.archive.contained(self.slide, child)
             elif child.tag == "table":
-                yield from table(list(self.rows(child)), self.archive.is_late)
+                yield from self.archive.contained(self.table, child)
             elif child.tag not in LEFT_OUT and child.get("display") != "none":
                 yield from self.parts_of(child)
 
@@ -180,6 +180,10 @@ class OpenTextReader:
             self.after += self.blocks_of([child])
         elif child.get("display") != "none":
             yield from self.pieces(child, marks)
+
+    def table(self, parent: Element) -> list[Node]:
+        """Return a table as blocks."""
+        return table(list(self.rows(parent)), self.archive.is_late)
 
     def rows(self, parent: Element) -> Iterator[list[list[Node]]]:
         """Yield the rows of a table; a cell that is merged with others is the first of them."""

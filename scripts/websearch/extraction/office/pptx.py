@@ -37,7 +37,7 @@ class SlideReader:
             if self.archive.is_late():
                 break
             if relation := self.slides.get(entry.get("r:id", "")):
-                blocks += self.slide(relation.target, number)
+                blocks += self.archive.contained(self.slide, relation.target, number)
         return blocks
 
     def slide(self, name: str, number: int) -> list[Node]:

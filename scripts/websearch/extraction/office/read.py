@@ -44,7 +44,8 @@ def read_office(data: bytes, url: str, params: Document, deadline: float) -> Doc
     if data.startswith(OLE_START):
         raise unreadable(ole_kind(data), HINT)
     begin = time.monotonic()
-    archive = Archive(data, begin + READING_SHARE * (deadline - begin))
+    limit = begin + READING_SHARE * (deadline - begin)
+    archive = Archive(data, limit, verbose=bool(params.get("verbose")))
     content = read_archive(archive, MarkdownWriter(url, bool(params.get("links"))))
     notes = list(archive.notes)
     if content is None and not notes:
