@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import tempfile
 import time
+import tracemalloc
 import unittest
 import zipfile
 from pathlib import Path
@@ -21,11 +22,13 @@ from tests.search.brief_support import BriefCase
 from tests.search.scripted_web import story
 from tests.servers.mcp_support import Client
 from tests.servers.test_http_server import ServerProcess
-from tests.support import load_script, run_script
+from tests.support import SLACK, load_script, run_script
 
 one_page: Any = load_script("websearch.reading.one_page")
 archive: Any = load_script("websearch.extraction.office.archive")
+docx_reader: Any = load_script("websearch.extraction.office.docx")
 fetch: Any = load_script("websearch.fetching.fetch")
+pptx_reader: Any = load_script("websearch.extraction.office.pptx")
 sheets: Any = load_script("websearch.extraction.office.sheets")
 
 URL = "https://example.org/files/report"
@@ -554,6 +557,50 @@ class Hostile(unittest.TestCase):
         text = text_of(xlsx(f"<sheetData>{rows}</sheetData>"))
         self.assertEqual(text.count("| 7 |"), len(places))
         self.assertLess(len(text), 10_000)
+
+    def test_a_table_in_a_repeated_cell_does_not_fill_the_memory(self) -> None:
+        cell = f"<table-cell><p>{'a' * 100_000}</p></table-cell><table-cell><p>b</p></table-cell>"
+        inner = f"<table><table-row>{cell}</table-row></table>"
+        repeated = f"<table-cell number-columns-repeated='9999'>{inner}</table-cell>"
+        body = f"<table><table-row><table-cell><p>x</p></table-cell>{repeated}</table-row></table>"
+        tracemalloc.start()
+        try:
+            read(office.open_document("text", body))
+            peak = tracemalloc.get_traced_memory()[1]
+        finally:
+            tracemalloc.stop()
+        self.assertLess(peak, 100_000_000)
+
+    def test_a_long_table_of_merged_cells_keeps_the_deadline(self) -> None:
+        wide = f'<w:tc><w:tcPr><w:gridSpan w:val="63"/></w:tcPr>{p("x")}</w:tc>'
+        data = docx(f"<w:tbl>{f'<w:tr>{wide}</w:tr>' * 20_000}</w:tbl>")
+        begin = time.monotonic()
+        read(data, seconds=1.0)
+        self.assertLess(time.monotonic() - begin, 1.0 + SLACK)
+
+    def test_a_bug_in_one_section_leaves_the_others(self) -> None:
+        def raises(*_: object) -> None:
+            raise KeyError("a bug")
+
+        slides = [shape("Fog", kind="title"), shape("Rain", kind="title")]
+        original = pptx_reader.SlideReader.slide
+
+        def slide(reader: Any, name: str, number: int) -> Any:
+            return raises() if number == 1 else original(reader, name, number)
+
+        for document, names in (
+            (
+                (docx(p("Text.") + f"<w:tbl>{row('a', 'b')}</w:tbl>")),
+                (docx_reader, "table", raises),
+            ),
+            (pptx(*slides), (pptx_reader.SlideReader, "slide", slide)),
+        ):
+            with mock.patch.object(*names):
+                found = read(document)
+            self.assertIn("Internal error: KeyError", found["note"])
+            self.assertIn("bug of the program", found["note"])
+            self.assertTrue(found["cut"])
+            self.assertIn("Rain" if "slide" in names else "Text.", found["text"])
 
     def test_what_there_was_no_time_for_is_said(self) -> None:
         data = docx(p("A paragraph of a long report.") * 50_000)
