@@ -34,6 +34,13 @@ the fishermen of the town. The <a href="/minister">minister</a> resigned on 5 Ma
 <p>Next year three bridges are built for 1.4 million crowns, and one costs 0.75 of that.
 Nobody asked who pays. 日本の首都は東京であり、人口は約1400万人です。</p>
 </article></body></html>"""
+MEASURES = """<article><p>The value fell to -12 million in May, and it rose by \u22124 % in June.
+It measured 5*3 boxes, and the boat is 50" long. We cannot yet conclude whether the drug works.
+There was no evidence of harm. The drug R0 was tested by the members of the com-<br>mittee.
+The keeper kept 12 goats.</p><p>FILLER</p><p>The books are kept in the museum of the island.</p>
+</article>""".replace(
+    "FILLER", "Every day somebody wrote another line about the wind of the morning. " * 40
+)
 OTHER = """<html><body><article><p>The lighthouse keeper wrote down the weather every morning for
 forty years, and his books are kept in the museum of the island until today.</p></article></body>
 </html>"""
@@ -207,6 +214,80 @@ class Verdicts(CheckCase):
         for live in ("](", "<img"):
             self.assertNotIn(live, text)
 
+    def judged(self, page: str, *quotations: str) -> list[Any]:
+        """Return the checks of quotations of a page, in order."""
+        self.serve(page)
+        run = self.check(self.cite(*quotations), "--force", "--max-chars", "0")
+        return sorted(run.document["checks"], key=lambda check: int(check["line"]))
+
+    def test_a_sign_that_changes_a_number_is_a_difference(self) -> None:
+        for (text, differs), check in zip(
+            cases := (
+                ("The value fell to 12 million in May", [("", "-")]),
+                ("12 million in May, and it rose", [("", "-")]),
+                ("it rose by 4 % in June", [("", "\u2212")]),
+                ("The keeper kept -12 goats", [("-", "")]),
+                ("It measured 53 boxes", [("53", "5*3")]),
+                ("the boat is 50' long", [("50′", "50″")]),
+                ("The value fell to –12 million in May", []),
+                ("the boat is 50″ long", []),
+                ("It measured 5\\*3 boxes", []),
+            ),
+            self.judged(MEASURES, *(text for text, _ in cases)),
+            strict=True,
+        ):
+            with self.subTest(text):
+                pairs = [(pair["quote"], pair["source"]) for pair in check.get("differs", [])]
+                self.assertEqual(pairs, differs)
+                self.assertEqual(check["verdict"], "altered" if differs else "verbatim")
+
+    def test_a_gap_shows_its_words_and_hides_no_negation(self) -> None:
+        for (text, verdict, left_out, note), check in zip(
+            cases := (
+                ("We […] conclude whether the drug works", "altered", ["cannot yet"], "contrary"),
+                ("There was [strong] evidence of harm", "altered", ["no"], "contrary"),
+                ("[Strong] evidence of harm. The drug", "altered", [], "contrary"),
+                ("We [...] conclude whether ... drug works", "altered", ["cannot yet", "the"], ""),
+                ("It measured … and the boat is", "verbatim", ["5*3 boxes,"], ""),
+                ("The value fell … kept in the museum", "verbatim", None, "offsets 0 and 3,"),
+                ("The keeper kept 12 goats […] The drug R0 was tested", "altered", None, "order"),
+                ("The keeper kept 12 goats. The books are kept in the museum", "altered", None,
+                 "Joined from two places: offsets 2"),
+            ),
+            self.judged(MEASURES, *(text for text, *_ in cases)),
+            strict=True,
+        ):  # fmt: skip
+            with self.subTest(text):
+                self.assertEqual(check["verdict"], verdict)
+                self.assertIn(note, check.get("note", ""))
+                if left_out is not None:
+                    self.assertEqual(check["left_out"], left_out)
+
+    def test_differences_of_spaces_alone_are_noted(self) -> None:
+        for text, check in zip(
+            cases := (
+                "The drug R 0 was tested", "tested bythe members of the",
+                "by the membersofthe committee",
+                "R 0 was … the committee. The",
+            ),
+            self.judged(MEASURES, *cases),
+            strict=True,
+        ):  # fmt: skip
+            with self.subTest(text):
+                self.assertEqual(check["verdict"], "verbatim")
+                self.assertIn("spaces", check["note"])
+        (check,) = self.judged("<p>It was 1 23 of them in all.</p>", "It was 12 3 of them in")
+        self.assertNotEqual(check["verdict"], "verbatim")
+
+    def test_one_long_quotation_keeps_the_deadline(self) -> None:
+        self.serve(f"<p>{'tide wind ' * 30_000}</p>")
+        for size in (60_000, 100_000):
+            text = self.cite("tide " * (size // 5))
+            started = time.monotonic()
+            run = self.check(text, "--timeout", "2", "--page-timeout", "1")
+            self.assertLess(time.monotonic() - started, 2 + SLACK)
+            self.assertEqual(run.document["checks"][0]["verdict"], "unread")
+
 
 class WaysIn(CheckCase):
     def test_one_quotation_without_a_draft(self) -> None:
@@ -338,6 +419,8 @@ class Compared(unittest.TestCase):
             ("ﬁne e\u0301te\u0301 1²", "fine été 1²"),
             ("東京 は\n首都", "東京は首都"),
             ("wait . . . no... x", "wait … no… x"),
+            ("to -12, 5-12, 5 - 12, (–3)", "to −12, 5-12, 5-12, (−3)"),
+            ("5*3, 5\\*3, 5 * 3, *5* 3", "5*3, 5*3, 5 * 3, 5 3"),
         ):
             found, offsets = matching.normal_text_with_map(text)
             with self.subTest(text):

@@ -82,6 +82,27 @@ ai bao cho các có của gì khi là mấy một nhiêu những nào sao thế 
 đã được ở
 """.split()
 )
+# Words that deny what is said, in the same languages; of scripts without spaces, characters.
+NEGATIONS = frozenset(
+    """
+not no never cannot without yet neither nor none nobody nothing hardly barely
+nicht kein keine keinem keinen keiner keines nie niemals niemand nichts ohne weder kaum
+ne pas jamais sans aucun aucune ni rien personne guère
+nunca jamás sin ningún ninguno ninguna nadie nada tampoco apenas
+non mai senza nessun nessuno nessuna niente nulla neanche
+não sem nenhum nenhuma ninguém nem
+niet geen nooit zonder niemand niets noch
+nu niciodată fără nici nimeni nimic
+nie nigdy bez żaden żadna żadne nikt nic ani
+не нет никогда без ни никто ничего нельзя
+değil hiç asla yok olmadan
+δεν δε μη μην ποτέ χωρίς κανένας καμία κανένα τίποτα
+لا لم لن ليس ليست بدون دون غير
+नहीं न मत बिना कभी
+không chưa chẳng
+不 没 沒 未 无 無 非 않 못 없 안
+""".split()
+)
 
 # Ranges of a character class. Thai, Lao, Burmese and Khmer have spaces between phrases only.
 PHRASED = r"\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"

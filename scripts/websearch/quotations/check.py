@@ -72,7 +72,8 @@ class SourcePage:
         self.is_cut = page.is_cut
         facts = [str(page.fields.get(name) or "") for name in ("title", "published", "updated")]
         self.head = " ".join(filter(None, facts))
-        self.text = f"{facts[0]}\n\n{page.text}"
+        self.lead = f"{facts[0]}\n\n"
+        self.text = self.lead + page.text
         if not (self.error or page.text.strip()):
             self.error = "The page has no text."
 
@@ -81,7 +82,7 @@ class SourcePage:
         """Return the text as quotations are compared with it."""
         from websearch.quotations.standing import ComparedText
 
-        return ComparedText(self.text)
+        return ComparedText(self.text, len(self.lead))
 
     @functools.cached_property
     def values(self) -> set[str]:
@@ -218,14 +219,15 @@ def read_sources(
 
 def checked(item: Cited, pages: dict[str, SourcePage], deadline: float) -> Document:
     """Return the check of a quotation: of several sources, the one that is nearest to it."""
-    from websearch.quotations.standing import Quotation
+    from websearch.quotations.standing import LATE, Quotation
 
     quotation = Quotation(item.text)
     head, line = {"quote": " ".join(item.text.split())}, {"line": item.line}
     if time.monotonic() > deadline:
-        late = {"verdict": "unread", "error": "No time was left to compare it."}
-        return {**head, **({"url": item.urls[0]} if item.urls else {}), **late, **line}
-    answers = [{"url": url, **judged(quotation, pages[page_of(url)])} for url in item.urls]
+        return {**head, **({"url": item.urls[0]} if item.urls else {}), **LATE, **line}
+    answers = [
+        {"url": url, **judged(quotation, pages[page_of(url)], deadline)} for url in item.urls
+    ]
     answers = answers or [{"verdict": "unread", "error": "The draft names no source for it."}]
     best = min(answers, key=lambda answer: BEST_FIRST.index(answer["verdict"]))
     if best["verdict"] != "verbatim":
@@ -239,11 +241,11 @@ def checked(item: Cited, pages: dict[str, SourcePage], deadline: float) -> Docum
     return {**head, **best, **line}
 
 
-def judged(quotation: Quotation, page: SourcePage) -> Document:
+def judged(quotation: Quotation, page: SourcePage, deadline: float) -> Document:
     """Return the verdict on a quotation in a page, unread with an error if the page has no say."""
     if page.error:
         return {"verdict": "unread", "error": page.error}
-    answer = quotation.judged(page.compared)
+    answer = quotation.judged(page.compared, deadline)
     if page.is_cut and answer["verdict"] == "absent":
         return {"verdict": "unread", "error": "The page is longer than what was read of it."}
     return answer
