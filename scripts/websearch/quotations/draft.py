@@ -6,12 +6,15 @@ every offset is one of the draft.
 
 from __future__ import annotations
 
+import functools
+import html
 import re
 from bisect import bisect_left, bisect_right
 from itertools import pairwise
 from typing import NamedTuple
 
-from websearch.core.words import UNSPACED
+from websearch.core.numbers import numbers_of
+from websearch.core.words import UNSPACED, language_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,6 +25,7 @@ if TYPE_CHECKING:
 MOST_SOURCES = 5  # of one quotation
 LONGEST_ATTRIBUTION = 500  # characters
 LEAST_WORDS = 4  # shorter ones are titles, terms and irony
+LEAST_CITED_WORDS = 2  # of a quotation with a link in its sentence
 CHARS_OF_A_WORD = 2  # in a script without spaces
 COVER = "\u2060"  # in place of code and addresses; it is no character of a word and no space
 LINK = "\ufffc"  # in place of links where it matters what stands around them
@@ -47,11 +51,27 @@ _ITEM = re.compile(r"[ \t]{0,12}(?:[-*+]|\d{1,3}[.)])[ \t]+|#{1,6}[ \t]|\|")
 _LETTER = rf"[^\W{UNSPACED}]"
 # The marks of many languages. An apostrophe closes nothing.
 _QUOTATION = re.compile(
-    "[“„‟]([^“”„‟]*)[“”‟]|”([^”“]*)”|«([^«»]*)»|»([^«»]*)«|‹([^‹›]*)›|›([^‹›]*)‹|「([^「」]*)」"
-    rf'|『([^『』]*)』|(?<!{_LETTER})"(?=\S)([^"]*)"(?!{_LETTER})'
+    "[“„‟]([^“”„‟]*)[“”‟]|”([^”“]*)[”“]|〝([^〝〞〟]*)[〞〟]|«([^«»]*)»|»([^«»]*)«"
+    "|‹([^‹›]*)›|›([^‹›]*)‹|「([^「」]*)」"
+    rf'|『([^『』]*)』|(?<!{_LETTER})"(?=\S)([^"]*)"(?!{_LETTER})|＂([^＂]*)＂'
+    rf"|(?<!{_LETTER})״(?=\S)((?:[^״]|(?<=\w)״(?=\w))*)״(?!{_LETTER})"
     rf"|[‘‚]((?:[^‘’‚]|(?<=\w)’(?=\w))*)[’‘](?!{_LETTER})"
     rf"|(?<!{_LETTER})'(?=\S)((?:[^']|(?<=\w)'(?=\w))*)'(?!{_LETTER})"
 )
+# An opening mark; of the straight ones only such as no inch can be.
+_OPENING = re.compile(r"[“„«「『〝](?=\S)|(?<![^\s(\[])[\"״](?=\w)")
+# Marks as HTML and TeX write them, and the mark that each one is.
+_WRITTEN_MARKS = (
+    (re.compile(r"(?<!`)``(?!`)(?=(?:[^`'\n]|'(?!')){1,3000}'')"), "“"),
+    (re.compile(r"(?<!')''(?!')"), "”"),
+    (re.compile(r"(?i)&(?:ldquo|bdquo|#8220|#8222|#x201[ce]);"), "“"),
+    (re.compile(r"<(?:q|blockquote)(?:\s[^<>]{0,500})?>"), "“"),
+    (re.compile(r"(?i)&(?:rdquo|#8221|#x201d);|</(?:q|blockquote)>"), "”"),
+    (re.compile(r"(?i)&(?:laquo|#171);"), "«"),
+    (re.compile(r"(?i)&(?:raquo|#187);"), "»"),
+    (re.compile(r"(?i)&(?:quot|#34);"), '"'),
+)  # fmt: skip
+_TAG = re.compile(r"</?(?:q|blockquote|p|a|b|i|em|strong|span|br|sup|sub)(?:[\s/][^<>]{0,500})?>")
 _SENTENCE_END = re.compile(rf"[.!?。！？][{LINK}\s,;()\[\]\"'”’»]*")
 # Behind the text of a quoted block: "> — Author, [source](...)", "> text ([source](...))".
 _ATTRIBUTION = re.compile(
@@ -66,13 +86,17 @@ _WORD = re.compile(rf"[{UNSPACED}]|{_LETTER}+")
 class Cited(NamedTuple):
     """A quotation or sentence of a draft, its line, and the addresses that may be its source.
 
-    shown: the sentence with the quotations and code whose numbers do not count.
+    shown: the sentence with the quotations and code whose numbers do not count. also: further links
+    in the sentence of a quotation. context: the head of a table and the label of a row.
     """
 
     text: str
     line: int
     urls: list[str]
     shown: str = ""
+    also: tuple[str, ...] = ()
+    context: str = ""
+    language: str = "en"
 
 
 class Link(NamedTuple):
@@ -103,6 +127,8 @@ class Draft:
         self.text = text = text.replace("\r\n", "\n")
         self.lines = [0, *(match.end() for match in re.finditer("\n", text))]
         self.others = [url] if url else []
+        self.language = language_of(text) or "en"
+        text = with_marks(text)
         text = covered(text, [match.span() for match in _CODE.finditer(text)], COVER)
         addresses, entries = read_entries(text)
         self.links = list(links_of(text, addresses))
@@ -130,19 +156,45 @@ class Draft:
                 continue
             for number, span in enumerate(spans):
                 urls = self.source_of(number, spans, block) or self.others
-                quotations.append(
-                    Cited(self.text[slice(*span)].strip(), self.line_of(span[0]), urls)
-                )
+                links = [
+                    link
+                    for around in self.sentences_of(block, span)
+                    for link in self.links_in(*around)
+                ]
+                also = tuple(url for link in links for url in link.urls if url not in urls)
+                text = html.unescape(_TAG.sub(" ", self.text[slice(*span)])).strip()
+                quotations.append(Cited(text, self.line_of(span[0]), urls, also=also))
         return quotations
 
+    def unclosed_lines(self) -> list[int]:
+        """Return the lines with a quotation mark that is never closed."""
+        lines = []
+        for block in self.blocks:
+            spans = [
+                found.span() for found in _QUOTATION.finditer(self.plain, block.start, block.end)
+            ]
+            rest = (
+                covered(self.plain, spans, COVER)[block.start : block.end]
+                if spans
+                else self.plain[block.start : block.end]
+            )
+            lines += [
+                self.line_of(block.start + found.start()) for found in _OPENING.finditer(rest)
+            ]
+        return list(dict.fromkeys(lines))
+
     def sentences(self) -> list[Cited]:
-        """Return the sentences with a digit, without code and quotations, in order.
+        """Return the sentences and rows that may have a number, without code and quotations.
 
         Those that cite nothing have no urls.
         """
         sentences: list[Cited] = []
-        for block in self.blocks:
+        for index, block in enumerate(self.blocks):
             if block.is_quoted:
+                continue
+            head = self.head_of(index)
+            if head is not None:
+                sentences += self.row(index, head)
                 continue
             start = block.start
             spans = [(first - start, last - start) for first, last in self.spans_in(block)]
@@ -154,11 +206,93 @@ class Draft:
                 links = self.links_in(first, last)
                 urls = [url for link in links for url in link.urls] or self.others
                 is_heading = self.text.startswith("#", start)
-                if re.search(r"\d", sentence) and (urls or not is_heading):
+                is_number = re.search(r"\d", sentence) or (urls and self.counts(sentence))
+                if is_number and (urls or not is_heading):
                     begin = max(first, start + item.end()) if item else first
                     shown = one_sentence(self.readable[begin:last])
-                    sentences.append(Cited(sentence, self.line_of(first), urls, shown))
+                    line = self.line_of(first)
+                    sentences.append(Cited(sentence, line, urls, shown, language=self.language))
         return sentences
+
+    def counts(self, sentence: str) -> bool:
+        """Return whether a sentence has a number, in digits or in words."""
+        return bool(numbers_of(sentence, self.language))
+
+    def cited_links(self) -> list[Cited]:
+        """Return each address of the draft with the line where it is first."""
+        lines: dict[str, int] = {}
+        for link in self.links:
+            for url in link.urls:
+                lines.setdefault(url, self.line_of(link.start))
+        return [Cited("", line, [url]) for url, line in lines.items()]
+
+    # ----- tables
+
+    def head_of(self, index: int) -> int | None:
+        """Return the index of the head of a row's table, None if the block is no row of a table."""
+        first = index
+        while first >= 0 and self.text.startswith("|", self.blocks[first].start):
+            is_next = first > 0 and self.blocks[first - 1].end == self.blocks[first].start
+            if not is_next or not self.text.startswith("|", self.blocks[first - 1].start):
+                break
+            first -= 1
+        rule = self.blocks[first + 1 : first + 2]
+        is_table = bool(rule) and re.match(
+            r"\|[-:| \t]+\n", self.text[rule[0].start : rule[0].end] + "\n"
+        )
+        return first if is_table and self.text.startswith("|", self.blocks[index].start) else None
+
+    def row(self, index: int, head: int) -> list[Cited]:
+        """Return a row of a table, or its cells if the heads of their columns have the links.
+
+        The sources of a row are its links, else those of the column's head, else those above.
+        """
+        if index <= head + 1:
+            return []
+        block, top = self.blocks[index], self.blocks[head]
+        above = self.blocks[head - 1] if head else Block(0, 0, False)
+        others = self.urls_in(above.start, above.end) or self.others
+        own, columns = self.urls_in(block.start, block.end), self.cells(top)
+        context = one_sentence(self.readable[top.start : top.end])
+        line = self.line_of(block.start)
+        shown = one_sentence(self.readable[block.start : block.end])
+        if own or not self.links_in(top.start, top.end):
+            text = one_sentence(self.plain[block.start : block.end])
+            row = Cited(text, line, own or others, shown, (), context, self.language)
+            return [row] if self.counts(text) else []
+        cells = self.cells(block)
+        label = one_sentence(self.plain[slice(*cells[0])]) if cells else ""
+        cited = []
+        for number, span in enumerate(cells):
+            column = columns[number] if number < len(columns) else (0, 0)
+            head_words = one_sentence(self.readable[slice(*column)])
+            text = one_sentence(self.plain[slice(*span)])
+            urls = self.urls_in(*column) or others
+            if self.counts(text):
+                cited.append(
+                    Cited(text, line, urls, shown, (), f"{head_words} {label}", self.language)
+                )
+        return cited
+
+    def cells(self, block: Block) -> list[Span]:
+        """Return where the cells of a row stand."""
+        marks = [
+            found.start()
+            for found in re.finditer(r"(?<!\\)\||\n|\Z", self.plain[block.start : block.end])
+        ]
+        return [(block.start + one + 1, block.start + two) for one, two in pairwise(marks)]
+
+    def urls_in(self, start: int, end: int) -> list[str]:
+        """Return the addresses of the links between two offsets."""
+        return [url for link in self.links_in(start, end) for url in link.urls]
+
+    def sentences_of(self, block: Block, span: Span) -> list[Span]:
+        """Return where the sentences of a block stand that a quotation is in."""
+        return [
+            (start, end)
+            for start, end in self.sentence_spans(block)
+            if start < span[1] and span[0] < end
+        ]
 
     def line_of(self, offset: int) -> int:
         """Return the number of the line at an offset, from 1 on."""
@@ -174,7 +308,18 @@ class Draft:
         """Return where text between quotation marks stands, if it is long enough."""
         found = _QUOTATION.finditer(self.plain, block.start, block.end)
         spans = (match.span(match.lastindex or 0) for match in found)
-        return [span for span in spans if words_in(self.plain[slice(*span)]) >= LEAST_WORDS]
+        counts = [(span, words_in(self.plain[slice(*span)])) for span in spans]
+        return [
+            span
+            for span, count in counts
+            if count >= LEAST_WORDS or (count >= LEAST_CITED_WORDS and self.is_cited(block, span))
+        ]
+
+    def is_cited(self, block: Block, span: Span) -> bool:
+        """Return whether a link stands in the sentence of a quotation, which is no link's text."""
+        around = self.sentences_of(block, span)
+        links = [link for sentence in around for link in self.links_in(*sentence) if link.urls]
+        return bool(links) and not any(link.start < span[0] < link.end for link in links)
 
     def source_of(self, number: int, spans: list[Span], block: Block) -> list[str]:
         """Return the addresses for a quotation of a block: of links in it, right behind it, before.
@@ -250,6 +395,17 @@ def covered(text: str, spans: list[Span], sign: str) -> str:
         pieces += [text[done:start], sign * (end - max(start, done))]
         done = max(done, end)
     return "".join([*pieces, text[done:]])
+
+
+def with_marks(text: str) -> str:
+    """Return a text of the same length with quotation marks for those of HTML and TeX."""
+
+    def padded(found: re.Match[str], mark: str) -> str:
+        return mark + COVER * (len(found[0]) - 1)
+
+    for pattern, mark in _WRITTEN_MARKS:
+        text = pattern.sub(functools.partial(padded, mark=mark), text)
+    return text
 
 
 def one_sentence(text: str) -> str:

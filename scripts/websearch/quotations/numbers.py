@@ -1,116 +1,564 @@
-"""Numbers of texts, whatever their notation: 1,200 is 1.200 is 1 200 is 1200 is 1.2 thousand."""
+"""Whether the numbers of a draft's sentence are in a page, of the same thing.
+
+A number of a page proves one of the draft if it has the same value, no other unit or scale, and
+stands in a sentence or row that speaks of the same. Where another sentence, row or column speaks
+of it more clearly, with another number, it is doubtful.
+"""
 
 from __future__ import annotations
 
-import bisect
-import math
+import ast
+import functools
+import operator
 import re
-from decimal import Decimal, InvalidOperation
+from bisect import bisect_right
+from collections import defaultdict
+from decimal import Decimal
+from heapq import nlargest
+from itertools import combinations
+from typing import NamedTuple
 
-from websearch.core.words import UNSPACED
+from websearch.core.common import one_line
+from websearch.core.numbers import UNITS, Number, numbers_of, scale_powers, shown
+from websearch.core.words import STOP_WORDS, UNSPACED, language_of
+from websearch.passages.units import PageText, cells_of
 
-_GROUPING = " \u00a0\u2009\u202f'’"
-_LETTER = rf"[^\W{UNSPACED}]"
-# Words that multiply, of a few languages, at their beginning.
-SCALES = {
-    "thousand|tausend|mil(?:le)?\\b|k\\b|тыс": 3,
-    "m(?:illi?[oó]n|io\\b|ln\\b|n\\b|\\b)|милл?и|млн": 6,
-    "milliard|mrd|billion|bn\\b|b\\b|млрд": 9, "trillion|tn\\b": 12, "[万萬]": 4, "[亿億]": 8,
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from websearch.core.common import Document
+    from websearch.passages.units import Piece
+
+PROOF_CHARS = 300  # of the sentence or row that is shown
+STEM_CHARS = 6  # of a word: prove, proved and proof differ, number and numbers do not
+CLEARLY = 1.0  # a rival speaks of a number more clearly with a word more than its proof
+NEAR_WEIGHT = 0.5  # of words of headings and of the sentence before
+OTHER_CLAUSE = 0.3  # factor for words behind a border, when the nearest ones are looked for
+MOST_NEAR = 12  # words on each side of a number
+MOST_RIVALS = 2_000  # pieces of a page with a word of the draft's sentence, that are looked at
+
+_WORD = re.compile(rf"[{UNSPACED}]{{2}}|[^\W\d_{UNSPACED}]+(?:['’-][^\W\d_{UNSPACED}]+)*")
+# Names of parts, steps and versions, and of norms: the number says which, not how many.
+_LABEL = re.compile(
+    r"(?i)\b(?:fig(?:ure)?s?\.?|tables?|sections?|sec\.|chapters?|steps?|pages?|pp?\.|lines?|eqs?\.|equations?"
+    r"|appendix|vol(?:ume)?\.?|versions?|nos?\.|nr\.|items?|abb(?:ildung)?\.?|tabelle|abschnitt|kapitel|schritt"
+    r"|seiten?|tableau|chapitre|étape|tabla|capítulo|paso|figura|capitolo|passo|§+)\s?\d[\d.]*"
+    r"(?:\s?(?:[-–,]|and|und|et|y|e|to)\s?\d[\d.]*)*"
+    r"|\b(?-i:ISO|RFC|IEC|IEEE|DIN|EN|PEP|CVE|BCP|ANSI|ECMA|UTF|SHA)(?:/[A-Z]+)?[ -]?\d[\d.:-]*"
+    r"|\b(?-i:[A-Z])[^\W\d_]*-\d[\d.]*"
+)
+# A name and its version or year: Python 3.12, Windows 11, Web Summit 2023. Months are none.
+_NAMED = re.compile(r"(?<=[^\W\d_] )([A-Z][^\W\d_]+) (v?\d[\d.]*\d|\d)(?![\d%]|[.,]\d)(?=\W|$)")
+_VERSION = re.compile(r"\b([A-Z][\w+#]+) (\d+\.\d+(?:\.\d+)*)(?![\d%])(?= [a-z]|\W|$)")
+_BORDER = re.compile(r"[,;:.](?!\d)|\d[\d.,]*|\b(?:and|und|et|y|e|en|i|и|och|og)\b")
+_ISO_DAY = re.compile(r"(?<!\d)\d{4}-\d\d-\d\d(?!\d)")
+
+
+# "(counted)", "(computed: 83 - 14)", "<!-- computed -->" behind a number.
+_MARK = re.compile(
+    r"(?i)\s*(?:\((?:counted|computed)(?::\s*((?:[^()]|\([^()]{0,100}\)){0,200}))?\)"
+    r"|<!--\s*(?:counted|computed)(?::\s*([^<>]{0,200}?))?\s*-->)"
+)
+MOST_EXPRESSION = 200  # characters
+_OPERATORS: dict[type, Callable[[Decimal, Decimal], Decimal]] = {
+    ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv,
 }  # fmt: skip
-_SCALE = "|".join(f"({words})" for words in SCALES)
-_NUMBER = re.compile(
-    rf"(?<!{_LETTER})(?<!\d[.,])(?:\d{{1,3}}(?:[{_GROUPING}]\d{{3}}){{1,6}}(?!\d)(?:[.,]\d{{1,20}})?"
-    rf"|\d{{1,20}}(?:[.,]\d{{1,20}}){{0,8}})(?!\d)(?:[\s-]?(?i:{_SCALE}))?"
-)
-# Small numbers that prose writes as words, in English.
-NAMES = (
-    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen "
-    "sixteen seventeen eighteen nineteen twenty"
-).split()
-_NAME = re.compile(rf"(?i)\b(?:{'|'.join(NAMES)})\b(?:[\s-](?:{_SCALE}))?")
-_SIGN = r"[\s-]?(?:[%％٪]|per\s?cent|prozent|pour cent|por ciento|процент)"
-_PERCENT = re.compile(rf"(?i){_SIGN}")
-# A range or list before the sign: 37 to 70 %.
-_PERCENTS = re.compile(
-    r"(?i)(?:\s?(?:[-\u2013\u2014,]|to|and|or|bis|und|à|et|y|и)\s?\d[\d.,]{0,9}){0,3}" + _SIGN
-)
-# Marks such as [12] or [3, 5–7] lead to the list of references; they state nothing.
-_REFERENCES = re.compile(r"\[\d{1,3}(?:\s?[,;\u2013-]\s?\d{1,3}){0,20}\](?!\()")
 
 
-def numbers_in(text: str) -> list[tuple[str, set[str]]]:
-    """Return the numbers of a draft's sentence as they stand there, each with its possible values.
+class Occurrence(NamedTuple):
+    """A number of a page, the index of its sentence or row, and of its cell in a row."""
 
-    A table may give millions without saying so in each cell: 1.2 million may be 1.2 there. What is
-    a percentage here must be one there, or a share: 93 % may be 0.93.
+    number: Number
+    piece: int
+    cell: int  # -1 outside of tables
+
+
+class Proof(NamedTuple):
+    """What a page has for a number of a draft: its occurrence there, and how well it fits."""
+
+    score: float
+    affinity: float
+    page: PageNumbers
+    occurrence: Occurrence
+
+
+class DraftNumber:
+    """A number of a sentence of a draft, with its possible values and what it counts.
+
+    near: the telling words of the sentence, the more, the nearer to the number.
     """
-    numbers = []
-    for found in _NUMBER.finditer(text):
-        plain, scaled = values_of(found)
-        values = plain | scaled
-        if _PERCENT.match(text, found.end()):
-            shares = {shown(Decimal(value) / 100) for value in plain if value.count(".") < 2}
-            values = {f"{value}%" for value in plain} | (shares - {"0", "1"})
-        numbers.append((" ".join(found[0].split()), values))
-    return numbers
+
+    def __init__(self, number: Number, sentence: str, near: dict[str, float]) -> None:
+        self.number = number
+        self.text = number.text
+        self.near = near
+        behind = re.match(rf"[\s-]{{1,2}}({_WORD.pattern})", sentence[number.end :])
+        self.noun = next(iter(stems(behind[1])), "") if behind and not number.unit else ""
+
+    def fits(self, found: Occurrence, page: PageNumbers) -> bool:
+        """Return whether a number of a page has the value, scale and unit of this one."""
+        own, its = self.number, found.number
+        values = its.scaled or values_of(its)
+        if own.unit == "%" and its.unit != "%":
+            shares = {shown(Decimal(value) / 100) for value in own.plain if value.count(".") < 2}
+            if values & (shares - {"0", "1"}):
+                return True
+            if found.cell < 0:
+                return False
+        if its.unit == "%" and not own.unit:
+            parts = {shown(Decimal(value) * 100) for value in own.plain if value.count(".") < 2}
+            if {value for value in own.plain if "." in value} and values & parts:
+                return True
+        if values & own.scaled or (not its.power and its.scaled and its.plain & own.plain):
+            is_same = True
+        elif values & own.plain:
+            is_same = not own.power or own.power in page.powers(found.piece)
+        else:
+            return False
+        if own.unit and its.unit and own.unit != its.unit:
+            return False
+        return is_same and (not own.unit or bool(its.unit) or page.has_unit(found, own.unit))
 
 
-def values_in(page: str) -> set[str]:
-    """Return the possible values of all numbers of a page; in "12 300", there may be two.
+class PageNumbers:
+    """The numbers of a page: its sentences and rows, and the words that tell what they count."""
 
-    Percentages stand there with their sign, too; in a row of a table any number may be one.
+    def __init__(self, url: str, head: str, text: str) -> None:
+        self.url = url
+        self.text = f"{head}\n\n{text}"
+        self.title = stems(head)
+        self.language = language_of(self.text)
+        self.pieces: list[Piece] = PageText(self.text).pieces
+        self.starts = [piece.start for piece in self.pieces]
+        self.contexts: dict[int, dict[str, float]] = {}
+        self.by_value: dict[str, list[Occurrence]] = {}
+        self.by_piece: dict[int, list[Occurrence]] = {}
+        for number in numbers_of(self.text, self.language or "en", has_ranges=True):
+            index = max(0, bisect_right(self.starts, number.start) - 1)
+            piece = self.pieces[index] if self.pieces else None
+            is_row = piece is not None and piece.kind == "row"
+            cell = self.text.count("|", piece.start, number.start) - 1 if piece and is_row else -1
+            found = Occurrence(number, index, cell)
+            self.by_piece.setdefault(index, []).append(found)
+            for value in values_of(number):
+                self.by_value.setdefault(value, []).append(found)
+
+    @functools.cached_property
+    def by_word(self) -> dict[str, list[int]]:
+        """Return the indexes of the pieces with numbers that have a word, themselves or above."""
+        found: dict[str, list[int]] = {}
+        for index in self.by_piece:
+            for word in self.context(index):
+                found.setdefault(word, []).append(index)
+        return found
+
+    @functools.cached_property
+    def words(self) -> set[str]:
+        """Return all telling words of the page."""
+        return stems(self.text)
+
+    @functools.cached_property
+    def days(self) -> set[str]:
+        """Return the days that the page names, as YYYY-MM-DD."""
+        from websearch.extraction.dates import written_dates
+
+        found = (written_dates(self.of(index)) for index in self.by_piece)
+        return {written.day.isoformat() for dates in found for written in dates}
+
+    def of(self, index: int) -> str:
+        """Return the text of a piece, a row with the head of its table."""
+        if not self.pieces:
+            return self.text
+        piece = self.pieces[index]
+        heads = [self.text[frame.start : frame.end].split("\n")[0] for frame in piece.frames]
+        own = self.text[piece.start : piece.end].strip()
+        return "\n".join([*(heads if piece.kind == "row" else []), own])
+
+    def context(self, index: int) -> dict[str, float]:
+        """Return the telling words of a piece and of what stands above it, with their weights."""
+        if index not in self.contexts:
+            own = stems(self.of(index))
+            above = set(self.title)
+            if self.pieces:
+                piece = self.pieces[index]
+                above |= stems(" ".join(lead.words for lead in piece.leads))
+                if index and piece.kind != "row" and self.pieces[index - 1].kind != "row":
+                    above |= stems(self.of(index - 1))
+            self.contexts[index] = dict.fromkeys(above, NEAR_WEIGHT) | dict.fromkeys(own, 1.0)
+        return self.contexts[index]
+
+    def powers(self, index: int) -> set[int]:
+        """Return the scales that a piece and what stands above it name: "in millions"."""
+        leads = self.pieces[index].leads if self.pieces else ()
+        return scale_powers(" ".join([*(lead.words for lead in leads), self.of(index)]))
+
+    def has_unit(self, found: Occurrence, unit: str) -> bool:
+        """Return whether the sentence or row of a number, or what is above it, names a unit."""
+        leads = self.pieces[found.piece].leads if self.pieces else ()
+        text = " ".join([*(lead.words for lead in leads), self.of(found.piece)]).lower()
+        words = {word for word, name in UNITS.items() if name == unit} | {unit}
+        return any(
+            re.search(rf"(?<![^\W\d_]){re.escape(word)}(?![^\W\d_])", text) for word in words
+        )
+
+    def cell_words(self, found: Occurrence) -> tuple[set[str], set[str]]:
+        """Return the telling words of a cell's row and of its column's head."""
+        piece = self.pieces[found.piece]
+        head = (
+            self.text[piece.frames[0].start : piece.frames[0].end].split("\n")[0]
+            if piece.frames
+            else ""
+        )
+        heads = cells_of(head)
+        column = stems(heads[found.cell]) if found.cell < len(heads) else set()
+        return stems(self.text[piece.start : piece.end]), column
+
+    def near(self, found: Occurrence) -> dict[str, float]:
+        """Return the telling words around a number of the page, the nearer, the more."""
+        if found.cell >= 0:
+            row, column = self.cell_words(found)
+            return dict.fromkeys(row | column, 1.0)
+        if not self.pieces:
+            return {}
+        start = self.pieces[found.piece].start
+        own = self.text[start : self.pieces[found.piece].end]
+        return near_words(own, found.number.start - start, found.number.end - start)
+
+
+def stems(text: str) -> set[str]:
+    """Return the telling words of a text, without their endings."""
+    return {stem for _, stem in stemmed(text)}
+
+
+def stemmed(text: str) -> list[tuple[int, str]]:
+    """Return where each telling word of a text stands, and its beginning."""
+    words = ((found.start(), found[0].lower()) for found in _WORD.finditer(text))
+    return [
+        (start, stem_of(word))
+        for start, word in words
+        if len(word) > 1 and word not in STOP_WORDS and word not in NOT_TELLING
+    ]
+
+
+# Units, scales, and what leads to a source.
+NOT_TELLING = {*UNITS} | set(
     """
-    values: set[str] = set()
-    page = _REFERENCES.sub(" ", page)
-    rows = [row.span() for row in re.finditer(r"(?m)^\|[^\n]*", page)]
-    for found in [*_NUMBER.finditer(page), *_NAME.finditer(page)]:
-        plain, scaled = values_of(found)
-        here = scaled or plain
-        if " " in found[0]:
-            here |= {shown(Decimal(part)) for part in found[0].split() if part.isdecimal()}
-        row = bisect.bisect_right(rows, (found.start(), math.inf)) - 1
-        is_cell = row >= 0 and found.start() < rows[row][1]
-        if is_cell or _PERCENTS.match(page, found.end()):
-            here |= {f"{value}%" for value in here}
-        values |= here
+percent per cent prozent hundred thousand thousands million millions billion billions trillion
+source sources link ref quelle according says said see via siehe laut selon según fuente fonte
+""".split()
+)
+
+
+def stem_of(word: str) -> str:
+    """Return a word without its ending."""
+    word = re.split("['’]", word)[0]
+    return word[:STEM_CHARS] if len(word) > STEM_CHARS else word.removesuffix("s")
+
+
+def near_words(text: str, start: int, end: int) -> dict[str, float]:
+    """Return the telling words of a text with weights that fall with the distance to a number.
+
+    Behind a comma, an "and" or another number they belong to something else, as a rule.
+    """
+    words = stemmed(text)
+    before = [(word, text[place:start]) for place, word in words if place < start][::-1]
+    behind = [(word, text[end:place]) for place, word in words if place >= end]
+    weights: dict[str, float] = {}
+    for side, first in ((before, 1.5), (behind, 1.0)):  # "12 boats": what is counted is behind
+        for distance, (word, between) in enumerate(side[:MOST_NEAR]):
+            weight = OTHER_CLAUSE ** len(_BORDER.findall(between)) / (first + distance)
+            weights[word] = max(weights.get(word, 0.0), weight)
+    return weights
+
+
+def values_of(number: Number) -> set[str]:
+    """Return under which values a number of a page is looked for."""
+    values = {*number.plain, *number.scaled}
+    if not number.is_word and " " in number.text:  # "12 300" may be two
+        values |= {shown(Decimal(part)) for part in number.text.split() if part.isdecimal()}
     return values
 
 
-def values_of(found: re.Match[str]) -> tuple[set[str], set[str]]:
-    """Return the possible values of a number, 1.200 as 1200 and 1.2; and those times its scale.
+# ===== the numbers of a draft =====================================================================
 
-    A single letter may be a unit as well: 5 m is 5 or five millions.
+
+def numbers_in(text: str, language: str = "en") -> tuple[list[DraftNumber], list[str]]:
+    """Return the numbers of a draft's sentence, and its days as YYYY-MM-DD; labels are neither."""
+    days = _ISO_DAY.findall(text)
+    for pattern in (_ISO_DAY, _LABEL, _VERSION):
+        text = pattern.sub(lambda found: "\u2060" * len(found[0]), text)
+    text = _NAMED.sub(without_name, text)
+    return [
+        DraftNumber(number, text, near_words(text, number.start, number.end))
+        for number in numbers_of(text, language or "en")
+    ], days
+
+
+def without_name(found: re.Match[str]) -> str:
+    """Return a name and number with the number covered, unless it counts or is part of a date."""
+    from websearch.extraction.dates import month_number
+
+    behind = _WORD.match(found.string, found.end() + 1)
+    counted = behind and (behind[0] in UNITS or behind[0].lower() not in STOP_WORDS)
+    if counted or month_number(found[1].lower()) or found[1].lower() in STOP_WORDS:
+        return found[0]
+    return found[1] + "\u2060" * (len(found[0]) - len(found[1]))
+
+
+class Held:
+    """The numbers of a sentence held against its pages: missing, doubtful and proven ones.
+
+    context: text of the draft that belongs to the sentence, such as the head of a table.
     """
-    scales = zip(found.groups(), SCALES.values(), strict=True)
-    word, power = next(((word, power) for word, power in scales if word), ("", 0))
-    text = found[0][: len(found[0]) - len(word)].strip(f"{_GROUPING}-")
-    if not text[0].isdigit():
-        plain = {str(NAMES.index(text.lower()))}
-    else:
-        plain = readings(re.sub(f"[{_GROUPING}]", "", text))
-    if not word:
-        return plain, set()
-    scaled = {shown(Decimal(value).scaleb(power)) for value in plain if value.count(".") < 2}
-    return plain, scaled | (plain if len(word) == 1 and word.isascii() else set())
+
+    def __init__(
+        self, text: str, context: str, pages: Sequence[PageNumbers], language: str
+    ) -> None:
+        self.pages = pages
+        self.language = language
+        self.numbers, self.days = numbers_in(text, language)
+        self.words = stems(f"{text} {context}")
+        self.names = {stem_of(word.lower()) for word in re.findall(r"\b[A-Z][^\W\d_]{2,}", text)}
+        powers = scale_powers(context)
+        self.proofs = [self.proof_of(number, powers) for number in self.numbers]
+        self.used = {(proof.page, proof.occurrence.piece) for proof in self.proofs if proof}
+
+    def missing(self) -> list[str]:
+        """Return the numbers that no page has; of words alone, the author may have counted."""
+        is_counted = all(number.number.is_word for number in self.numbers)
+        lost = [
+            number.text
+            for number, proof in zip(self.numbers, self.proofs, strict=True)
+            if not (proof or is_counted)
+        ]
+        return lost + [day for day in self.days if not any(day in page.days for page in self.pages)]
+
+    def proof(self) -> list[dict[str, str]]:
+        """Return {number, url, text} of what was taken as the proof of each number."""
+        return [
+            {"number": number.text, "url": proof.page.url, "text": shown_piece(proof)}
+            for number, proof in zip(self.numbers, self.proofs, strict=True)
+            if proof
+        ]
+
+    def doubtful(self) -> list[dict[str, str]]:
+        """Return {number, note} of the numbers whose proof speaks of something else."""
+        swapped = self.swapped()
+        found = []
+        for index, (number, proof) in enumerate(zip(self.numbers, self.proofs, strict=True)):
+            if proof:
+                note = self.doubt(number, proof) or swapped.get(index, "")
+            else:
+                is_word = all(number.number.is_word for number in self.numbers)
+                note = "The page does not have it: was it counted?" if is_word else ""
+            if note:
+                found.append({"number": number.text, "note": note})
+        return found
+
+    def proof_of(self, number: DraftNumber, powers: set[int]) -> Proof | None:
+        """Return the occurrence that fits a number best; None if there is none."""
+        own = number.number
+        values = {*own.plain, *own.scaled}
+        plain = [Decimal(value) for value in own.plain if value.count(".") < 2]
+        values |= {shown(value * factor) for value in plain for factor in (Decimal("0.01"), 100)}
+        values |= {shown(value.scaleb(power)) for value in plain for power in powers}
+        if powers and not own.power:
+            scaled = frozenset(shown(value.scaleb(power)) for value in plain for power in powers)
+            number.number = own._replace(scaled=own.scaled | scaled)
+        proofs = [
+            Proof(
+                score(self.words, page.context(found.piece)),
+                score(number.near, page.near(found)), page, found,
+            )
+            for page in self.pages
+            for value in values
+            for found in page.by_value.get(value, ())
+            if number.fits(found, page)
+        ]  # fmt: skip
+        return max(proofs, key=lambda proof: (proof.score, proof.affinity), default=None)
+
+    # ----- doubts
+
+    def doubt(self, number: DraftNumber, proof: Proof) -> str:
+        """Return why a proof may speak of something else, "" if it does not."""
+        page, found = proof.page, proof.occurrence
+        if self.language != page.language:  # the words say nothing
+            return ""
+        context, noun = page.context(found.piece), number.noun
+        far = (name for name in self.names if name in page.words and not self.is_near(name))
+        if self.words and self.words.isdisjoint(context):
+            note = "Nothing near it on the page speaks of what the sentence does."
+        elif any(far):
+            note = "The page has it elsewhere than what the sentence names."
+        elif noun and noun in page.words and noun not in context:
+            note = "The page does not say it of what is counted here."
+        elif self.counts_another(number, proof):
+            note = "The page counts this with another number."
+        elif self.is_other_column(proof):
+            note = "The page has it in another column."
+        else:
+            rival = self.rival(number, proof)
+            note = f"This fits the sentence better: {rival}" if rival else ""
+        return note
+
+    def is_near(self, name: str) -> bool:
+        """Return whether a name is in the context of a proof of the sentence, or just around it."""
+        for page, index in self.used:
+            around = range(max(0, index - 3), min(len(page.pieces), index + 2))
+            if name in page.context(index) or name in page.context(0):
+                return True
+            is_row = page.pieces and page.pieces[index].kind == "row"
+            if not is_row and any(name in page.context(other) for other in around):
+                return True
+        return False
+
+    def counts_another(self, number: DraftNumber, proof: Proof) -> bool:
+        """Return whether the same sentence of the page counts with another number."""
+        page, found = proof.page, proof.occurrence
+        if not number.noun or found.cell >= 0:
+            return False
+        nouns = {
+            other: noun_behind(page.text, other.number) for other in page.by_piece[found.piece]
+        }
+        own = nouns.pop(found, "")
+        same = [other for other, noun in nouns.items() if noun == number.noun]
+        return bool(own) and own != number.noun and bool(same)
+
+    def is_other_column(self, proof: Proof) -> bool:
+        """Return whether the sentence speaks of another column than that of the proof."""
+        page, found = proof.page, proof.occurrence
+        if found.cell < 0:
+            return False
+        used = {other.occurrence for other in self.proofs if other and other.page is page}
+        _, own = page.cell_words(found)
+        if not own or own & self.words:
+            return False
+        others = [other for other in page.by_piece[found.piece] if other not in used]
+        columns = [page.cell_words(other)[1] for other in others]
+        return any(column and column <= self.words for column in columns)
+
+    def rival(self, number: DraftNumber, proof: Proof) -> str:
+        """Return the sentence or row that speaks of a number more clearly, with another one."""
+        scores: dict[tuple[PageNumbers, int], float] = defaultdict(float)
+        for page in self.pages:
+            for word in self.words:
+                for index in page.by_word.get(word, ())[:MOST_RIVALS]:
+                    scores[page, index] += page.context(index)[word]
+        for (page, index), points in nlargest(5, scores.items(), key=lambda item: item[1]):
+            if points < proof.score + CLEARLY:
+                break
+            kinds = [kind_of(found.number) for found in page.by_piece[index]]
+            if (page, index) not in self.used and kind_of(number.number) in kinds:
+                return one_line(page.of(index), PROOF_CHARS)
+        return ""
+
+    def swapped(self) -> dict[int, str]:
+        """Return notes for pairs of numbers that would fit each other's place better."""
+        notes: dict[int, str] = {}
+        proven = [(index, proof) for index, proof in enumerate(self.proofs) if proof]
+        for (first, one), (second, two) in combinations(proven, 2):
+            is_other = one.page is not two.page or one.page.language != self.language
+            kinds = {kind_of(self.numbers[index].number) for index in (first, second)}
+            if is_other or len(kinds) > 1 or not self.may_swap(one, two):
+                continue
+            own = one.affinity + two.affinity
+            other = score(self.numbers[first].near, two.page.near(two.occurrence))
+            other += score(self.numbers[second].near, one.page.near(one.occurrence))
+            if other > 1.15 * own + 0.1:
+                notes[first] = f"Is it {self.numbers[second].text} there?"
+                notes[second] = f"Is it {self.numbers[first].text} there?"
+        return notes
+
+    def may_swap(self, one: Proof, two: Proof) -> bool:
+        """Return whether two proofs are in one sentence or table, at two places."""
+        first, second = one.occurrence, two.occurrence
+        if first.number.start == second.number.start or not one.page.pieces:
+            return False
+        pieces = [one.page.pieces[found.piece] for found in (first, second)]
+        is_table = pieces[0].kind == "row" and pieces[0].frames == pieces[1].frames
+        return first.piece == second.piece or is_table
 
 
-def readings(digits: str) -> set[str]:
-    """Return what digits with commas and points may mean; of a version number, itself."""
-    signs = re.sub(r"\d", "", digits)
-    last = signs[-1:]
-    is_grouped = re.fullmatch(r"[1-9]\d{0,2}(?:[.,]\d{3})+", digits)
-    values = set()
-    if len(set(signs)) < 2 and is_grouped:
-        values.add(re.sub("[.,]", "", digits))
-    if signs.count(last) == 1 or not signs:  # a decimal sign stands once, the last one
-        whole, _, rest = digits.rpartition(last) if last else (digits, "", "")
-        values.add(f"{re.sub('[.,]', '', whole)}.{rest}")
+def score(words: Iterable[str] | dict[str, float], context: dict[str, float]) -> float:
+    """Return how much of some words a context has, with the weights of both."""
+    weights = words if isinstance(words, dict) else dict.fromkeys(words, 1.0)
+    return sum(weight * context.get(word, 0.0) for word, weight in weights.items())
+
+
+def kind_of(number: Number) -> tuple[str, bool]:
+    """Return the unit of a number, and whether it may be a year."""
+    is_year = bool(re.fullmatch(r"1\d{3}|20\d\d", number.text)) and not number.unit
+    return number.unit, is_year
+
+
+def noun_behind(text: str, number: Number) -> str:
+    """Return the telling word right behind a number, "" if there is none."""
+    behind = re.match(rf"[\s-]{{1,2}}({_WORD.pattern})", text[number.end : number.end + 40])
+    return next(iter(stems(behind[1])), "") if behind and not number.unit else ""
+
+
+def shown_piece(proof: Proof) -> str:
+    """Return the sentence of a proof, or its row with the head of the table, in one line."""
+    return one_line(proof.page.of(proof.occurrence.piece), PROOF_CHARS)
+
+
+# ===== numbers that the author counted or computed ================================================
+
+
+def without_marked(text: str, language: str) -> tuple[str, list[Document]]:
+    """Return a sentence without the numbers that are marked as the author's own, and those.
+
+    The marks: (counted), (computed), (computed: 83 - 14), or the same as comments of HTML. Each is
+    {number, expression?, result?, is_wrong?}; result: the value of an expression of numbers.
+    """
+    marked: list[Document] = []
+    for found in [*_MARK.finditer(text)][::-1]:
+        before = numbers_of(text[: found.start()], language)
+        expression = (found[1] or found[2] or "").strip()
+        number: Document = {"number": before[-1].text if before else ""}
+        result = value_of(expression)
+        if expression:
+            number["expression"] = expression
+        if result is not None:
+            number["result"] = shown(round(result, 6))
+            number["is_wrong"] = not (before and states(before[-1], result))
+        marked.insert(0, number)
+        start = before[-1].start if before else found.start()
+        text = text[:start] + "\u2060" + text[found.end() :]
+    return text, marked
+
+
+def states(number: Number, result: Decimal) -> bool:
+    """Return whether a number states a result, to as many digits as it has; a share as percent."""
+    results = (result, result * 100) if number.unit == "%" else (result,)
+    for value in number.scaled or number.plain:
+        if value.count(".") < 2:
+            digits = len(number.text.partition(".")[2].rstrip("abcdefghijklmnopqrstuvwxyz %"))
+            exponent = number.power - digits if number.power else -digits
+            half = Decimal(1).scaleb(exponent) / 2
+            if any(abs(Decimal(value) - one) <= half for one in results):
+                return True
+    return False
+
+
+def value_of(expression: str) -> Decimal | None:
+    """Return the value of numbers that are added, subtracted, multiplied or divided, else None."""
+    text = re.sub(r"(?<=\d)[,'’ \u00a0\u202f](?=\d{3}(?!\d))", "", expression[:MOST_EXPRESSION])
+    text = text.translate(str.maketrans("−–×·÷:", "--**//"))
+    if not re.fullmatch(r"[\d.()+*/\s-]*\d[\d.()+*/\s-]*", text) or "**" in text or "//" in text:
+        return None
+
+    def value(node: ast.AST) -> Decimal:
+        if isinstance(node, ast.Constant) and isinstance(node.value, (int, float)):
+            return Decimal(str(node.value))
+        if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+            return -value(node.operand)
+        if isinstance(node, ast.BinOp) and type(node.op) in _OPERATORS:
+            return _OPERATORS[type(node.op)](value(node.left), value(node.right))
+        raise ValueError(node)
+
     try:
-        return {shown(Decimal(value)) for value in values or {digits}}
-    except InvalidOperation:
-        return {digits}
-
-
-def shown(value: Decimal) -> str:
-    """Return a number in one form: without a point or zeros that say nothing."""
-    return format(value.normalize(), "f") if value else "0"
+        return value(ast.parse(text.strip(), mode="eval").body)
+    except (SyntaxError, ValueError, ArithmeticError):
+        return None
