@@ -384,11 +384,11 @@ class Drafts(unittest.TestCase):
         self.assertEqual(
             found,
             [
-                ("It rose by 12 %. (s)", [self.A]),
+                ("It rose by 12 %. ()", [self.A]),
                 ("It fell to 3,5 in 2020 s.", [self.B]),
                 ("No 7 source.", []),
                 ("Item of 8 ()", [self.A]),
-                ("He called “” right in of 9 cases (s).", [self.A]),
+                ("He called “” right in of 9 cases ().", [self.A]),
             ],
         )
         last = draft.Draft(text).sentences()[-1]

@@ -65,6 +65,8 @@ mw megawatt megawatts
 gw gigawatt gigawatts
 l liter liters litre litres litern litros litri
 hectare hectares ha hektar hectáreas ettari
+knot knots kn knoten nœuds nudos nodi
+hp horsepower ps pferdestärken
 $ usd dollar dollars us$
 € eur euro euros
 £ gbp

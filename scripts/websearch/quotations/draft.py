@@ -73,6 +73,8 @@ _WRITTEN_MARKS = (
 )  # fmt: skip
 _TAG = re.compile(r"</?(?:q|blockquote|p|a|b|i|em|strong|span|br|sup|sub)(?:[\s/][^<>]{0,500})?>")
 _SENTENCE_END = re.compile(rf"[.!?。！？][{LINK}\s,;()\[\]\"'”’»]*")
+# What has a full stop behind it that ends no sentence.
+_ABBREVIATION = re.compile(r"(?:\b[A-Z](?:\.[A-Z])*|\b(?:Dr|Mr|Mrs|Ms|St|Prof|No|vs|cf|ca|e\.g|i\.e))\Z")
 # Behind the text of a quoted block: "> — Author, [source](...)", "> text ([source](...))".
 _ATTRIBUTION = re.compile(
     rf"(?:\n[ \t>]*(?:[-–—]{{1,2}}|\(|[Ss]ource\b|{LINK})|(?<=[.!?…])[ \t][–—])[^\n]*\Z"
@@ -136,9 +138,12 @@ class Draft:
         outside = [((link.start, link.text[0]), (link.text[1], link.end)) for link in self.links]
         targets = [span for pair in outside for span in pair]
         marks = [
-            link.text for link in self.links if not re.search(_LETTER, text[slice(*link.text)])
+            link.text
+            for link in self.links
+            if not re.search(_LETTER, text[slice(*link.text)])
+            or (text[link.start - 1 : link.start] == "(" and text[link.end : link.end + 1] == ")")
         ]
-        self.plain = covered(text, targets + marks, COVER)  # [1](URL) states no number
+        self.plain = covered(text, targets + marks, COVER)  # [1](URL), ([Name 2012](URL)) state none
         self.readable = covered(self.text, targets, COVER)
         self.marked = covered(text, [(link.start, link.end) for link in self.links], LINK)
         labels = {text[link.start : link.end].strip("[]") for link in self.links}
@@ -250,7 +255,9 @@ class Draft:
         if index <= head + 1:
             return []
         block, top = self.blocks[index], self.blocks[head]
-        above = self.blocks[head - 1] if head else Block(0, 0, False)
+        before = self.blocks[:head][::-1]
+        none = Block(0, 0, False)
+        above = next((one for one in before if not self.text.startswith("|", one.start)), none)
         others = self.urls_in(above.start, above.end) or self.others
         own, columns = self.urls_in(block.start, block.end), self.cells(top)
         context = one_sentence(self.readable[top.start : top.end])
@@ -378,7 +385,8 @@ class Draft:
         for found in _SENTENCE_END.finditer(self.marked, block.start, block.end):
             following = self.marked[found.end() : found.end() + 1]
             is_end = found[0][0] in "。！？" or found[0] != found[0].rstrip() or not following
-            if is_end and not (following.islower() or following.isdigit()):
+            is_short = _ABBREVIATION.search(self.marked, max(start, found.start() - 8), found.start())
+            if is_end and not (is_short or following.islower() or following.isdigit()):
                 yield start, found.end()
                 start = found.end()
         if start < block.end:
@@ -401,7 +409,9 @@ def with_marks(text: str) -> str:
     """Return a text of the same length with quotation marks for those of HTML and TeX."""
 
     def padded(found: re.Match[str], mark: str) -> str:
-        return mark + COVER * (len(found[0]) - 1)
+        cover = COVER * (len(found[0]) - 1)
+        is_opening = mark in "“«" or (mark == '"' and text[found.end() : found.end() + 1].isalnum())
+        return cover + mark if is_opening else mark + cover
 
     for pattern, mark in _WRITTEN_MARKS:
         text = pattern.sub(functools.partial(padded, mark=mark), text)

@@ -32,10 +32,13 @@ if TYPE_CHECKING:
 
 PROOF_CHARS = 300  # of the sentence or row that is shown
 STEM_CHARS = 6  # of a word: prove, proved and proof differ, number and numbers do not
-CLEARLY = 1.0  # a rival speaks of a number more clearly with a word more than its proof
+CLEARLY = 1.0  # a row speaks of a number more clearly with a word more than another row
+MUCH = 2.0  # and another sentence with two words more
+MOST_TOLD = 5  # rivals that are looked at
 NEAR_WEIGHT = 0.5  # of words of headings and of the sentence before
 OTHER_CLAUSE = 0.3  # factor for words behind a border, when the nearest ones are looked for
 MOST_NEAR = 12  # words on each side of a number
+NAMED_BEFORE = 3  # sentences before a number, in which its subject may be named
 MOST_RIVALS = 2_000  # pieces of a page with a word of the draft's sentence, that are looked at
 
 _WORD = re.compile(rf"[{UNSPACED}]{{2}}|[^\W\d_{UNSPACED}]+(?:['’-][^\W\d_{UNSPACED}]+)*")
@@ -51,7 +54,11 @@ _LABEL = re.compile(
 # A name and its version or year: Python 3.12, Windows 11, Web Summit 2023. Months are none.
 _NAMED = re.compile(r"(?<=[^\W\d_] )([A-Z][^\W\d_]+) (v?\d[\d.]*\d|\d)(?![\d%]|[.,]\d)(?=\W|$)")
 _VERSION = re.compile(r"\b([A-Z][\w+#]+) (\d+\.\d+(?:\.\d+)*)(?![\d%])(?= [a-z]|\W|$)")
-_BORDER = re.compile(r"[,;:.](?!\d)|\d[\d.,]*|\b(?:and|und|et|y|e|en|i|и|och|og)\b")
+_BORDER = re.compile(
+    r"[,;:.](?!\d)|\d[\d.,]*|\b(?:and|und|et|y|e|en|i|и|och|og"
+    r"|while|whereas|but|während|aber|mais|pero|mientras|ma|mentre|maar|terwijl|но|а)\b"
+)
+_NAME = re.compile(r"\b[A-Z][^\W\d_]{2,}")
 _ISO_DAY = re.compile(r"(?<!\d)\d{4}-\d\d-\d\d(?!\d)")
 
 
@@ -113,7 +120,7 @@ class DraftNumber:
         if values & own.scaled or (not its.power and its.scaled and its.plain & own.plain):
             is_same = True
         elif values & own.plain:
-            is_same = not own.power or own.power in page.powers(found.piece)
+            is_same = not own.power or own.power in scale_powers(page.label(found))
         else:
             return False
         if own.unit and its.unit and own.unit != its.unit:
@@ -154,6 +161,15 @@ class PageNumbers:
         return found
 
     @functools.cached_property
+    def counted(self) -> set[str]:
+        """Return the words that follow numbers of the page, and those of heads of columns."""
+        found = set()
+        for number in (one.number for some in self.by_piece.values() for one in some):
+            found |= {stem for _, stem in stemmed(self.text[number.end : number.end + 30])[:2]}
+        heads = (self.text[piece.start : piece.end] for piece in self.pieces if piece.kind == "head")
+        return found.union(*map(stems, heads))
+
+    @functools.cached_property
     def words(self) -> set[str]:
         """Return all telling words of the page."""
         return stems(self.text)
@@ -188,31 +204,49 @@ class PageNumbers:
             self.contexts[index] = dict.fromkeys(above, NEAR_WEIGHT) | dict.fromkeys(own, 1.0)
         return self.contexts[index]
 
-    def powers(self, index: int) -> set[int]:
-        """Return the scales that a piece and what stands above it name: "in millions"."""
-        leads = self.pieces[index].leads if self.pieces else ()
-        return scale_powers(" ".join([*(lead.words for lead in leads), self.of(index)]))
+    def label(self, found: Occurrence) -> str:
+        """Return what says of a number what it is: its sentence and the headings above.
+
+        In a table, the head of its column, the label of its row and what stands above the table.
+        """
+        if not self.pieces:
+            return self.text
+        piece = self.pieces[found.piece]
+        leads = [lead.words for lead in piece.leads]
+        if found.cell < 0:
+            return " ".join([*leads, self.of(found.piece)])
+        first = piece.frames[0].index if piece.frames else found.piece
+        above = self.text[self.pieces[first - 1].start : self.pieces[first - 1].end] if first else ""
+        row = cells_of(self.text[piece.start : piece.end])
+        return " ".join([*leads, above, self.head_of(found), *row[:1]])
+
+    def head_of(self, found: Occurrence) -> str:
+        """Return the head of a cell's column."""
+        piece = self.pieces[found.piece]
+        head = self.text[piece.frames[0].start : piece.frames[0].end] if piece.frames else ""
+        cells = cells_of(head.split("\n")[0])
+        return cells[found.cell] if found.cell < len(cells) else ""
 
     def has_unit(self, found: Occurrence, unit: str) -> bool:
-        """Return whether the sentence or row of a number, or what is above it, names a unit."""
-        leads = self.pieces[found.piece].leads if self.pieces else ()
-        text = " ".join([*(lead.words for lead in leads), self.of(found.piece)]).lower()
+        """Return whether what is said of a number names a unit."""
+        text = self.label(found).lower()
         words = {word for word, name in UNITS.items() if name == unit} | {unit}
-        return any(
-            re.search(rf"(?<![^\W\d_]){re.escape(word)}(?![^\W\d_])", text) for word in words
-        )
+        return any(re.search(rf"(?<![^\W\d_]){re.escape(word)}(?![^\W\d_])", text) for word in words)
+
+    def speaks_of(self, noun: str, found: Occurrence) -> bool:
+        """Return whether what is around a number has a noun; another noun behind it is nearer."""
+        weight = self.context(found.piece).get(noun, 0.0)
+        is_other = found.cell < 0 and noun_behind(self.text, found.number)
+        return weight >= 1.0 or noun in self.title or bool(weight and not is_other)
 
     def cell_words(self, found: Occurrence) -> tuple[set[str], set[str]]:
         """Return the telling words of a cell's row and of its column's head."""
         piece = self.pieces[found.piece]
-        head = (
-            self.text[piece.frames[0].start : piece.frames[0].end].split("\n")[0]
-            if piece.frames
-            else ""
-        )
-        heads = cells_of(head)
-        column = stems(heads[found.cell]) if found.cell < len(heads) else set()
-        return stems(self.text[piece.start : piece.end]), column
+        return stems(self.text[piece.start : piece.end]), stems(self.head_of(found))
+
+    def piece_of(self, proof: Proof) -> Piece | None:
+        """Return the piece of a proof."""
+        return self.pieces[proof.occurrence.piece] if self.pieces else None
 
     def near(self, found: Occurrence) -> dict[str, float]:
         """Return the telling words around a number of the page, the nearer, the more."""
@@ -319,7 +353,7 @@ class Held:
         self.language = language
         self.numbers, self.days = numbers_in(text, language)
         self.words = stems(f"{text} {context}")
-        self.names = {stem_of(word.lower()) for word in re.findall(r"\b[A-Z][^\W\d_]{2,}", text)}
+        self.names = {stem_of(word.lower()) for word in _NAME.findall(text)}
         powers = scale_powers(context)
         self.proofs = [self.proof_of(number, powers) for number in self.numbers]
         self.used = {(proof.page, proof.occurrence.piece) for proof in self.proofs if proof}
@@ -391,7 +425,7 @@ class Held:
             note = "Nothing near it on the page speaks of what the sentence does."
         elif any(far):
             note = "The page has it elsewhere than what the sentence names."
-        elif noun and noun in page.words and noun not in context:
+        elif noun in page.counted and not page.speaks_of(noun, found):
             note = "The page does not say it of what is counted here."
         elif self.counts_another(number, proof):
             note = "The page counts this with another number."
@@ -403,13 +437,15 @@ class Held:
         return note
 
     def is_near(self, name: str) -> bool:
-        """Return whether a name is in the context of a proof of the sentence, or just around it."""
+        """Return whether a name is in the context of a proof of the sentence, or just before it.
+
+        If the proof has other names, it speaks of them.
+        """
         for page, index in self.used:
-            around = range(max(0, index - 3), min(len(page.pieces), index + 2))
-            if name in page.context(index) or name in page.context(0):
-                return True
-            is_row = page.pieces and page.pieces[index].kind == "row"
-            if not is_row and any(name in page.context(other) for other in around):
+            own = page.of(index)
+            others = {stem_of(word.lower()) for word in _NAME.findall(own)} - self.words
+            before = range(max(0, index - (0 if others else NAMED_BEFORE)), index + 1)
+            if name in page.context(0) or any(name in page.context(other) for other in before):
                 return True
         return False
 
@@ -445,11 +481,14 @@ class Held:
             for word in self.words:
                 for index in page.by_word.get(word, ())[:MOST_RIVALS]:
                     scores[page, index] += page.context(index)[word]
-        for (page, index), points in nlargest(5, scores.items(), key=lambda item: item[1]):
-            if points < proof.score + CLEARLY:
-                break
+        own = proof.page.piece_of(proof)
+        for (page, index), points in nlargest(MOST_TOLD, scores.items(), key=lambda item: item[1]):
+            piece = page.pieces[index] if page.pieces else None
+            is_row = bool(piece and own and piece.frames == own.frames and piece.kind == "row")
             kinds = [kind_of(found.number) for found in page.by_piece[index]]
-            if (page, index) not in self.used and kind_of(number.number) in kinds:
+            is_other = (page, index) not in self.used and kind_of(number.number) in kinds
+            is_alike = bool(piece and own and piece.kind == own.kind)
+            if is_other and is_alike and points >= proof.score + (CLEARLY if is_row else MUCH):
                 return one_line(page.of(index), PROOF_CHARS)
         return ""
 
@@ -465,7 +504,7 @@ class Held:
             own = one.affinity + two.affinity
             other = score(self.numbers[first].near, two.page.near(two.occurrence))
             other += score(self.numbers[second].near, one.page.near(one.occurrence))
-            if other > 1.15 * own + 0.1:
+            if other > 1.1 * own + 0.03:
                 notes[first] = f"Is it {self.numbers[second].text} there?"
                 notes[second] = f"Is it {self.numbers[first].text} there?"
         return notes
