@@ -161,8 +161,7 @@ def computed(fact: Fact, _: list[Fact], pick: random.Random) -> str:
     if not (fact.b and fact.a.isdecimal() and fact.b.isdecimal() and "boats" in fact.draft):
         return ""
     high, low = sorted((int(fact.a), int(fact.b)), reverse=True)
-    text = f"In {fact.town} the boats differ by {high - low} (computed: {high} − {low})"
-    return text
+    return f"In {fact.town} the boats differ by {high - low} (computed: {high} − {low})"
 
 
 def unit(fact: Fact, _: list[Fact], pick: random.Random) -> str:
@@ -207,11 +206,22 @@ def digit(fact: Fact, _: list[Fact], pick: random.Random) -> str:
 
 def word(fact: Fact, _: list[Fact], pick: random.Random) -> str:
     """Return a sentence that says the number of another thing or town of the page."""
-    nouns = ("containers", "boats", "paintings", "maps", "passengers", "cars", "households", "schools")
+    nouns = (
+        "containers",
+        "boats",
+        "paintings",
+        "maps",
+        "passengers",
+        "cars",
+        "households",
+        "schools",
+    )
     text = written(fact)
     here = [noun for noun in nouns if f" {noun}" in text]
     if here and pick.random() < 0.6:
-        return text.replace(f" {here[0]}", f" {pick.choice([n for n in nouns if n not in here])}", 1)
+        return text.replace(
+            f" {here[0]}", f" {pick.choice([n for n in nouns if n not in here])}", 1
+        )
     return text.replace(fact.town, pick.choice([town for town in TOWNS if town != fact.town]))
 
 
@@ -268,7 +278,9 @@ def main() -> int:
                 drawn.append((kind, fact.page, text))
     table: dict[str, Counter[str]] = {kind: Counter() for kind in (*TRUE, *FALSE)}
     for (kind, name, text), item in zip(drawn, check_numbers(drawn, pages), strict=True):
-        verdict = next((name for name in ("error", "missing", "doubtful") if name in item), "passes")
+        verdict = next(
+            (name for name in ("error", "missing", "doubtful") if name in item), "passes"
+        )
         table[kind][verdict] += 1
         if options.show and (verdict == "passes") != (kind in TRUE):
             print(f"{kind}, {name}: {text}\n  {item}\n")

@@ -289,6 +289,190 @@ class Verdicts(CheckCase):
             self.assertEqual(run.document["checks"][0]["verdict"], "unread")
 
 
+TOWNS = """<html><head><title>Towns of the coast</title></head><body><article>
+<h1>Towns of the coast</h1>
+<p>The harbour of Oslo has 59,000 berths and 43 million visitors. In 2019 two of 31 boats sank
+within 5.0 days. The fee rose by 12 % to $50. A meeting of 50 people was held in Bergen.</p>
+<p>There were 12 goats and 37 horses on the island. The share of wood was 0.64. The school opened
+on March 4, 2020, and twenty-one pupils came.</p><h2>Cities</h2><table>
+<tr><th>City</th><th>Area (km)</th><th>Population</th></tr>
+<tr><td>Oslo</td><td>480</td><td>700,000</td></tr>
+<tr><td>Bergen</td><td>465</td><td>285,000</td></tr>
+<tr><td>Narvik</td><td>2,000</td><td>21,000</td></tr></table></article></body></html>"""
+
+
+class Counted(CheckCase):
+    """Numbers of sentences that cite the page of the towns."""
+
+    def setUp(self) -> None:
+        super().setUp()
+        self.serve(TOWNS)
+
+    def sentences(self, *texts: str) -> dict[str, Any]:
+        """Return what check says of each sentence; None if it is not listed."""
+        draft_text = "\n\n".join(f"{text} ([s]({self.url}))." for text in texts)
+        run = self.check(draft_text, "--max-chars", "0")
+        found = {item["line"]: item for item in run.document.get("numbers", [])}
+        return {text: found.get(2 * index + 1) for index, text in enumerate(texts)}
+
+    def verdicts(self, *texts: str) -> list[tuple[list[str], list[str]]]:
+        """Return the missing and the doubtful numbers of each sentence."""
+        return [
+            (item.get("missing", []), [number["number"] for number in item.get("doubtful", [])])
+            for item in self.sentences(*texts).values()
+        ]
+
+    def test_unit_scale_word_row_and_order_of_a_number_count(self) -> None:
+        for (text, missing, doubtful), verdict in zip(
+            cases := (
+                ("The harbour of Oslo has 59,000 berths and 43 million visitors", [], []),
+                ("The harbour of Oslo has 59 million berths", ["59 million"], []),
+                ("The harbour has 43 thousand visitors", ["43 thousand"], []),
+                ("Boats sank within 5.0 days", [], []),
+                ("Boats sank within 5.0 weeks", ["5.0"], []),
+                ("The fee rose to 50 million", ["50 million"], []),
+                ("The fee rose by 12 days", ["12"], []),
+                ("Two of 31 boats sank", [], []),
+                ("Three of 31 boats sank", ["Three"], []),
+                ("There were 37 goats and 12 horses", [], ["37", "12"]),
+                ("There were 12 goats and 37 horses", [], []),
+                ("Bergen has a population of 285,000", [], []),
+                ("Oslo has a population of 285,000", [], ["285,000"]),
+                ("The area of Bergen is 285,000", [], ["285,000"]),
+                ("Every lamp needs 37 candles", [], ["37"]),
+            ),
+            self.verdicts(*(text for text, _, _ in cases)),
+            strict=True,
+        ):
+            with self.subTest(text):
+                self.assertEqual(verdict, (missing, doubtful))
+
+    def test_other_notations_are_the_same_number(self) -> None:
+        texts = (
+            "64 % of it, the share of wood", "The share of wood was 0,64", "The fee rose by 0.12",
+            "The school opened on 2020-03-04", "21 pupils came to the school",
+            "Twenty-one pupils came", "The population of Narvik is 21 thousand",
+        )  # fmt: skip
+        for text, verdict in zip(texts, self.verdicts(*texts), strict=True):
+            with self.subTest(text):
+                self.assertEqual(verdict, ([], []))
+        (verdict,) = self.verdicts("The school opened on 2020-03-05")
+        self.assertEqual(verdict, (["2020-03-05"], []))
+
+    def test_labels_are_no_numbers(self) -> None:
+        texts = (
+            "Figure 8 and Table 3 show it", "See section 2.4 and step 7", "COVID-19 came, and F8",
+            "It follows ISO 8601 and RFC 9110", "It runs on Python 3.12", "At the Web Summit 2023",
+        )  # fmt: skip
+        for text, item in self.sentences(*texts, "There were 38 goats").items():
+            with self.subTest(text):
+                self.assertEqual(item and item["missing"], ["38"] if "goats" in text else None)
+
+    def test_the_proof_is_given_and_shown_if_verbose(self) -> None:
+        text = "Narvik has a population of 21,000"
+        (item,) = self.sentences(text).values()
+        (proof,) = item["proof"]
+        self.assertEqual((proof["number"], proof["url"]), ("21,000", self.url))
+        self.assertIn("Population", proof["text"])
+        self.assertIn("| Narvik | 2,000 | 21,000 |", proof["text"])
+        draft_text = f"{text} ([s]({self.url}))."
+        for options, is_told in ((("--md",), False), (("--md", "--verbose"), True)):
+            told = self.check(draft_text, *options).stdout.decode()
+            self.assertEqual("21,000 stands in: " in told, is_told)
+
+    def test_doubtful_numbers_fail_only_if_strict(self) -> None:
+        text = f"Oslo has a population of 285,000 ([s]({self.url}))."
+        run = self.check(text)
+        self.assertEqual((run.code, run.document["counts"]["numbers_doubtful"]), (0, 1))
+        self.assertEqual(self.check(text, "--strict").code, 1)
+        self.assertIn("doubtful: 285,000, line 1", self.check(text, "--md").stdout.decode())
+
+    def test_the_words_for_numbers_of_other_languages_are_read(self) -> None:
+        for page, right, wrong in (
+            ("<p>Von den Booten sind einundzwanzig mit der Flut gesunken.</p>",
+             "Es sind 21 Boote gesunken, mit der Flut",
+             "Es sind zweiundzwanzig Boote mit der Flut und 21 gesunken"),
+            ("<p>Les marins ont perdu soixante-douze bateaux dans le port.</p>",
+             "Ils ont perdu 72 bateaux dans le port", "Ils ont perdu dix et 72 bateaux"),
+        ):  # fmt: skip
+            with self.subTest(page):
+                self.serve(page)
+                self.check("x " + self.url, "--force")
+                self.assertEqual(self.verdicts(right)[0][0], [])
+                self.assertEqual(len(self.verdicts(wrong)[0][0]), 1)
+
+    def test_each_number_needs_one_of_several_links(self) -> None:
+        other = self.url.replace("tides", "keeper")
+        self.check(f"[s]({self.url})")
+        self.serve(OTHER.replace("forty", "44"))
+        text = f"Narvik has 21,000, and the books 44 years ([s]({self.url}), [t]({other}))."
+        (item,) = self.check(text).document["numbers"]
+        self.assertNotIn("missing", item)
+        proof = {number["number"]: number["url"] for number in item["proof"]}
+        self.assertEqual(proof, {"21,000": self.url, "44": other})
+
+    def test_own_numbers_are_listed_apart_and_recomputed(self) -> None:
+        for text, wrong, code in (
+            ("25 (computed: 37 − 12) more horses than goats", False, 0),
+            ("26 (computed: 37 - 12) more horses than goats", True, 1),
+            ("32 % (computed: 12 / 37) as many goats", False, 0),
+            ("67.6 % (computed: (37 − 12) / 37) fewer goats", False, 0),
+            ("3 towns (counted)", None, 0), ("99 <!-- computed --> points", None, 0),
+        ):  # fmt: skip
+            with self.subTest(text):
+                run = self.check(f"There are {text} ([s]({self.url})).")
+                (own,) = run.document["computed"]
+                self.assertEqual((own.get("is_wrong"), run.code), (wrong, code))
+        run = self.check(f"24 (computed: 37 − 13) more ([s]({self.url})).")
+        self.assertEqual(run.document["numbers"][0]["missing"], ["13"])
+
+    def test_a_table_of_a_draft_has_its_sources(self) -> None:
+        other = self.url.replace("tides", "other")
+        text = (
+            f"From the [statistics]({self.url}):\n\n| City | Population | [Area]({other}) |\n"
+            f"|---|---|---|\n| Narvik | 21,000 | 2,000 |\n| Oslo | 285,000 | 480 ([s]({other})) |\n"
+        )
+        found = self.check(text, "--max-chars", "0").document["numbers"]
+        cited = {(item["line"], item["url"]): item for item in found}
+        self.assertEqual({*cited}, {(5, self.url), (5, other), (6, other)})
+        self.assertEqual(cited[6, other]["doubtful"][0]["number"], "285,000")
+        self.assertNotIn("doubtful", cited[5, self.url])
+
+
+class Links(CheckCase):
+    def test_a_link_that_does_not_answer_is_named(self) -> None:
+        self.check(f"[s]({self.url})")
+        self.server.status = 404
+        dead = self.url.replace("tides", "gone")
+        run = self.check(f"Tides [are]({self.url}) known.\n\nThey [rise]({dead}).")
+        ((link),) = run.document["dead_links"]
+        self.assertEqual((link["url"], link["line"], run.code), (dead, 3, 1))
+        self.assertIn("404", link["error"])
+        self.assertIn("dead link, line 1", self.check(f"It [is]({dead}).", "--md").stdout.decode())
+
+    def test_a_link_that_nothing_has_shown_is_noted(self) -> None:
+        text = f"Tides [are]({self.url}) known."
+        run = self.check(text)
+        self.assertEqual(run.document["never_shown"], [{"url": self.url, "line": 1}])
+        self.assertEqual((run.code, self.check(text).document.get("never_shown")), (0, None))
+
+    def test_a_page_of_the_store_that_is_not_cited_is_named(self) -> None:
+        self.check(f"[s]({self.url})")
+        self.serve(OTHER)
+        other = self.url.replace("tides", "keeper")
+        quoted = f"“least of all the fishermen of the town” ([s]({other}))"
+        (check,) = self.check(quoted).document["checks"]
+        self.assertEqual((check["verdict"], check["found_in"]), ("absent", self.url))
+
+    def test_another_link_of_the_sentence_may_hold_the_quotation(self) -> None:
+        self.check(f"[s]({self.url})")
+        self.serve(OTHER)
+        other = self.url.replace("tides", "keeper")
+        text = f"“the fishermen of the town” stand in [a]({other}), or in [b]({self.url})."
+        (check,) = self.check(text).document["checks"]
+        self.assertEqual((check["verdict"], check["url"]), ("verbatim", self.url))
+
+
 class WaysIn(CheckCase):
     def test_one_quotation_without_a_draft(self) -> None:
         quote = ("--quote", "the harbour was open for the whole of the winter", "--url", self.url)
@@ -369,6 +553,28 @@ class Drafts(unittest.TestCase):
             with self.subTest(text):
                 found = draft.Draft(str(text)).quotations()
                 self.assertEqual([item.urls for item in found], expected)
+
+    def test_marks_of_html_tex_and_other_scripts(self) -> None:
+        a = self.A
+        for text, *expected in (
+            (f"&ldquo;one two three four&rdquo; ([s]({a}))", "one two three four"),
+            (f"&quot;one two three four&quot; ([s]({a}))", "one two three four"),
+            (f"``one two three four'' ([s]({a})), ``a b c d''", "one two three four", "a b c d"),
+            (f"<q>one two &amp; three four</q> ([s]({a}))", "one two & three four"),
+            (f"<blockquote>one <b>two</b> three four</blockquote> {a}", "one  two  three four"),
+            (f"״אחת שתיים צה״ל ארבע״ ([s]({a}))", "אחת שתיים צה״ל ארבע"),
+            (f"＂one two three four＂ ([s]({a}))", "one two three four"),
+            (f"〝one two three four〟 ([s]({a}))", "one two three four"),
+            (f"“two words” ([s]({a}))", "two words"),
+            (f"[“Two words”]({a}) of it",), ("“two words” of it",),
+            (f"“two words” of it. Then [s]({a})",),
+        ):  # fmt: skip
+            with self.subTest(text):
+                self.assertEqual([item.text for item in draft.Draft(text).quotations()], expected)
+
+    def test_a_mark_that_is_never_closed_names_its_line(self) -> None:
+        text = 'It “is open.\n\nA 5" pipe of 6".\n\nIt "is open, too.\n\n“Closed” and "closed".'
+        self.assertEqual(draft.Draft(text).unclosed_lines(), [1, 5])
 
     def test_a_source_for_what_names_none(self) -> None:
         (item,) = draft.Draft("“one two three four”", self.A).quotations()

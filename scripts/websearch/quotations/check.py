@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import time
-from typing import NamedTuple
 
 from websearch.core.command_line import read_argument
 from websearch.core.common import (
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from websearch.core.common import Document, ProgressCallback
-    from websearch.quotations.draft import Cited
+    from websearch.quotations.draft import Cited, CitedParts
     from websearch.quotations.numbers import PageNumbers
     from websearch.quotations.standing import ComparedText, Quotation
     from websearch.reading.page import Page
@@ -166,15 +165,6 @@ def run_check_file(params: dict[str, Any], report: ProgressCallback = None) -> D
     return run_check({**others, "text": text}, report)
 
 
-class CitedParts(NamedTuple):
-    """What is to be checked of a draft: quotations, sentences with numbers, links."""
-
-    quotations: list[Cited]
-    sentences: list[Cited]
-    links: list[Cited]
-    unclosed_lines: list[int]
-
-
 def cited_in(params: dict[str, Any]) -> CitedParts:
     """Return what is to be checked.
 
@@ -182,7 +172,7 @@ def cited_in(params: dict[str, Any]) -> CitedParts:
     is nothing in the draft.
     """
     from websearch.fetching.fetch import normal_url
-    from websearch.quotations.draft import Cited, Draft
+    from websearch.quotations.draft import Cited, CitedParts, Draft
 
     url = params.get("url", "")
     if url:
@@ -361,7 +351,9 @@ def judged(quotation: Quotation, page: SourcePage, deadline: float) -> Document:
 
 def counted(item: Cited, pages: dict[str, SourcePage], deadline: float) -> Document:
     """Return which numbers of a sentence are in no page that it cites, or of something else."""
-    from websearch.quotations.numbers import Held, without_marked
+    from websearch.quotations.computed import without_marked
+    from websearch.quotations.numbers import Held
+    from websearch.quotations.standing import LATE_ERROR
 
     cited = [pages[page_of(url)] for url in dict.fromkeys(item.urls)]
     read = [page for page in cited if not page.error]
@@ -369,11 +361,15 @@ def counted(item: Cited, pages: dict[str, SourcePage], deadline: float) -> Docum
     text, own = without_marked(item.text, item.language)
     marked = {"computed": own} if own else {}
     if not read or time.monotonic() > deadline:
-        error = cited[0].error if not read else "No time was left to compare it."
+        error = cited[0].error if not read else LATE_ERROR
         return {**answer, "error": error, **marked, "line": item.line}
     parts = " ".join(number.get("expression", "") for number in own)
-    held = Held(text, item.context, [page.numbers for page in read], item.language)
-    missing = held.missing() + Held(parts, "", held.pages, item.language).missing()
+    sources = [page.numbers for page in read]
+    try:
+        held = Held(text, item.context, sources, item.language, deadline)
+        missing = held.missing() + Held(parts, "", sources, item.language, deadline).missing()
+    except TimeoutError:
+        return {**answer, "error": LATE_ERROR, **marked, "line": item.line}
     facts = {"missing": missing, "doubtful": held.doubtful(), "proof": held.proof()}
     return {**answer, **drop_empty(facts), **marked, "line": item.line}
 

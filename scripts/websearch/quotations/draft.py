@@ -74,7 +74,9 @@ _WRITTEN_MARKS = (
 _TAG = re.compile(r"</?(?:q|blockquote|p|a|b|i|em|strong|span|br|sup|sub)(?:[\s/][^<>]{0,500})?>")
 _SENTENCE_END = re.compile(rf"[.!?。！？][{LINK}\s,;()\[\]\"'”’»]*")
 # What has a full stop behind it that ends no sentence.
-_ABBREVIATION = re.compile(r"(?:\b[A-Z](?:\.[A-Z])*|\b(?:Dr|Mr|Mrs|Ms|St|Prof|No|vs|cf|ca|e\.g|i\.e))\Z")
+_ABBREVIATION = re.compile(
+    r"(?:\b[A-Z](?:\.[A-Z])*|\b(?:Dr|Mr|Mrs|Ms|St|Prof|No|vs|cf|ca|e\.g|i\.e))\Z"
+)
 # Behind the text of a quoted block: "> — Author, [source](...)", "> text ([source](...))".
 _ATTRIBUTION = re.compile(
     rf"(?:\n[ \t>]*(?:[-–—]{{1,2}}|\(|[Ss]ource\b|{LINK})|(?<=[.!?…])[ \t][–—])[^\n]*\Z"
@@ -99,6 +101,15 @@ class Cited(NamedTuple):
     also: tuple[str, ...] = ()
     context: str = ""
     language: str = "en"
+
+
+class CitedParts(NamedTuple):
+    """What is to be checked of a draft: quotations, sentences with numbers, links."""
+
+    quotations: list[Cited]
+    sentences: list[Cited]
+    links: list[Cited]
+    unclosed_lines: list[int]
 
 
 class Link(NamedTuple):
@@ -143,7 +154,9 @@ class Draft:
             if not re.search(_LETTER, text[slice(*link.text)])
             or (text[link.start - 1 : link.start] == "(" and text[link.end : link.end + 1] == ")")
         ]
-        self.plain = covered(text, targets + marks, COVER)  # [1](URL), ([Name 2012](URL)) state none
+        self.plain = covered(
+            text, targets + marks, COVER
+        )  # [1](URL), ([Name 2012](URL)) state none
         self.readable = covered(self.text, targets, COVER)
         self.marked = covered(text, [(link.start, link.end) for link in self.links], LINK)
         labels = {text[link.start : link.end].strip("[]") for link in self.links}
@@ -385,7 +398,9 @@ class Draft:
         for found in _SENTENCE_END.finditer(self.marked, block.start, block.end):
             following = self.marked[found.end() : found.end() + 1]
             is_end = found[0][0] in "。！？" or found[0] != found[0].rstrip() or not following
-            is_short = _ABBREVIATION.search(self.marked, max(start, found.start() - 8), found.start())
+            is_short = _ABBREVIATION.search(
+                self.marked, max(start, found.start() - 8), found.start()
+            )
             if is_end and not (is_short or following.islower() or following.isdigit()):
                 yield start, found.end()
                 start = found.end()

@@ -7,10 +7,10 @@ of it more clearly, with another number, it is doubtful.
 
 from __future__ import annotations
 
-import ast
 import functools
-import operator
+import math
 import re
+import time
 from bisect import bisect_right
 from collections import defaultdict
 from decimal import Decimal
@@ -25,9 +25,8 @@ from websearch.passages.units import PageText, cells_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Iterable, Sequence
 
-    from websearch.core.common import Document
     from websearch.passages.units import Piece
 
 PROOF_CHARS = 300  # of the sentence or row that is shown
@@ -39,6 +38,9 @@ NEAR_WEIGHT = 0.5  # of words of headings and of the sentence before
 OTHER_CLAUSE = 0.3  # factor for words behind a border, when the nearest ones are looked for
 MOST_NEAR = 12  # words on each side of a number
 NAMED_BEFORE = 3  # sentences before a number, in which its subject may be named
+MOST_OCCURRENCES = 500  # of a value in a page, that are compared with the sentence
+BEST_OCCURRENCES = 20  # whose next words are compared
+MOST_DOUBTED = 50  # numbers of a sentence
 MOST_RIVALS = 2_000  # pieces of a page with a word of the draft's sentence, that are looked at
 
 _WORD = re.compile(rf"[{UNSPACED}]{{2}}|[^\W\d_{UNSPACED}]+(?:['’-][^\W\d_{UNSPACED}]+)*")
@@ -60,17 +62,6 @@ _BORDER = re.compile(
 )
 _NAME = re.compile(r"\b[A-Z][^\W\d_]{2,}")
 _ISO_DAY = re.compile(r"(?<!\d)\d{4}-\d\d-\d\d(?!\d)")
-
-
-# "(counted)", "(computed: 83 - 14)", "<!-- computed -->" behind a number.
-_MARK = re.compile(
-    r"(?i)\s*(?:\((?:counted|computed)(?::\s*((?:[^()]|\([^()]{0,100}\)){0,200}))?\)"
-    r"|<!--\s*(?:counted|computed)(?::\s*([^<>]{0,200}?))?\s*-->)"
-)
-MOST_EXPRESSION = 200  # characters
-_OPERATORS: dict[type, Callable[[Decimal, Decimal], Decimal]] = {
-    ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv,
-}  # fmt: skip
 
 
 class Occurrence(NamedTuple):
@@ -166,7 +157,9 @@ class PageNumbers:
         found = set()
         for number in (one.number for some in self.by_piece.values() for one in some):
             found |= {stem for _, stem in stemmed(self.text[number.end : number.end + 30])[:2]}
-        heads = (self.text[piece.start : piece.end] for piece in self.pieces if piece.kind == "head")
+        heads = (
+            self.text[piece.start : piece.end] for piece in self.pieces if piece.kind == "head"
+        )
         return found.union(*map(stems, heads))
 
     @functools.cached_property
@@ -216,7 +209,9 @@ class PageNumbers:
         if found.cell < 0:
             return " ".join([*leads, self.of(found.piece)])
         first = piece.frames[0].index if piece.frames else found.piece
-        above = self.text[self.pieces[first - 1].start : self.pieces[first - 1].end] if first else ""
+        above = (
+            self.text[self.pieces[first - 1].start : self.pieces[first - 1].end] if first else ""
+        )
         row = cells_of(self.text[piece.start : piece.end])
         return " ".join([*leads, above, self.head_of(found), *row[:1]])
 
@@ -231,7 +226,9 @@ class PageNumbers:
         """Return whether what is said of a number names a unit."""
         text = self.label(found).lower()
         words = {word for word, name in UNITS.items() if name == unit} | {unit}
-        return any(re.search(rf"(?<![^\W\d_]){re.escape(word)}(?![^\W\d_])", text) for word in words)
+        return any(
+            re.search(rf"(?<![^\W\d_]){re.escape(word)}(?![^\W\d_])", text) for word in words
+        )
 
     def speaks_of(self, noun: str, found: Occurrence) -> bool:
         """Return whether what is around a number has a noun; another noun behind it is nearer."""
@@ -343,12 +340,19 @@ def without_name(found: re.Match[str]) -> str:
 class Held:
     """The numbers of a sentence held against its pages: missing, doubtful and proven ones.
 
-    context: text of the draft that belongs to the sentence, such as the head of a table.
+    context: text of the draft that belongs to the sentence, such as the head of a table. Raises
+    TimeoutError after the deadline.
     """
 
     def __init__(
-        self, text: str, context: str, pages: Sequence[PageNumbers], language: str
+        self,
+        text: str,
+        context: str,
+        pages: Sequence[PageNumbers],
+        language: str = "en",
+        deadline: float = math.inf,
     ) -> None:
+        self.deadline = deadline
         self.pages = pages
         self.language = language
         self.numbers, self.days = numbers_in(text, language)
@@ -380,7 +384,9 @@ class Held:
         """Return {number, note} of the numbers whose proof speaks of something else."""
         swapped = self.swapped()
         found = []
-        for index, (number, proof) in enumerate(zip(self.numbers, self.proofs, strict=True)):
+        for index, (number, proof) in enumerate(
+            zip(self.numbers[:MOST_DOUBTED], self.proofs[:MOST_DOUBTED], strict=True)
+        ):
             if proof:
                 note = self.doubt(number, proof) or swapped.get(index, "")
             else:
@@ -392,6 +398,8 @@ class Held:
 
     def proof_of(self, number: DraftNumber, powers: set[int]) -> Proof | None:
         """Return the occurrence that fits a number best; None if there is none."""
+        if time.monotonic() > self.deadline:
+            raise TimeoutError
         own = number.number
         values = {*own.plain, *own.scaled}
         plain = [Decimal(value) for value in own.plain if value.count(".") < 2]
@@ -400,16 +408,20 @@ class Held:
         if powers and not own.power:
             scaled = frozenset(shown(value.scaleb(power)) for value in plain for power in powers)
             number.number = own._replace(scaled=own.scaled | scaled)
+        scores = sorted(
+            (
+                (score(self.words, page.context(found.piece)), page, found)
+                for page in self.pages
+                for value in values
+                for found in page.by_value.get(value, ())[:MOST_OCCURRENCES]
+                if number.fits(found, page)
+            ),
+            key=lambda item: -item[0],
+        )
         proofs = [
-            Proof(
-                score(self.words, page.context(found.piece)),
-                score(number.near, page.near(found)), page, found,
-            )
-            for page in self.pages
-            for value in values
-            for found in page.by_value.get(value, ())
-            if number.fits(found, page)
-        ]  # fmt: skip
+            Proof(points, score(number.near, page.near(found)), page, found)
+            for points, page, found in scores[:BEST_OCCURRENCES]
+        ]
         return max(proofs, key=lambda proof: (proof.score, proof.affinity), default=None)
 
     # ----- doubts
@@ -495,7 +507,7 @@ class Held:
     def swapped(self) -> dict[int, str]:
         """Return notes for pairs of numbers that would fit each other's place better."""
         notes: dict[int, str] = {}
-        proven = [(index, proof) for index, proof in enumerate(self.proofs) if proof]
+        proven = [(index, proof) for index, proof in enumerate(self.proofs[:MOST_DOUBTED]) if proof]
         for (first, one), (second, two) in combinations(proven, 2):
             is_other = one.page is not two.page or one.page.language != self.language
             kinds = {kind_of(self.numbers[index].number) for index in (first, second)}
@@ -540,64 +552,3 @@ def noun_behind(text: str, number: Number) -> str:
 def shown_piece(proof: Proof) -> str:
     """Return the sentence of a proof, or its row with the head of the table, in one line."""
     return one_line(proof.page.of(proof.occurrence.piece), PROOF_CHARS)
-
-
-# ===== numbers that the author counted or computed ================================================
-
-
-def without_marked(text: str, language: str) -> tuple[str, list[Document]]:
-    """Return a sentence without the numbers that are marked as the author's own, and those.
-
-    The marks: (counted), (computed), (computed: 83 - 14), or the same as comments of HTML. Each is
-    {number, expression?, result?, is_wrong?}; result: the value of an expression of numbers.
-    """
-    marked: list[Document] = []
-    for found in [*_MARK.finditer(text)][::-1]:
-        before = numbers_of(text[: found.start()], language)
-        expression = (found[1] or found[2] or "").strip()
-        number: Document = {"number": before[-1].text if before else ""}
-        result = value_of(expression)
-        if expression:
-            number["expression"] = expression
-        if result is not None:
-            number["result"] = shown(round(result, 6))
-            number["is_wrong"] = not (before and states(before[-1], result))
-        marked.insert(0, number)
-        start = before[-1].start if before else found.start()
-        text = text[:start] + "\u2060" + text[found.end() :]
-    return text, marked
-
-
-def states(number: Number, result: Decimal) -> bool:
-    """Return whether a number states a result, to as many digits as it has; a share as percent."""
-    results = (result, result * 100) if number.unit == "%" else (result,)
-    for value in number.scaled or number.plain:
-        if value.count(".") < 2:
-            digits = len(number.text.partition(".")[2].rstrip("abcdefghijklmnopqrstuvwxyz %"))
-            exponent = number.power - digits if number.power else -digits
-            half = Decimal(1).scaleb(exponent) / 2
-            if any(abs(Decimal(value) - one) <= half for one in results):
-                return True
-    return False
-
-
-def value_of(expression: str) -> Decimal | None:
-    """Return the value of numbers that are added, subtracted, multiplied or divided, else None."""
-    text = re.sub(r"(?<=\d)[,'’ \u00a0\u202f](?=\d{3}(?!\d))", "", expression[:MOST_EXPRESSION])
-    text = text.translate(str.maketrans("−–×·÷:", "--**//"))
-    if not re.fullmatch(r"[\d.()+*/\s-]*\d[\d.()+*/\s-]*", text) or "**" in text or "//" in text:
-        return None
-
-    def value(node: ast.AST) -> Decimal:
-        if isinstance(node, ast.Constant) and isinstance(node.value, (int, float)):
-            return Decimal(str(node.value))
-        if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
-            return -value(node.operand)
-        if isinstance(node, ast.BinOp) and type(node.op) in _OPERATORS:
-            return _OPERATORS[type(node.op)](value(node.left), value(node.right))
-        raise ValueError(node)
-
-    try:
-        return value(ast.parse(text.strip(), mode="eval").body)
-    except (SyntaxError, ValueError, ArithmeticError):
-        return None

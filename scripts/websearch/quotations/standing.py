@@ -43,7 +43,8 @@ NEGATION_REACH = 4  # words before the end of a longer gap: what they deny is qu
 JOINED_CHARS = 100  # between two places of a page; nearer, words were left out
 LEAST_JOINED = 3  # words of each half of a quotation that was joined from two places
 GLUE_NOTE = "Only spaces, or hyphens at the ends of lines, differ."
-LATE = {"verdict": "unread", "error": "No time was left to compare it."}
+LATE_ERROR = "No time was left to compare it."
+LATE = {"verdict": "unread", "error": LATE_ERROR}
 
 # Marks of notes and sources, which are no part of what is quoted.
 _NOTE = re.compile(r"\\?\[(?:\^?\d{1,3}|[a-z]|(?:note|nb|n) \d{1,3}|citation needed)\\?\](?!\w)")
