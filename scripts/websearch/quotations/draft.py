@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     Span = tuple[int, int]
 
 MOST_SOURCES = 5  # of one quotation
+MOST_BETWEEN = 2_000  # characters between a quotation and its link, that are looked at
 LONGEST_ATTRIBUTION = 500  # characters
 LEAST_WORDS = 4  # shorter ones are titles, terms and irony
 LEAST_CITED_WORDS = 2  # of a quotation with a link in its sentence
@@ -72,6 +73,7 @@ _WRITTEN_MARKS = (
     (re.compile(r"(?i)&(?:quot|#34);"), '"'),
 )  # fmt: skip
 _TAG = re.compile(r"</?(?:q|blockquote|p|a|b|i|em|strong|span|br|sup|sub)(?:[\s/][^<>]{0,500})?>")
+_RULE = re.compile(r"\|[-:| \t]+\n?")
 _SENTENCE_END = re.compile(rf"[.!?。！？][{LINK}\s,;()\[\]\"'”’»]*")
 # What has a full stop behind it that ends no sentence.
 _ABBREVIATION = re.compile(
@@ -141,6 +143,7 @@ class Draft:
         self.lines = [0, *(match.end() for match in re.finditer("\n", text))]
         self.others = [url] if url else []
         self.language = language_of(text) or "en"
+        self.known_sentences: dict[int, list[Span]] = {}
         text = with_marks(text)
         text = covered(text, [match.span() for match in _CODE.finditer(text)], COVER)
         addresses, entries = read_entries(text)
@@ -174,11 +177,7 @@ class Draft:
                 continue
             for number, span in enumerate(spans):
                 urls = self.source_of(number, spans, block) or self.others
-                links = [
-                    link
-                    for around in self.sentences_of(block, span)
-                    for link in self.links_in(*around)
-                ]
+                links = self.links_beside(block, span)
                 also = tuple(url for link in links for url in link.urls if url not in urls)
                 text = html.unescape(_TAG.sub(" ", self.text[slice(*span)])).strip()
                 quotations.append(Cited(text, self.line_of(span[0]), urls, also=also))
@@ -210,9 +209,8 @@ class Draft:
         for index, block in enumerate(self.blocks):
             if block.is_quoted:
                 continue
-            head = self.head_of(index)
-            if head is not None:
-                sentences += self.row(index, head)
+            if index in self.heads:
+                sentences += self.row(index, *self.heads[index])
                 continue
             start = block.start
             spans = [(first - start, last - start) for first, last in self.spans_in(block)]
@@ -246,21 +244,26 @@ class Draft:
 
     # ----- tables
 
-    def head_of(self, index: int) -> int | None:
-        """Return the index of the head of a row's table, None if the block is no row of a table."""
-        first = index
-        while first >= 0 and self.text.startswith("|", self.blocks[first].start):
-            is_next = first > 0 and self.blocks[first - 1].end == self.blocks[first].start
-            if not is_next or not self.text.startswith("|", self.blocks[first - 1].start):
-                break
-            first -= 1
-        rule = self.blocks[first + 1 : first + 2]
-        is_table = bool(rule) and re.match(
-            r"\|[-:| \t]+\n", self.text[rule[0].start : rule[0].end] + "\n"
-        )
-        return first if is_table and self.text.startswith("|", self.blocks[index].start) else None
+    @functools.cached_property
+    def heads(self) -> dict[int, tuple[int, Block]]:
+        """Return for each row of a table the index of its head, and the paragraph above."""
+        found: dict[int, tuple[int, Block]] = {}
+        head, end = -1, -1
+        above = Block(0, 0, False)
+        for index, block in enumerate(self.blocks):
+            if not self.text.startswith("|", block.start):
+                above, head = block, -1
+                continue
+            if head < 0 or end != block.start:
+                rule = self.blocks[index + 1 : index + 2]
+                is_table = rule and _RULE.fullmatch(self.text, rule[0].start, rule[0].end)
+                head = index if is_table else -1
+            if head >= 0:
+                found[index] = (head, above)
+            end = block.end
+        return found
 
-    def row(self, index: int, head: int) -> list[Cited]:
+    def row(self, index: int, head: int, above: Block) -> list[Cited]:
         """Return a row of a table, or its cells if the heads of their columns have the links.
 
         The sources of a row are its links, else those of the column's head, else those above.
@@ -268,9 +271,6 @@ class Draft:
         if index <= head + 1:
             return []
         block, top = self.blocks[index], self.blocks[head]
-        before = self.blocks[:head][::-1]
-        none = Block(0, 0, False)
-        above = next((one for one in before if not self.text.startswith("|", one.start)), none)
         others = self.urls_in(above.start, above.end) or self.others
         own, columns = self.urls_in(block.start, block.end), self.cells(top)
         context = one_sentence(self.readable[top.start : top.end])
@@ -308,19 +308,20 @@ class Draft:
 
     def sentences_of(self, block: Block, span: Span) -> list[Span]:
         """Return where the sentences of a block stand that a quotation is in."""
-        return [
-            (start, end)
-            for start, end in self.sentence_spans(block)
-            if start < span[1] and span[0] < end
-        ]
+        if block.start not in self.known_sentences:
+            self.known_sentences[block.start] = list(self.sentence_spans(block))
+        spans = self.known_sentences[block.start]
+        first = max(0, bisect_right(spans, (span[0], span[0])) - 1)
+        return spans[first : bisect_left(spans, (span[1], 0))]
 
     def line_of(self, offset: int) -> int:
         """Return the number of the line at an offset, from 1 on."""
         return bisect_right(self.lines, offset)
 
-    def links_in(self, start: int, end: int) -> list[Link]:
-        """Return the links that begin between two offsets."""
-        return self.links[bisect_left(self.starts, start) : bisect_left(self.starts, end)]
+    def links_in(self, start: int, end: int, most: int | None = None) -> list[Link]:
+        """Return the links that begin between two offsets, or the first of them."""
+        first, last = bisect_left(self.starts, start), bisect_left(self.starts, end)
+        return self.links[first : last if most is None else min(last, first + most)]
 
     # ----- quotations and their sources
 
@@ -336,10 +337,21 @@ class Draft:
         ]
 
     def is_cited(self, block: Block, span: Span) -> bool:
-        """Return whether a link stands in the sentence of a quotation, which is no link's text."""
-        around = self.sentences_of(block, span)
-        links = [link for sentence in around for link in self.links_in(*sentence) if link.urls]
-        return bool(links) and not any(link.start < span[0] < link.end for link in links)
+        """Return whether a link is in the sentence of a quotation, which is not its text."""
+        links = self.links_beside(block, span)
+        first = bisect_left(self.starts, span[0])
+        before = self.links[max(0, first - 1) : first]
+        is_text = any(link.start < span[0] < link.end for link in before)
+        return bool(links) and not is_text
+
+    def links_beside(self, block: Block, span: Span) -> list[Link]:
+        """Return the first links in the sentences of a quotation, as many as may be its source."""
+        sentences = self.sentences_of(block, span)
+        if not sentences:
+            return []
+        first = bisect_left(self.starts, sentences[0][0])
+        last = bisect_left(self.starts, sentences[-1][1])
+        return [link for link in self.links[first : min(last, first + MOST_SOURCES)] if link.urls]
 
     def source_of(self, number: int, spans: list[Span], block: Block) -> list[str]:
         """Return the addresses for a quotation of a block: of links in it, right behind it, before.
@@ -349,20 +361,24 @@ class Draft:
         """
         start, end = spans[number]
         inside = self.links_in(start, end)
-        before = self.links_in(block.start, start)[-1:]
+        first = bisect_left(self.starts, start)
+        before = [
+            link for link in self.links[max(0, first - 1) : first] if link.start >= block.start
+        ]
         if before and before[0].end > start:  # the quotation is the text of a link
             inside = before
         if inside:
             return [url for link in inside for url in link.urls]
-        behind = self.links_in(end, block.end)[:MOST_SOURCES]
-        if not behind or (before and not self.links_in(spans[-1][1], block.end)):
+        behind = self.links_in(end, block.end, MOST_SOURCES)
+        if not behind or (before and not self.links_in(spans[-1][1], block.end, 1)):
             return (before or behind or [Link(0, 0, (0, 0), [])])[0].urls
         urls = list(behind[0].urls)
         for link, following in pairwise(behind):  # several side by side
             if re.search(r"\w|\n", self.marked[link.end : following.start].replace("and", "")):
                 break
             urls += following.urls
-        is_far = re.search(r"[.!?]\W{1,5}\w", self.marked[end : behind[0].start])
+        between = self.marked[end : min(behind[0].start, end + MOST_BETWEEN)]
+        is_far = re.search(r"[.!?]\W{1,5}\w", between)
         return [*before[0].urls, *urls] if is_far and before else urls
 
     def quoted_block(self, index: int) -> list[Cited]:

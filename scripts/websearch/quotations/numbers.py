@@ -36,6 +36,7 @@ MUCH = 2.0  # and another sentence with two words more
 MOST_TOLD = 5  # rivals that are looked at
 NEAR_WEIGHT = 0.5  # of words of headings and of the sentence before
 OTHER_CLAUSE = 0.3  # factor for words behind a border, when the nearest ones are looked for
+NEAR_CHARS = 300  # on each side of a number, in which its words are
 MOST_NEAR = 12  # words on each side of a number
 NAMED_BEFORE = 3  # sentences before a number, in which its subject may be named
 MOST_OCCURRENCES = 500  # of a value in a page, that are compared with the sentence
@@ -82,17 +83,22 @@ class Proof(NamedTuple):
 
 
 class DraftNumber:
-    """A number of a sentence of a draft, with its possible values and what it counts.
+    """A number of a sentence of a draft, with its possible values and what it counts."""
 
-    near: the telling words of the sentence, the more, the nearer to the number.
-    """
-
-    def __init__(self, number: Number, sentence: str, near: dict[str, float]) -> None:
+    def __init__(self, number: Number, sentence: str) -> None:
         self.number = number
         self.text = number.text
-        self.near = near
-        behind = re.match(rf"[\s-]{{1,2}}({_WORD.pattern})", sentence[number.end :])
-        self.noun = next(iter(stems(behind[1])), "") if behind and not number.unit else ""
+        self.sentence = sentence
+
+    @functools.cached_property
+    def near(self) -> dict[str, float]:
+        """Return the telling words around the number, the nearer, the more."""
+        return near_words(self.sentence, self.number.start, self.number.end)
+
+    @functools.cached_property
+    def noun(self) -> str:
+        """Return the telling word right behind the number, "" if there is none."""
+        return noun_behind(self.sentence, self.number)
 
     def fits(self, found: Occurrence, page: PageNumbers) -> bool:
         """Return whether a number of a page has the value, scale and unit of this one."""
@@ -292,6 +298,8 @@ def near_words(text: str, start: int, end: int) -> dict[str, float]:
 
     Behind a comma, an "and" or another number they belong to something else, as a rule.
     """
+    cut = max(0, start - NEAR_CHARS)
+    text, start, end = text[cut : end + NEAR_CHARS], start - cut, end - cut
     words = stemmed(text)
     before = [(word, text[place:start]) for place, word in words if place < start][::-1]
     behind = [(word, text[end:place]) for place, word in words if place >= end]
@@ -320,10 +328,7 @@ def numbers_in(text: str, language: str = "en") -> tuple[list[DraftNumber], list
     for pattern in (_ISO_DAY, _LABEL, _VERSION):
         text = pattern.sub(lambda found: "\u2060" * len(found[0]), text)
     text = _NAMED.sub(without_name, text)
-    return [
-        DraftNumber(number, text, near_words(text, number.start, number.end))
-        for number in numbers_of(text, language or "en")
-    ], days
+    return [DraftNumber(number, text) for number in numbers_of(text, language or "en")], days
 
 
 def without_name(found: re.Match[str]) -> str:
