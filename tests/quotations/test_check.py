@@ -21,6 +21,7 @@ from tests.support import SLACK, CannedCase, Run, call_main, load_script, run_sc
 
 draft: Any = load_script("websearch.quotations.draft")
 numbers: Any = load_script("websearch.quotations.numbers")
+computed: Any = load_script("websearch.quotations.computed")
 matching: Any = load_script("websearch.core.matching")
 web_search: Any = load_script("web_search")
 
@@ -614,6 +615,33 @@ class Numbers(unittest.TestCase):
             with self.subTest(text, page=page):
                 held = numbers.Held(text, "", [numbers.PageNumbers("u", "", page)], "en")
                 self.assertEqual(not held.missing(), is_there)
+
+    def test_no_text_is_a_defect(self) -> None:
+        pick = random.Random(67)
+        pieces = (
+            "1,2,3 ", "3.4.5,6 ", "5", ".", ",", " ", "million", "%", "$", "-one ", "1/0", ")", "(",
+            "(computed: ", "(counted)", "|", "\n", "[1]", "[a](https://x.y/z)", "“", "”", "²", "½",
+            "Figure 8", "2020-03-04", "0,", "boats ", "The ", "''", "``", "<q>", "٣", "１２", "00",
+        )  # fmt: skip
+        for _ in range(300):
+            text = "".join(pick.choice(pieces) for _ in range(pick.randrange(1, 40)))
+            rest, _ = computed.without_marked(text, "en")
+            held = numbers.Held(rest, text[:20], [numbers.PageNumbers("u", "T", text)])
+            for facts in (held.missing(), held.doubtful(), held.proof()):
+                self.assertIsInstance(facts, list, text)
+            parts = draft.Draft(text)
+            for items in (parts.quotations(), parts.sentences(), parts.cited_links()):
+                self.assertIsInstance(items, list, text)
+
+    def test_a_long_draft_is_read_in_linear_time(self) -> None:
+        for text in (
+            "A draft of 12 boats and \"so on ``x'' “y. ", "| 1 | 2 | 3 |\n|---|---|\n",
+            "[s](https://x.y/z) “a b” and ", "“a b c d”. ", "12 (computed: 1 + 1) and 13, ",
+        ):  # fmt: skip
+            started = time.monotonic()
+            parts = draft.Draft(text * (400_000 // len(text)))
+            parts.quotations(), parts.sentences(), parts.unclosed_lines()
+            self.assertLess(time.monotonic() - started, 10 + SLACK, text)
 
 
 class Compared(unittest.TestCase):

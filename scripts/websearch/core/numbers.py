@@ -13,6 +13,10 @@ from typing import NamedTuple
 from websearch.core.number_words import number_words
 from websearch.core.words import UNSPACED
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
 _GROUPING = " \u00a0\u2009\u202f'’"
 _LETTER = rf"[^\W{UNSPACED}]"
 # Words that multiply, of a few languages, at their beginning.
@@ -132,7 +136,7 @@ def numbers_of(text: str, language: str = "en", *, has_ranges: bool = False) -> 
             plain = {str(value)}
         else:
             plain = readings(re.sub(f"[{_GROUPING}]", "", found["digits"]))
-        scaled = {shown(Decimal(value).scaleb(power)) for value in plain if value.count(".") < 2}
+        scaled = {shown(value.scaleb(power)) for value in decimals(plain)}
         is_letter = len(scale) == 1 and scale.isascii()  # 5 m is 5 or five millions
         unit = unit_beside(text, found.start(), found.end(), has_ranges and not scale)
         numbers.append(
@@ -176,6 +180,11 @@ def readings(digits: str) -> set[str]:
         return {shown(Decimal(value)) for value in values or {digits}}
     except InvalidOperation:
         return {digits}
+
+
+def decimals(values: Iterable[str]) -> list[Decimal]:
+    """Return the values that are decimal numbers: no versions, no lists."""
+    return [Decimal(value) for value in values if re.fullmatch(r"\d+(?:\.\d+)?", value)]
 
 
 def shown(value: Decimal) -> str:

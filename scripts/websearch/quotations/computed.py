@@ -7,7 +7,7 @@ import operator
 import re
 from decimal import Decimal
 
-from websearch.core.numbers import numbers_of, shown
+from websearch.core.numbers import decimals, numbers_of, shown
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -57,14 +57,10 @@ def without_marked(text: str, language: str) -> tuple[str, list[Document]]:
 def states(number: Number, result: Decimal) -> bool:
     """Return whether a number states a result, to as many digits as it has; a share as percent."""
     results = (result, result * 100) if number.unit == "%" else (result,)
-    for value in number.scaled or number.plain:
-        if value.count(".") < 2:
-            digits = len(number.text.partition(".")[2].rstrip("abcdefghijklmnopqrstuvwxyz %"))
-            exponent = number.power - digits if number.power else -digits
-            half = Decimal(1).scaleb(exponent) / 2
-            if any(abs(Decimal(value) - one) <= half for one in results):
-                return True
-    return False
+    digits = len(re.sub(r"\D+$", "", number.text).partition(".")[2])
+    half = Decimal(1).scaleb(number.power - digits) / 2
+    stated = decimals(number.scaled or number.plain)
+    return any(abs(value - one) <= half for value in stated for one in results)
 
 
 def value_of(expression: str) -> Decimal | None:

@@ -19,7 +19,7 @@ from itertools import combinations
 from typing import NamedTuple
 
 from websearch.core.common import one_line
-from websearch.core.numbers import UNITS, Number, numbers_of, scale_powers, shown
+from websearch.core.numbers import UNITS, Number, decimals, numbers_of, scale_powers, shown
 from websearch.core.words import STOP_WORDS, UNSPACED, language_of
 from websearch.passages.units import PageText, cells_of
 
@@ -105,13 +105,13 @@ class DraftNumber:
         own, its = self.number, found.number
         values = its.scaled or values_of(its)
         if own.unit == "%" and its.unit != "%":
-            shares = {shown(Decimal(value) / 100) for value in own.plain if value.count(".") < 2}
+            shares = {shown(value / 100) for value in decimals(own.plain)}
             if values & (shares - {"0", "1"}):
                 return True
             if found.cell < 0:
                 return False
         if its.unit == "%" and not own.unit:
-            parts = {shown(Decimal(value) * 100) for value in own.plain if value.count(".") < 2}
+            parts = {shown(value * 100) for value in decimals(own.plain)}
             if {value for value in own.plain if "." in value} and values & parts:
                 return True
         if values & own.scaled or (not its.power and its.scaled and its.plain & own.plain):
@@ -407,7 +407,7 @@ class Held:
             raise TimeoutError
         own = number.number
         values = {*own.plain, *own.scaled}
-        plain = [Decimal(value) for value in own.plain if value.count(".") < 2]
+        plain = decimals(own.plain)
         values |= {shown(value * factor) for value in plain for factor in (Decimal("0.01"), 100)}
         values |= {shown(value.scaleb(power)) for value in plain for power in powers}
         if powers and not own.power:
