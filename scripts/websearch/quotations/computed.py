@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 # "(counted)", "(computed: 83 - 14)", "<!-- computed -->" behind a number.
 _MARK = re.compile(
-    r"(?i)\s*(?:\((?:counted|computed)(?::\s*((?:[^()]|\([^()]{0,100}\)){0,200}))?\)"
-    r"|<!--\s*(?:counted|computed)(?::\s*([^<>]{0,200}?))?\s*-->)"
+    r"(?i)\s{0,9}(?:\((?:counted|computed)(?::((?:[^()]|\([^()]{0,100}\)){0,200}))?\)"
+    r"|<!--\s{0,9}(?:counted|computed)\s{0,9}(?::([^<>]{0,200}))?-->)"
 )
 MOST_EXPRESSION = 200  # characters
 MOST_MARKS = 20  # of a sentence
@@ -67,7 +67,8 @@ def value_of(expression: str) -> Decimal | None:
     """Return the value of numbers that are added, subtracted, multiplied or divided, else None."""
     text = re.sub(r"(?<=\d)[,'’ \u00a0\u202f](?=\d{3}(?!\d))", "", expression[:MOST_EXPRESSION])
     text = text.translate(str.maketrans("−–×·÷:", "--**//"))
-    if not re.fullmatch(r"[\d.()+*/\s-]*\d[\d.()+*/\s-]*", text) or "**" in text or "//" in text:
+    is_sum = set(text) <= set("0123456789.()+*/- ") and any(sign.isdecimal() for sign in text)
+    if not is_sum or "**" in text or "//" in text:
         return None
 
     def value(node: ast.AST) -> Decimal:
