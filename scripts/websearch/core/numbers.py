@@ -29,7 +29,7 @@ SCALES = {
 _SCALE = "|".join(f"({words})" for words in SCALES)
 _WRITTEN_SCALE = re.compile(rf"(?i)(?<!{_LETTER})(?<!\d)(?<!\d[\s-])(?:{_SCALE})")
 _DIGITS = (
-    rf"(?<!{_LETTER})(?<!\d[.,])(?:\d{{1,3}}(?:[{_GROUPING}]\d{{3}}){{1,6}}(?!\d)(?:[.,]\d{{1,20}})?"
+    rf"(?<!{_LETTER})(?<![\^])(?<!\d[.,])(?:\d{{1,3}}(?:[{_GROUPING}]\d{{3}}){{1,6}}(?!\d)(?:[.,]\d{{1,20}})?"
     rf"|\d{{1,20}}(?:[.,]\d{{1,20}}){{0,8}})(?!\d)"
 )
 _SIGN = r"[\s-]?(?:[%％٪]|per\s?cent|prozent|pour cent|por ciento|процент)"

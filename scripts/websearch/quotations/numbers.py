@@ -15,7 +15,7 @@ from bisect import bisect_right
 from collections import defaultdict
 from decimal import Decimal
 from heapq import nlargest
-from itertools import combinations
+from itertools import pairwise
 from typing import NamedTuple
 
 from websearch.core.common import one_line
@@ -31,8 +31,11 @@ if TYPE_CHECKING:
 
 PROOF_CHARS = 300  # of the sentence or row that is shown
 STEM_CHARS = 6  # of a word: prove, proved and proof differ, number and numbers do not
+TOGETHER = 0.7  # for each other number of the sentence in the same piece of the page
+NEARER = 1.8  # times as near as its proof is another number, to make it doubtful
+MOST_ROWS = 200  # of a table, above and below
 CLEARLY = 1.0  # a row speaks of a number more clearly with a word more than another row
-MUCH = 2.0  # and another sentence with two words more
+MUCH = 1.5  # and another sentence with two words more, of which one may be in its headings
 MOST_TOLD = 5  # rivals that are looked at
 NEAR_WEIGHT = 0.5  # of words of headings and of the sentence before
 OTHER_CLAUSE = 0.3  # factor for words behind a border, when the nearest ones are looked for
@@ -61,6 +64,10 @@ _BORDER = re.compile(
     r"[,;:.](?!\d)|\d[\d.,]*|\b(?:and|und|et|y|e|en|i|и|och|og"
     r"|while|whereas|but|während|aber|mais|pero|mientras|ma|mentre|maar|terwijl|но|а)\b"
 )
+_AND = re.compile(r"(?i)[,;/&\s]{0,3}(?:and|or|und|oder|et|ou|y|o|e|en|и|или)?\s{0,3}")
+_GROUPED = re.compile(r"[1-9]\d{0,2}(?:,\d{3}){1,6}")
+_FROM = re.compile(r"(?i)\b(?:from|von|de|da|van|od|с|от)\W{1,4}\Z")
+FROM_CHARS = 12  # before a number, in which it is looked for
 _NAME = re.compile(r"\b[A-Z][^\W\d_]{2,}")
 _ISO_DAY = re.compile(r"(?<!\d)\d{4}-\d\d-\d\d(?!\d)")
 
@@ -143,6 +150,8 @@ class PageNumbers:
             piece = self.pieces[index] if self.pieces else None
             is_row = piece is not None and piece.kind == "row"
             cell = self.text.count("|", piece.start, number.start) - 1 if piece and is_row else -1
+            if self.language == "en" and _GROUPED.fullmatch(number.text):  # 1,300 is not 1.3
+                number = number._replace(plain=frozenset({number.text.replace(",", "")}))  # noqa: PLW2901
             found = Occurrence(number, index, cell)
             self.by_piece.setdefault(index, []).append(found)
             for value in values_of(number):
@@ -235,6 +244,19 @@ class PageNumbers:
         return any(
             re.search(rf"(?<![^\W\d_]){re.escape(word)}(?![^\W\d_])", text) for word in words
         )
+
+    def labels(self, found: Occurrence) -> dict[int, set[str]]:
+        """Return the numbers that label the rows of a cell's table, by the index of the row."""
+        frames = self.pieces[found.piece].frames
+        labels: dict[int, set[str]] = {}
+        step = range(
+            max(0, found.piece - MOST_ROWS), min(len(self.pieces), found.piece + MOST_ROWS)
+        )
+        for index in step:
+            if self.pieces[index].kind == "row" and self.pieces[index].frames == frames:
+                first = [one for one in self.by_piece.get(index, ()) if one.cell == 0]
+                labels[index] = {value for one in first for value in one.number.plain}
+        return labels
 
     def speaks_of(self, noun: str, found: Occurrence) -> bool:
         """Return whether what is around a number has a noun; another noun behind it is nearer."""
@@ -364,7 +386,12 @@ class Held:
         self.words = stems(f"{text} {context}")
         self.names = {stem_of(word.lower()) for word in _NAME.findall(text)}
         powers = scale_powers(context)
-        self.proofs = [self.proof_of(number, powers) for number in self.numbers]
+        self.candidates = [self.candidates_of(number, powers) for number in self.numbers]
+        self.holders: dict[tuple[PageNumbers, int], set[int]] = {}
+        for index, candidates in enumerate(self.candidates):
+            for page, found in candidates:
+                self.holders.setdefault((page, found.piece), set()).add(index)
+        self.proofs = [self.proof_of(index) for index in range(len(self.numbers))]
         self.used = {(proof.page, proof.occurrence.piece) for proof in self.proofs if proof}
 
     def missing(self) -> list[str]:
@@ -393,7 +420,7 @@ class Held:
             zip(self.numbers[:MOST_DOUBTED], self.proofs[:MOST_DOUBTED], strict=True)
         ):
             if proof:
-                note = self.doubt(number, proof) or swapped.get(index, "")
+                note = self.doubt(index, proof) or swapped.get(index, "")
             else:
                 is_word = all(number.number.is_word for number in self.numbers)
                 note = "The page does not have it: was it counted?" if is_word else ""
@@ -401,8 +428,10 @@ class Held:
                 found.append({"number": number.text, "note": note})
         return found
 
-    def proof_of(self, number: DraftNumber, powers: set[int]) -> Proof | None:
-        """Return the occurrence that fits a number best; None if there is none."""
+    def candidates_of(
+        self, number: DraftNumber, powers: set[int]
+    ) -> list[tuple[PageNumbers, Occurrence]]:
+        """Return the occurrences that fit a number; powers: scales that the context names."""
         if time.monotonic() > self.deadline:
             raise TimeoutError
         own = number.number
@@ -413,32 +442,52 @@ class Held:
         if powers and not own.power:
             scaled = frozenset(shown(value.scaleb(power)) for value in plain for power in powers)
             number.number = own._replace(scaled=own.scaled | scaled)
-        scores = sorted(
+        return [
+            (page, found)
+            for page in self.pages
+            for value in values
+            for found in page.by_value.get(value, ())[:MOST_OCCURRENCES]
+            if number.fits(found, page)
+        ]
+
+    def proof_of(self, index: int) -> Proof | None:
+        """Return the occurrence that fits a number best; None if there is none.
+
+        A sentence or row with other numbers of the sentence fits better.
+        """
+        near = self.numbers[index].near
+        scores = [
             (
-                (score(self.words, page.context(found.piece)), page, found)
-                for page in self.pages
-                for value in values
-                for found in page.by_value.get(value, ())[:MOST_OCCURRENCES]
-                if number.fits(found, page)
-            ),
-            key=lambda item: -item[0],
-        )
+                score(self.words, page.context(found.piece))
+                + TOGETHER * self.others(index, page, found),
+                page,
+                found,
+            )
+            for page, found in self.candidates[index]
+        ]
+        best = nlargest(BEST_OCCURRENCES, scores, key=lambda item: item[0])
         proofs = [
-            Proof(points, score(number.near, page.near(found)), page, found)
-            for points, page, found in scores[:BEST_OCCURRENCES]
+            Proof(points, score(near, page.near(found)), page, found)
+            for points, page, found in best
         ]
         return max(proofs, key=lambda proof: (proof.score, proof.affinity), default=None)
 
+    def others(self, index: int, page: PageNumbers, found: Occurrence) -> int:
+        """Return how many other numbers of the sentence a piece has."""
+        holders = self.holders.get((page, found.piece), set())
+        return len(holders - {index})
+
     # ----- doubts
 
-    def doubt(self, number: DraftNumber, proof: Proof) -> str:
+    def doubt(self, index: int, proof: Proof) -> str:
         """Return why a proof may speak of something else, "" if it does not."""
-        page, found = proof.page, proof.occurrence
+        page, found, number = proof.page, proof.occurrence, self.numbers[index]
         if self.language != page.language:  # the words say nothing
             return ""
         context, noun = page.context(found.piece), number.noun
         far = (name for name in self.names if name in page.words and not self.is_near(name))
-        if self.words and self.words.isdisjoint(context):
+        is_alone = not self.others(index, page, found)
+        if is_alone and self.words and self.words.isdisjoint(context):
             note = "Nothing near it on the page speaks of what the sentence does."
         elif any(far):
             note = "The page has it elsewhere than what the sentence names."
@@ -448,6 +497,10 @@ class Held:
             note = "The page counts this with another number."
         elif self.is_other_column(proof):
             note = "The page has it in another column."
+        elif self.is_other_row(proof):
+            note = "The page has it in another row."
+        elif self.is_nearer(number, proof):
+            note = "Another number of the same sentence is nearer to what is said here."
         else:
             rival = self.rival(number, proof)
             note = f"This fits the sentence better: {rival}" if rival else ""
@@ -491,6 +544,32 @@ class Held:
         columns = [page.cell_words(other)[1] for other in others]
         return any(column and column <= self.words for column in columns)
 
+    def is_other_row(self, proof: Proof) -> bool:
+        """Return whether the sentence names by a number another row of the table of a proof."""
+        page, found = proof.page, proof.occurrence
+        if found.cell < 1:
+            return False
+        table = page.labels(found)
+        own = table.pop(found.piece, set())
+        named = {value for number in self.numbers for value in number.number.plain}
+        return (
+            bool(own) and own.isdisjoint(named) and any(named & values for values in table.values())
+        )
+
+    def is_nearer(self, number: DraftNumber, proof: Proof) -> bool:
+        """Return whether a number that the sentence lacks is nearer to its words than its proof."""
+        page, found = proof.page, proof.occurrence
+        used = {other.occurrence for other in self.proofs if other and other.page is page}
+        if found.cell >= 0:
+            return False
+        others = [
+            other
+            for other in page.by_piece[found.piece]
+            if other not in used and kind_of(other.number) == kind_of(found.number)
+        ]
+        nearest = max((score(number.near, page.near(other)) for other in others), default=0.0)
+        return nearest > NEARER * proof.affinity + 0.1
+
     def rival(self, number: DraftNumber, proof: Proof) -> str:
         """Return the sentence or row that speaks of a number more clearly, with another one."""
         scores: dict[tuple[PageNumbers, int], float] = defaultdict(float)
@@ -504,7 +583,7 @@ class Held:
             is_row = bool(piece and own and piece.frames == own.frames and piece.kind == "row")
             kinds = [kind_of(found.number) for found in page.by_piece[index]]
             is_other = (page, index) not in self.used and kind_of(number.number) in kinds
-            is_alike = bool(piece and own and piece.kind == own.kind)
+            is_alike = is_row or bool(piece and own and "row" not in (piece.kind, own.kind))
             if is_other and is_alike and points >= proof.score + (CLEARLY if is_row else MUCH):
                 return one_line(page.of(index), PROOF_CHARS)
         return ""
@@ -513,18 +592,38 @@ class Held:
         """Return notes for pairs of numbers that would fit each other's place better."""
         notes: dict[int, str] = {}
         proven = [(index, proof) for index, proof in enumerate(self.proofs[:MOST_DOUBTED]) if proof]
-        for (first, one), (second, two) in combinations(proven, 2):
-            is_other = one.page is not two.page or one.page.language != self.language
-            kinds = {kind_of(self.numbers[index].number) for index in (first, second)}
-            if is_other or len(kinds) > 1 or not self.may_swap(one, two):
+        for (first, one), (second, two) in pairwise(proven):
+            is_turned = self.is_turned(first, second)
+            is_known = one.page is two.page and one.page.language == self.language
+            is_alike = is_turned or self.are_alike(first, second)
+            if not (is_known and is_alike and self.may_swap(one, two)):
                 continue
             own = one.affinity + two.affinity
             other = score(self.numbers[first].near, two.page.near(two.occurrence))
             other += score(self.numbers[second].near, one.page.near(one.occurrence))
-            if other > 1.1 * own + 0.03:
+            if is_turned or other > 1.1 * own + 0.03:
                 notes[first] = f"Is it {self.numbers[second].text} there?"
                 notes[second] = f"Is it {self.numbers[first].text} there?"
         return notes
+
+    def are_alike(self, first: int, second: int) -> bool:
+        """Return whether two numbers of the sentence may count alike things, not in a list."""
+        (unit, is_year), (other, is_other_year) = (
+            kind_of(self.numbers[index].number) for index in (first, second)
+        )
+        start, end = self.numbers[first].number.end, self.numbers[second].number.start
+        between = self.numbers[first].sentence[start:end]
+        is_list = _AND.fullmatch(between)  # in 1985 and 1990
+        return is_year == is_other_year and (unit == other or not (unit and other)) and not is_list
+
+    def is_turned(self, first: int, second: int) -> bool:
+        """Return whether "from" stands before one number here, and before the other on the page."""
+        own, its = [], []
+        for index in (first, second):
+            proof, number = self.proofs[index], self.numbers[index]
+            own.append(is_from(number.sentence, number.number.start))
+            its.append(bool(proof and is_from(proof.page.text, proof.occurrence.number.start)))
+        return own == its[::-1] and own[0] != own[1]
 
     def may_swap(self, one: Proof, two: Proof) -> bool:
         """Return whether two proofs are in one sentence or table, at two places."""
@@ -540,6 +639,11 @@ def score(words: Iterable[str] | dict[str, float], context: dict[str, float]) ->
     """Return how much of some words a context has, with the weights of both."""
     weights = words if isinstance(words, dict) else dict.fromkeys(words, 1.0)
     return sum(weight * context.get(word, 0.0) for word, weight in weights.items())
+
+
+def is_from(text: str, start: int) -> bool:
+    """Return whether "from" stands before a place of a text."""
+    return bool(_FROM.search(text[max(0, start - FROM_CHARS) : start]))
 
 
 def kind_of(number: Number) -> tuple[str, bool]:
