@@ -302,6 +302,16 @@ on March 4, 2020, and twenty-one pupils came.</p><h2>Cities</h2><table>
 <tr><td>Narvik</td><td>2,000</td><td>21,000</td></tr></table></article></body></html>"""
 
 
+SOLAR = """<html><head><title>Solar power in Verden</title></head><body><article>
+<h1>Solar power in Verden</h1><p>Solar capacity in Verden grew to 1.3 GW at the end of 2022, up from
+900 MW a year earlier. Households paid on average €7,800 for a system of 6 kW, while firms paid
+€21,000 for one of 20 kW. The first prizes were given in 2018 and 2020 by a club of engineers.</p>
+<p>Minister Anna Holm said that the queue for permits had fallen from 19 weeks to 11.</p><table>
+<tr><th>Year</th><th>Capacity (MW)</th><th>New systems</th></tr>
+<tr><td>2020</td><td>610</td><td>4,800</td></tr><tr><td>2021</td><td>900</td><td>9,100</td></tr>
+<tr><td>2022</td><td>1,300</td><td>14,500</td></tr></table></article></body></html>"""
+
+
 class Counted(CheckCase):
     """Numbers of sentences that cite the page of the towns."""
 
@@ -347,6 +357,30 @@ class Counted(CheckCase):
         ):
             with self.subTest(text):
                 self.assertEqual(verdict, (missing, doubtful))
+
+    def test_what_is_near_a_number_decides_among_others(self) -> None:
+        self.serve(SOLAR)
+        for (text, doubtful), verdict in zip(
+            cases := (
+                ("Within a year, capacity rose from 900 MW to 1.3 GW", []),
+                ("Within a year, capacity rose from 1.3 GW to 900 MW", ["1.3", "900"]),
+                ("Waiting for permits fell from 19 to 11 weeks", []),
+                ("Waiting for permits fell from 11 to 19 weeks", ["11", "19"]),
+                ("A typical household pays €7,800 for its 6 kW", []),
+                ("A typical household pays €21,000 for its 6 kW", ["21,000"]),
+                ("The first prizes came in 2018 and 2020", []),
+                ("The first prizes came in 2020 and 2018", []),
+                ("In 2021, 9,100 systems were installed", []),
+                ("In 2021, 4,800 systems were installed", ["4,800"]),
+                ("Companies spend €21,000 on 20 kW", []),
+            ),
+            self.verdicts(*(text for text, _ in cases)),
+            strict=True,
+        ):
+            with self.subTest(text):
+                self.assertEqual(verdict, ([], doubtful))
+        ((missing, _),) = self.verdicts("By the end of 2022 Verden had 1.3 MW of solar capacity")
+        self.assertEqual(missing, ["1.3"])
 
     def test_other_notations_are_the_same_number(self) -> None:
         texts = (
