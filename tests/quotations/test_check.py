@@ -372,6 +372,8 @@ class Counted(CheckCase):
                 ("The first prizes came in 2020 and 2018", []),
                 ("In 2021, 9,100 systems were installed", []),
                 ("In 2021, 4,800 systems were installed", ["4,800"]),
+                ("There were 9,100 new systems in 2020 and 4,800 in 2021", ["9,100"]),
+                ("There were 4,800 new systems in 2020 and 9,100 in 2021", []),
                 ("Companies spend €21,000 on 20 kW", []),
             ),
             self.verdicts(*(text for text, _ in cases)),
@@ -391,8 +393,9 @@ class Counted(CheckCase):
         for text, verdict in zip(texts, self.verdicts(*texts), strict=True):
             with self.subTest(text):
                 self.assertEqual(verdict, ([], []))
-        (verdict,) = self.verdicts("The school opened on 2020-03-05")
-        self.assertEqual(verdict, (["2020-03-05"], []))
+        for day in ("2020-03-05", "March 5, 2020"):
+            (verdict,) = self.verdicts(f"The school opened on {day}")
+            self.assertIn("2020-03-05", verdict[0])
 
     def test_labels_are_no_numbers(self) -> None:
         texts = (

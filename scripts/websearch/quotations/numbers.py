@@ -33,6 +33,7 @@ PROOF_CHARS = 300  # of the sentence or row that is shown
 STEM_CHARS = 6  # of a word: prove, proved and proof differ, number and numbers do not
 TOGETHER = 0.7  # for each other number of the sentence in the same piece of the page
 NEARER = 1.8  # times as near as its proof is another number, to make it doubtful
+MOST_DATED = 2_000  # characters of a sentence, in which days are looked for
 MOST_ROWS = 200  # of a table, above and below
 CLEARLY = 1.0  # a row speaks of a number more clearly with a word more than another row
 MUCH = 1.5  # and another sentence with two words more, of which one may be in its headings
@@ -66,6 +67,7 @@ _BORDER = re.compile(
 )
 _AND = re.compile(r"(?i)[,;/&\s]{0,3}(?:and|or|und|oder|et|ou|y|o|e|en|и|или)?\s{0,3}")
 _GROUPED = re.compile(r"[1-9]\d{0,2}(?:,\d{3}){1,6}")
+_NAMES = re.compile(r"\b[A-Z][^\W\d_]{2,}(?: [A-Z][^\W\d_]{2,}){0,5}")
 _FROM = re.compile(r"(?i)\b(?:from|von|de|da|van|od|с|от)\W{1,4}\Z")
 FROM_CHARS = 12  # before a number, in which it is looked for
 _NAME = re.compile(r"\b[A-Z][^\W\d_]{2,}")
@@ -185,10 +187,7 @@ class PageNumbers:
     @functools.cached_property
     def days(self) -> set[str]:
         """Return the days that the page names, as YYYY-MM-DD."""
-        from websearch.extraction.dates import written_dates
-
-        found = (written_dates(self.of(index)) for index in self.by_piece)
-        return {written.day.isoformat() for dates in found for written in dates}
+        return set().union(*(days_of(self.of(index)) for index in self.by_piece))
 
     def of(self, index: int) -> str:
         """Return the text of a piece, a row with the head of its table."""
@@ -283,6 +282,13 @@ class PageNumbers:
         start = self.pieces[found.piece].start
         own = self.text[start : self.pieces[found.piece].end]
         return near_words(own, found.number.start - start, found.number.end - start)
+
+
+def days_of(text: str) -> set[str]:
+    """Return the days that a text names, as YYYY-MM-DD."""
+    from websearch.extraction.dates import written_dates
+
+    return {written.day.isoformat() for written in written_dates(text[:MOST_DATED])}
 
 
 def stems(text: str) -> set[str]:
@@ -383,8 +389,9 @@ class Held:
         self.pages = pages
         self.language = language
         self.numbers, self.days = numbers_in(text, language)
+        self.written_days = days_of(text) - set(self.days)
         self.words = stems(f"{text} {context}")
-        self.names = {stem_of(word.lower()) for word in _NAME.findall(text)}
+        self.names = [stems(name) for name in _NAMES.findall(text)]
         powers = scale_powers(context)
         self.candidates = [self.candidates_of(number, powers) for number in self.numbers]
         self.holders: dict[tuple[PageNumbers, int], set[int]] = {}
@@ -402,7 +409,10 @@ class Held:
             for number, proof in zip(self.numbers, self.proofs, strict=True)
             if not (proof or is_counted)
         ]
-        return lost + [day for day in self.days if not any(day in page.days for page in self.pages)]
+        known = set().union(*(page.days for page in self.pages))
+        months = {day[:7] for day in known}  # of a month without its days, nothing is known
+        others = [day for day in self.written_days if day[:7] in months]
+        return lost + [day for day in (*self.days, *others) if day not in known]
 
     def proof(self) -> list[dict[str, str]]:
         """Return {number, url, text} of what was taken as the proof of each number."""
@@ -485,7 +495,11 @@ class Held:
         if self.language != page.language:  # the words say nothing
             return ""
         context, noun = page.context(found.piece), number.noun
-        far = (name for name in self.names if name in page.words and not self.is_near(name))
+        far = (
+            name
+            for name in self.names
+            if name and name <= page.words and not any(map(self.is_near, name))
+        )
         is_alone = not self.others(index, page, found)
         if is_alone and self.words and self.words.isdisjoint(context):
             note = "Nothing near it on the page speaks of what the sentence does."
@@ -497,7 +511,7 @@ class Held:
             note = "The page counts this with another number."
         elif self.is_other_column(proof):
             note = "The page has it in another column."
-        elif self.is_other_row(proof):
+        elif self.is_other_row(number, proof):
             note = "The page has it in another row."
         elif self.is_nearer(number, proof):
             note = "Another number of the same sentence is nearer to what is said here."
@@ -529,7 +543,7 @@ class Held:
         }
         own = nouns.pop(found, "")
         same = [other for other, noun in nouns.items() if noun == number.noun]
-        return bool(own) and own != number.noun and bool(same)
+        return bool(own) and own != number.noun and own not in self.words and bool(same)
 
     def is_other_column(self, proof: Proof) -> bool:
         """Return whether the sentence speaks of another column than that of the proof."""
@@ -544,17 +558,27 @@ class Held:
         columns = [page.cell_words(other)[1] for other in others]
         return any(column and column <= self.words for column in columns)
 
-    def is_other_row(self, proof: Proof) -> bool:
-        """Return whether the sentence names by a number another row of the table of a proof."""
+    def is_other_row(self, number: DraftNumber, proof: Proof) -> bool:
+        """Return whether the sentence names by a number another row of the table of a proof.
+
+        If it names several rows, the nearest one counts, where it is clearly nearer.
+        """
         page, found = proof.page, proof.occurrence
         if found.cell < 1:
             return False
-        table = page.labels(found)
-        own = table.pop(found.piece, set())
-        named = {value for number in self.numbers for value in number.number.plain}
-        return (
-            bool(own) and own.isdisjoint(named) and any(named & values for values in table.values())
+        labels = page.labels(found)
+        own = labels.get(found.piece, set())
+        everywhere = set().union(*labels.values())
+        named = sorted(
+            (distance(number.number, other.number), bool(own & other.number.plain))
+            for other in self.numbers
+            if other is not number and everywhere & other.number.plain
         )
+        if not (own and named):
+            return False
+        nearest, is_own = named[0]
+        others = [away for away, is_same in named if is_same]
+        return not is_own and (not others or others[0] > 2 * nearest)
 
     def is_nearer(self, number: DraftNumber, proof: Proof) -> bool:
         """Return whether a number that the sentence lacks is nearer to its words than its proof."""
@@ -639,6 +663,11 @@ def score(words: Iterable[str] | dict[str, float], context: dict[str, float]) ->
     """Return how much of some words a context has, with the weights of both."""
     weights = words if isinstance(words, dict) else dict.fromkeys(words, 1.0)
     return sum(weight * context.get(word, 0.0) for word, weight in weights.items())
+
+
+def distance(one: Number, two: Number) -> int:
+    """Return how many characters stand between two numbers of a sentence."""
+    return max(two.start - one.end, one.start - two.end)
 
 
 def is_from(text: str, start: int) -> bool:
