@@ -179,7 +179,9 @@ class Draft:
                 urls = self.source_of(number, spans, block) or self.others
                 links = self.links_beside(block, span)
                 also = tuple(url for link in links for url in link.urls if url not in urls)
-                text = html.unescape(_TAG.sub(" ", self.text[slice(*span)])).strip()
+                text = self.text[slice(*span)].strip()
+                if self.text[span[0] - 1] != self.plain[span[0] - 1]:  # HTML, as its marks are
+                    text = html.unescape(_TAG.sub(" ", text)).strip()
                 quotations.append(Cited(text, self.line_of(span[0]), urls, also=also))
         return quotations
 

@@ -39,6 +39,7 @@ SOURCE_CHARS = 1_500  # of the words of the text that are told
 FAR_CHARS = 1_500  # between two parts of a quotation, from which on both places are told
 LEFT_OUT_CHARS = 300  # of the words in a gap that are told
 SHORT_GAP = 8  # words; a negation in it denies what stands around it
+NEXT_WORDS = 2  # before the end of a gap over several sentences
 NEGATION_REACH = 4  # words before the end of a longer gap: what they deny is quoted
 JOINED_CHARS = 100  # between two places of a page; nearer, words were left out
 LEAST_JOINED = 3  # words of each half of a quotation that was joined from two places
@@ -315,7 +316,7 @@ def negation_in(gap: str) -> bool:
     """
     sentences = re.split(r"[.!?;。！？](?=\s|$)", gap)
     words = _TOKEN.findall(sentences[-1])
-    near = words[-NEGATION_REACH:]
+    near = words[-(NEGATION_REACH if len(sentences) == 1 else NEXT_WORDS) :]
     if len(sentences) == 1:
         near += words[: SHORT_GAP if len(words) <= SHORT_GAP else 1]
     return not NEGATIONS.isdisjoint(near) or any(word.endswith("n't") for word in near)
