@@ -26,8 +26,10 @@ install is install.py, web_search.py serve the HTTP API and the pages for people
 the MCP server, web_search.py completion the shell's words (bash, zsh or fish). --urls prints the
 addresses of the results, one a line; --open N opens the N-th in the browser.
 
-check says which quotations and numbers of a draft stand in the pages that it cites, and ends with 1
-if one does not.
+check reports which quotations and numbers of a draft are in the pages that it cites. Its exit code
+is 0 if all are; 1 if a quotation is altered, absent or unread, a number is missing, unread or
+wrongly computed, a link is dead, there is nothing to check, or (with --strict) a number is
+doubtful; 2 if there is no draft.
 
 Exit codes: 0 found, 1 nothing found, 2 bad input, 3 key missing or refused, 4 rate limit or quota,
 5 blocked, timeout, network or server fault, 70 defect of this script, 130 interrupted.

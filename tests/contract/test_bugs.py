@@ -156,7 +156,7 @@ class OneQuotation(unittest.TestCase):
             '"The ferry leaves the harbor at noon" [1] and "The zyxword train meets the ferry" [1]'
             f"\n\n[1]: {NAMES[0]}\n"
         )
-        sources = {NAMES[0]: check.SourcePage(page)}
+        sources = {NAMES[0]: check.SourcePage(NAMES[0], page)}
         original = check.checked
 
         def raises(item: Any, *others: Any) -> Any:

@@ -17,10 +17,8 @@ were what when where whether which while who whom whose why will with within wou
 """.split()
 )
 # Words that mean something else in English, such as "war" and "son", are left out.
-# In this order: German, French, Spanish, Italian, Portuguese, Dutch, Romanian, Polish, Russian,
-# Turkish, Greek, Arabic, Hindi, Vietnamese.
-STOP_WORDS = ENGLISH_STOP_WORDS | frozenset(
-    """
+# One paragraph a language, in the order of LANGUAGES.
+_OTHER_STOP_WORDS = """
 aber als auch auf aus bei bis das dass dem den der des dies diese dieser dieses durch ein
 eine einem einen einer eines er es für gibt haben hatte ich ihm ihr ihre im ist kann nach
 nicht noch oder sein seine seit sich sie sind um und unter vom von vor wann waren warum
@@ -80,6 +78,33 @@ oldu olduğu olduğunu sonra vardı ve veya zaman
 
 ai bao cho các có của gì khi là mấy một nhiêu những nào sao thế trong tại từ và vì với đâu
 đã được ở
+"""
+LANGUAGES = ("de", "fr", "es", "it", "pt", "nl", "ro", "pl", "ru", "tr", "el", "ar", "hi", "vi")
+STOP_WORDS_OF = {"en": ENGLISH_STOP_WORDS} | {
+    language: frozenset(words.split())
+    for language, words in zip(LANGUAGES, _OTHER_STOP_WORDS.strip().split("\n\n"), strict=True)
+}
+STOP_WORDS = frozenset().union(*STOP_WORDS_OF.values())
+LANGUAGE_CHARS = 20_000  # of a text, by which its language is told
+# Words that deny what is said, in the same languages; of scripts without spaces, characters.
+NEGATIONS = frozenset(
+    """
+not no never cannot without yet neither nor none nobody nothing hardly barely
+nicht kein keine keinem keinen keiner keines nie niemals niemand nichts ohne weder kaum
+ne pas jamais sans aucun aucune ni rien personne guère
+nunca jamás sin ningún ninguno ninguna nadie nada tampoco apenas
+non mai senza nessun nessuno nessuna niente nulla neanche
+não sem nenhum nenhuma ninguém nem
+niet geen nooit zonder niemand niets noch
+nu niciodată fără nici nimeni nimic
+nie nigdy bez żaden żadna żadne nikt nic ani
+не нет никогда без ни никто ничего нельзя
+değil hiç asla yok olmadan
+δεν δε μη μην ποτέ χωρίς κανένας καμία κανένα τίποτα
+لا لم لن ليس ليست بدون دون غير
+नहीं न मत बिना कभी
+không chưa chẳng
+不 没 沒 未 无 無 非 않 못 없 안
 """.split()
 )
 
@@ -107,3 +132,14 @@ def script_language(text: str) -> str:
         return ""
     scripts = SCRIPT_LANGUAGES.items()
     return next((language for language, script in scripts if re.search(script, text)), "")
+
+
+def language_of(text: str) -> str:
+    """Return the one of LANGUAGES, or "en", whose common words a text has most of; "" for none."""
+    words = re.findall(r"[^\W\d_]+", text[:LANGUAGE_CHARS].lower())
+    counts = {
+        language: sum(word in common for word in words)
+        for language, common in STOP_WORDS_OF.items()
+    }
+    best = max(counts, key=lambda language: counts[language])
+    return best if counts[best] else ""

@@ -1,5 +1,5 @@
-"""Whether the quotations and numbers of a draft stand in the pages that it cites.
+"""Whether the quotations and numbers of a draft are in the pages that it cites.
 
-draft (what is cited, and from where) -> pages -> standing (quotations) and numbers -> check (the
-command, its document and Markdown). search.commands and the servers come in by check.
+draft (what is cited, and from where) -> pages -> standing (quotations), numbers and computed ->
+check (the command, its document and Markdown). search.commands and the servers come in by check.
 """

@@ -26,7 +26,8 @@ if TYPE_CHECKING:
     from typing import Any
 
     from websearch.core.common import Document, ProgressCallback
-    from websearch.quotations.draft import Cited
+    from websearch.quotations.draft import Cited, CitedParts
+    from websearch.quotations.numbers import PageNumbers
     from websearch.quotations.standing import ComparedText, Quotation
     from websearch.reading.page import Page
 
@@ -37,6 +38,14 @@ SHOWN_CHARS = 500  # of a quotation, in Markdown
 MOST_LINES = 10  # with numbers that cite nothing, which are named in Markdown
 VERDICTS = ("altered", "absent", "unread", "verbatim")  # in the order in which they are told
 BEST_FIRST = ("verbatim", "altered", "unread", "absent")  # of several sources of one quotation
+MOST_LOOKED_UP = 100  # links and quotations of a draft that the store is asked for
+RECALLED_PAGES = 3  # of the store, in which an absent quotation is looked for
+# Where an address was shown, with what stands behind it there: results, pages that were read.
+SHOWN: tuple[tuple[str, tuple[str, ...]], ...] = (
+    ("SELECT 1 FROM cache WHERE instr(content, ?) OR instr(content, ?) LIMIT 1", ('"', '/"')),
+    ("SELECT 1 FROM pages WHERE url IN (?, ?) OR final_url IN (?, ?) LIMIT 1", ("", "/", "", "/")),
+    ("SELECT 1 FROM pages WHERE instr(text, ?) LIMIT 1", ("",)),
+)
 INPUT_HINT = "Name a file with the draft, or - for standard input; or give {quote} and {url}."
 WRONG_HINT = (
     "Write what the source says (source_text), cite the page that says it (found_in), "
@@ -46,7 +55,9 @@ WRONG_HINT = (
 # fmt: off
 COMMANDS: dict[str, dict[str, Any]] = {
     "check": {
-        "help": "do the quotations and numbers of a draft stand in the pages that it cites?",
+        "help": "are the quotations and numbers of a draft in the pages that it cites? Exit code "
+                "0: all are; 1: a quotation is altered, absent or unread, a number missing, unread "
+                "or wrongly computed, a link dead, with --strict a number doubtful; 2: no draft",
         "params": [
             {"name": "input", "type": "str", "positional": True, "verbatim": True,
              "help": "file with the draft, in Markdown; - is standard input"},
@@ -59,7 +70,10 @@ COMMANDS: dict[str, dict[str, Any]] = {
              "help": "read the pages again, whatever the store holds"},
             {"name": "page_timeout", "type": "float", "min": 0.1, "max": 120,
              "default": PAGE_TIMEOUT, "help": "seconds for each page (default: 5)"},
+            {"name": "strict", "type": "bool",
+             "help": "exit with code 1 for doubtful numbers as well"},
         ],
+        "expendable": ("proof", "computed", "never_shown"),
     },
 }
 # fmt: on
@@ -68,12 +82,18 @@ COMMANDS: dict[str, dict[str, Any]] = {
 class SourcePage:
     """A page that a draft cites: its text, with its title, or why there is none."""
 
-    def __init__(self, page: Page) -> None:
+    def __init__(self, url: str, page: Page) -> None:
+        from websearch.fetching.fetch import UnknownNameError
+
+        self.url = url
         self.error = page.error.message if page.error else ""
+        status = page.error.details.get("status") if page.error else None
+        self.is_dead = status in (404, 410) or isinstance(page.error, UnknownNameError)
         self.is_cut = page.is_cut
         facts = [str(page.fields.get(name) or "") for name in ("title", "published", "updated")]
         self.head = " ".join(filter(None, facts))
-        self.text = f"{facts[0]}\n\n{page.text}"
+        self.lead = f"{facts[0]}\n\n"
+        self.text = self.lead + page.text
         if not (self.error or page.text.strip()):
             self.error = "The page has no text."
 
@@ -82,41 +102,53 @@ class SourcePage:
         """Return the text as quotations are compared with it."""
         from websearch.quotations.standing import ComparedText
 
-        return ComparedText(self.text)
+        return ComparedText(self.text, len(self.lead))
 
     @functools.cached_property
-    def values(self) -> set[str]:
-        """Return the values of the numbers of the page, its dates among them."""
-        from websearch.quotations.numbers import values_in
+    def numbers(self) -> PageNumbers:
+        """Return the numbers of the page, and what they count."""
+        from websearch.quotations.numbers import PageNumbers
 
-        return values_in(f"{self.head}\n{self.text}")
+        return PageNumbers(self.url, self.head, self.text[len(self.lead) :])
 
 
 def run_check(params: dict[str, Any], report: ProgressCallback = None) -> Document:
     """Say of each quotation and number of a draft whether its source holds it. Never raises.
 
     params: those of COMMANDS["check"] without input, and timeout, max_chars, dry_run, verbose.
-    Returns {ok, checks: [{quote, url, verdict, source_text?, differs?, found_in?, note?, error?,
-    line}], numbers: [{sentence, url, missing?, error?, line}], counts, uncited_lines?}; what is
-    wrong comes first. uncited_lines: of sentences with numbers that cite nothing. ok is false, and
-    the kind no_results, unless all quotations are verbatim and no number is missing.
+    Returns {ok, checks: [{quote, url, verdict, source_text?, differs?, left_out?, found_in?, note?,
+    error?, line}], numbers: [{sentence, url, missing?, doubtful?: [{number, note}], proof?:
+    [{number, url, text}], error?, line}], computed?, counts, dead_links?, never_shown?,
+    uncited_lines?, unclosed_lines?}; what is wrong comes first. ok is false, and the kind
+    no_results, unless all quotations are verbatim, no number is missing or computed wrongly, and no
+    link is dead; with strict, unless no number is doubtful.
     """
 
     def operation(params: dict[str, Any]) -> Document:
         deadline = deadline_of(params)
-        quotations, sentences = cited_in(params)
+        cited = cited_in(params)
+        every = (*cited.quotations, *cited.sentences, *cited.links)
         urls = list(
-            dict.fromkeys(page_of(url) for item in quotations + sentences for url in item.urls)
+            dict.fromkeys(page_of(url) for item in every for url in (*item.urls, *item.also))
         )
         if params.get("dry_run"):
             raise DryRun({"requests": [{"method": "GET", "url": url} for url in urls]})
+        unknown = never_shown(cited.links, deadline)
         pages = read_sources(urls, params, deadline, report)
         verbose = bool(params.get("verbose"))
-        checks = [checked_or_unread(item, pages, deadline, verbose) for item in quotations]
-        cited = [item for item in sentences if item.urls]
-        numbers = [counted_or_unread(item, pages, deadline, verbose) for item in cited]
-        uncited = [item.line for item in sentences if not item.urls]
-        return outcome(checks, numbers, list(dict.fromkeys(uncited)))
+        checks = [checked_or_unread(item, pages, deadline, verbose) for item in cited.quotations]
+        name_stored_holders(checks, urls, deadline)
+        linked = [item for item in cited.sentences if item.urls]
+        numbers = [counted_or_unread(item, pages, deadline, verbose) for item in linked]
+        lines = [item.line for item in cited.sentences if not item.urls]
+        facts = {
+            "dead_links": dead_links(cited.links, pages),
+            "never_shown": unknown,
+            "uncited_lines": list(dict.fromkeys(lines)),
+            "unclosed_lines": cited.unclosed_lines,
+            "verbose": verbose,
+        }
+        return outcome(checks, numbers, facts, bool(params.get("strict")))
 
     return run_operation("web_search.check", COMMANDS["check"], params, operation)
 
@@ -138,14 +170,14 @@ def run_check_file(params: dict[str, Any], report: ProgressCallback = None) -> D
     return run_check({**others, "text": text}, report)
 
 
-def cited_in(params: dict[str, Any]) -> tuple[list[Cited], list[Cited]]:
-    """Return the quotations and the sentences with numbers that are to be checked.
+def cited_in(params: dict[str, Any]) -> CitedParts:
+    """Return what is to be checked.
 
     Raises SearchError: invalid_input without a draft or for a url that is none, no_results if there
     is nothing in the draft.
     """
     from websearch.fetching.fetch import normal_url
-    from websearch.quotations.draft import Cited, Draft
+    from websearch.quotations.draft import Cited, CitedParts, Draft
 
     url = params.get("url", "")
     if url:
@@ -157,18 +189,30 @@ def cited_in(params: dict[str, Any]) -> tuple[list[Cited], list[Cited]]:
         if not url or "text" in params:
             message = "quote stands in place of a draft, and needs url."
             raise SearchError("invalid_input", message, "Give {quote} and {url}.")
-        return [Cited(params["quote"], 1, [url])], []
+        return CitedParts([Cited(params["quote"], 1, [url])], [], [], [])
     if "text" not in params:
         raise SearchError("invalid_input", "There is no draft.", INPUT_HINT)
     draft = Draft(params["text"], url)
-    quotations, sentences = draft.quotations(), draft.sentences()
-    if not quotations and not any(sentence.urls for sentence in sentences):
-        message = "The draft holds no quotation, and no number with a source."
+    parts = CitedParts(
+        draft.quotations(),
+        [item for item in draft.sentences() if is_counting(item)],
+        draft.cited_links(),
+        draft.unclosed_lines(),
+    )
+    if not (parts.quotations or parts.links or any(item.urls for item in parts.sentences)):
+        message = "The draft holds no quotation, no link, and no number with a source."
         hint = (
             "A quotation is four words or more between quotation marks, or lines that begin with >."
         )
         raise SearchError("no_results", message, hint)
-    return quotations, sentences
+    return parts
+
+
+def is_counting(item: Cited) -> bool:
+    """Return whether a sentence has a number that is neither a label nor a year in a name."""
+    from websearch.quotations.numbers import numbers_in
+
+    return any(numbers_in(item.text, item.language))
 
 
 # ===== pages ======================================================================================
@@ -212,7 +256,59 @@ def read_sources(
             pages |= {page.url: page for page in read}
     unread = "The page is not in the store, and nothing was read."
     unknown = Page(error=SearchError("no_results", unread))
-    return {url: SourcePage(pages.get(url, unknown)) for url in urls}
+    return {url: SourcePage(url, pages.get(url, unknown)) for url in urls}
+
+
+def dead_links(links: list[Cited], pages: dict[str, SourcePage]) -> list[Document]:
+    """Return {url, error, line} of the links whose address does not answer: 404, no such host."""
+    read = ((link, pages[page_of(link.urls[0])]) for link in links)
+    return [
+        {"url": link.urls[0], "error": page.error, "line": link.line}
+        for link, page in read
+        if page.is_dead
+    ]
+
+
+def never_shown(links: list[Cited], deadline: float) -> list[Document]:
+    """Return {url, line} of the links that no search or page of the store has ever shown."""
+    from contextlib import closing
+
+    from websearch.store.page_store import PageStore
+
+    unknown: list[Document] = []
+    with closing(PageStore()) as store:
+        for link in links[:MOST_LOOKED_UP]:
+            url = page_of(link.urls[0]).rstrip("/")
+            is_late = time.monotonic() > deadline
+            if not (
+                is_late
+                or any(store.rows(query, *[f"{url}{end}" for end in ends]) for query, ends in SHOWN)
+            ):
+                unknown.append({"url": link.urls[0], "line": link.line})
+        return [] if store.has_failed else unknown
+
+
+def name_stored_holders(checks: list[Document], cited: list[str], deadline: float) -> None:
+    """Name in found_in a page of the store that holds an absent quotation and is not cited."""
+    from contextlib import closing
+
+    from websearch.quotations.standing import ComparedText, Quotation
+    from websearch.core.calls import result_or_error
+    from websearch.reading.read import target_of
+    from websearch.store.page_store import PageStore
+
+    absent = [check for check in checks if check["verdict"] == "absent" and "found_in" not in check]
+    with closing(PageStore()) as store:
+        for check in absent[:MOST_LOOKED_UP]:
+            for page in store.recall(check["quote"], RECALLED_PAGES):
+                is_other = page["url"] not in cited and time.monotonic() < deadline
+                if not is_other or isinstance(
+                    result_or_error(target_of, page["url"], False), SearchError
+                ):
+                    continue
+                if Quotation(check["quote"]).stands_in(ComparedText(page["text"])):
+                    check["found_in"] = page["url"]
+                    break
 
 
 # ===== verdicts ===================================================================================
@@ -247,16 +343,22 @@ def counted_or_unread(
 
 def checked(item: Cited, pages: dict[str, SourcePage], deadline: float) -> Document:
     """Return the check of a quotation: of several sources, the one that is nearest to it."""
-    from websearch.quotations.standing import Quotation
+    from websearch.quotations.standing import LATE, Quotation, is_verbatim
 
     quotation = Quotation(item.text)
     head, line = {"quote": " ".join(item.text.split())}, {"line": item.line}
     if time.monotonic() > deadline:
-        late = {"verdict": "unread", "error": "No time was left to compare it."}
-        return {**head, **({"url": item.urls[0]} if item.urls else {}), **late, **line}
-    answers = [{"url": url, **judged(quotation, pages[page_of(url)])} for url in item.urls]
+        return {**head, **({"url": item.urls[0]} if item.urls else {}), **LATE, **line}
+    answers = [
+        {"url": url, **judged(quotation, pages[page_of(url)], deadline)} for url in item.urls
+    ]
     answers = answers or [{"verdict": "unread", "error": "The draft names no source for it."}]
     best = min(answers, key=lambda answer: BEST_FIRST.index(answer["verdict"]))
+    if best["verdict"] != "verbatim":  # another link of the same sentence may be its source
+        also = [
+            {"url": url, **judged(quotation, pages[page_of(url)], deadline)} for url in item.also
+        ]
+        best = next(filter(is_verbatim, also), best)
     if best["verdict"] != "verbatim":
         cited = {page_of(url) for url in item.urls}
         others = ((url, page) for url, page in pages.items() if not (page.error or url in cited))
@@ -268,57 +370,88 @@ def checked(item: Cited, pages: dict[str, SourcePage], deadline: float) -> Docum
     return {**head, **best, **line}
 
 
-def judged(quotation: Quotation, page: SourcePage) -> Document:
+def judged(quotation: Quotation, page: SourcePage, deadline: float) -> Document:
     """Return the verdict on a quotation in a page, unread with an error if the page has no say."""
     if page.error:
         return {"verdict": "unread", "error": page.error}
-    answer = quotation.judged(page.compared)
+    answer = quotation.judged(page.compared, deadline)
     if page.is_cut and answer["verdict"] == "absent":
         return {"verdict": "unread", "error": "The page is longer than what was read of it."}
     return answer
 
 
 def counted(item: Cited, pages: dict[str, SourcePage], deadline: float) -> Document:
-    """Return which numbers of a sentence do not stand in any page that it cites."""
-    from websearch.quotations.numbers import numbers_in
+    """Return which numbers of a sentence are in no page that it cites, or of something else."""
+    from websearch.quotations.computed import without_marked
+    from websearch.quotations.numbers import Held
+    from websearch.quotations.standing import LATE_ERROR
 
-    cited = [pages[page_of(url)] for url in item.urls]
+    cited = [pages[page_of(url)] for url in dict.fromkeys(item.urls)]
     read = [page for page in cited if not page.error]
     answer: Document = {"sentence": item.shown, "url": item.urls[0]}
+    text, own = without_marked(item.text, item.language)
+    marked = {"computed": own} if own else {}
     if not read or time.monotonic() > deadline:
-        error = cited[0].error if not read else "No time was left to compare it."
-        return {**answer, "error": error, "line": item.line}
-    values = set().union(*(page.values for page in read))
-    missing = [number for number, possible in numbers_in(item.text) if not possible & values]
-    return {**answer, **({"missing": missing} if missing else {}), "line": item.line}
+        error = cited[0].error if not read else LATE_ERROR
+        return {**answer, "error": error, **marked, "line": item.line}
+    parts = " ".join(number.get("expression", "") for number in own)
+    sources = [page.numbers for page in read]
+    try:
+        held = Held(text, item.context, sources, item.language, deadline)
+        missing = held.missing() + Held(parts, "", sources, item.language, deadline).missing()
+    except TimeoutError:
+        return {**answer, "error": LATE_ERROR, **marked, "line": item.line}
+    facts = {"missing": missing, "doubtful": held.doubtful(), "proof": held.proof()}
+    return {**answer, **drop_empty(facts), **marked, "line": item.line}
 
 
-def outcome(checks: list[Document], numbers: list[Document], uncited: list[int]) -> Document:
-    """Return the document of a check, what is wrong first; uncited: lines of the draft."""
+def outcome(
+    checks: list[Document], numbers: list[Document], facts: Document, strict: bool
+) -> Document:
+    """Return the document of a check, what is wrong first; facts: its other fields."""
     checks.sort(key=lambda check: VERDICTS.index(check["verdict"]))
-    numbers.sort(key=lambda sentence: ("missing" not in sentence, "error" not in sentence))
+    computed = [
+        {"sentence": item["sentence"], **number, "line": item["line"]}
+        for item in numbers
+        for number in item.pop("computed", ())
+    ]
+    order = ("missing", "error", "doubtful")
+    numbers.sort(key=lambda sentence: [name not in sentence for name in order])
     verdicts = [check["verdict"] for check in checks]
     counts = {verdict: verdicts.count(verdict) for verdict in reversed(VERDICTS)}
     counts["numbers"] = len(numbers)
-    counts["numbers_missing"] = sum("missing" in sentence for sentence in numbers)
-    counts["numbers_unread"] = sum("error" in sentence for sentence in numbers)
-    altered = len(checks) - counts["verbatim"]
-    wrong = [
-        f"{altered} of {len(checks)} quotations not verbatim" if altered else "",
-        *(
-            f"{counts[name]} of {len(numbers)} sentences with {what}" if counts[name] else ""
-            for name, what in (
-                ("numbers_missing", "a number that is not in the source"),
-                ("numbers_unread", "numbers whose source could not be read"),
-            )
-        ),
-    ]
-    message = "; ".join(filter(None, wrong))
+    for count, name in (("missing", "missing"), ("unread", "error"), ("doubtful", "doubtful")):
+        counts[f"numbers_{count}"] = sum(name in sentence for sentence in numbers)
+    message = "; ".join(errors_of(len(checks), counts, computed, facts, strict))
     head: Document = {"ok": True}
     if message:
         head = error_document(SearchError("no_results", f"{message}.", WRONG_HINT))
-    facts = {"checks": checks, "numbers": numbers, "counts": counts}
-    return {**head, "provider": "web_search", **facts, **drop_empty({"uncited_lines": uncited})}
+    found = {"checks": checks, "numbers": numbers, "counts": counts}
+    return {
+        **head,
+        "provider": "web_search",
+        **found,
+        **drop_empty({"computed": computed, **facts}),
+    }
+
+
+def errors_of(
+    checks: int, counts: dict[str, int], computed: list[Document], facts: Document, strict: bool
+) -> list[str]:
+    """Return what is wrong in a draft, in words: without any, the exit code is 0."""
+    altered = checks - counts["verbatim"]
+    wrong = sum(bool(number.get("is_wrong")) for number in computed)
+    sentences = f"of {counts['numbers']} sentences with"
+    doubtful = counts["numbers_doubtful"] if strict else 0
+    lines = (
+        (altered, f"of {checks} quotations not verbatim"),
+        (counts["numbers_missing"], f"{sentences} a number that is not in the source"),
+        (counts["numbers_unread"], f"{sentences} numbers whose source could not be read"),
+        (doubtful, f"{sentences} a doubtful number"),
+        (wrong, "computed wrongly"),
+        (len(facts["dead_links"]), "dead links" if len(facts["dead_links"]) > 1 else "dead link"),
+    )
+    return [f"{count} {what}" for count, what in lines if count]
 
 
 # ===== the document for people ====================================================================
@@ -336,24 +469,49 @@ def to_markdown(document: Document) -> str:
         f"Somewhere in their sources: the numbers of {right} of {numbers} sentences."
         if numbers
         else "",
-        uncited_sentence(document.get("uncited_lines", [])),
+        *(
+            lines_sentence(document.get(name, []), what)
+            for name, what in (
+                ("uncited_lines", "Not checked, because they cite nothing: numbers of"),
+                ("unclosed_lines", "A quotation mark is never closed in"),
+            )
+        ),
     ]
+    is_verbose = document.get("verbose")
     wrong = [check_markdown(item) for item in document["checks"] if item["verdict"] != "verbatim"]
     wrong += [
-        numbers_markdown(item) for item in document["numbers"] if {"missing", "error"} & {*item}
+        numbers_markdown(item, bool(is_verbose))
+        for item in document["numbers"]
+        if is_verbose or {"missing", "error", "doubtful"} & {*item}
     ]
-    advice = [fence_untrusted("\n".join(wrong)), document["details"]["hint"]] if wrong else []
+    wrong += [computed_markdown(item) for item in document.get("computed", [])]
+    wrong += [
+        f"- {what}, line {link['line']}: {plain_address(link['url'])}"
+        for name, what in (
+            ("dead_links", "dead link"),
+            ("never_shown", "no search or page has shown this link"),
+        )
+        for link in document.get(name, [])
+    ]
+    hint = [] if document["ok"] else [document["details"]["hint"]]
+    advice = [fence_untrusted("\n".join(wrong)), *hint] if wrong else []
     return frame_markdown({**document, "ok": True}, " ".join(filter(None, summary)), *advice)
 
 
-def uncited_sentence(lines: list[int]) -> str:
-    """Return a sentence that names the lines with numbers that cite nothing; "" without any."""
+def lines_sentence(lines: list[int], what: str) -> str:
+    """Return a sentence that names some lines of the draft; "" without any."""
     if not lines:
         return ""
     named = ", ".join(map(str, lines[:MOST_LINES])) + " and more" * (len(lines) > MOST_LINES)
-    return (
-        f"Not checked, because they cite nothing: numbers of line{'s' * (len(lines) > 1)} {named}."
-    )
+    return f"{what} line{'s' * (len(lines) > 1)} {named}."
+
+
+def computed_markdown(item: Document) -> str:
+    """Return a number that the author counted or computed as an item of a list."""
+    what = "computed wrongly" if item.get("is_wrong") else "counted or computed"
+    result = f" = {item['result']}" if "result" in item else ""
+    sum_ = f", {item['expression']}{result}" if "expression" in item else ""
+    return f"- {what}, line {item['line']}: {line_of(item['number'] + sum_)}"
 
 
 def check_markdown(check: Document) -> str:
@@ -364,20 +522,28 @@ def check_markdown(check: Document) -> str:
     if "differs" in check:
         pairs = (f"“{pair['quote']}” for “{pair['source']}”" for pair in check["differs"])
         lines.append(f"It differs: {line_of('; '.join(pairs))}")
+    if check.get("left_out"):
+        lines.append(f"Left out: {line_of(' […] '.join(check['left_out']))}")
     if "found_in" in check:
         lines.append(f"It stands in {plain_address(check['found_in'])}")
     lines += [line_of(check[name]) for name in ("note", "error") if name in check]
     return "\n  ".join(lines)
 
 
-def numbers_markdown(item: Document) -> str:
-    """Return a sentence whose numbers are not in its source as an item of a list."""
-    what = (
-        "numbers unread" if "error" in item else f"not in the source: {', '.join(item['missing'])}"
-    )
+def numbers_markdown(item: Document, is_verbose: bool) -> str:
+    """Return a sentence with numbers as an item of a list: what is wrong, or what proves them."""
+    what = ["numbers unread"] if "error" in item else []
+    if "missing" in item:
+        what.append(f"not in the source: {', '.join(item['missing'])}")
+    doubtful = item.get("doubtful", [])
+    if doubtful:
+        what.append(f"doubtful: {', '.join(number['number'] for number in doubtful)}")
+    proof = item.get("proof", []) if is_verbose else []
     lines = [
-        f"- {what}, {place_of(item)}: {line_of(item['sentence'])}",
+        f"- {'; '.join(what) or 'numbers'}, {place_of(item)}: {line_of(item['sentence'])}",
         line_of(item.get("error", "")),
+        *(line_of(f"{number['number']}: {number['note']}") for number in doubtful),
+        *(line_of(f"{number['number']} stands in: {number['text']}") for number in proof),
     ]
     return "\n  ".join(filter(None, lines))
 

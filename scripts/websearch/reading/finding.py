@@ -11,7 +11,7 @@ import re
 
 from websearch.core.common import drop_empty, one_line, shorten
 from websearch.core.matching import normal_text_with_map
-from websearch.core.words import STOP_WORDS, UNSPACED
+from websearch.core.words import STOP_WORDS, UNSPACED, language_of
 from websearch.passages.units import ITEM, STRONG, PageText
 
 TYPE_CHECKING = False
@@ -75,16 +75,31 @@ class PageFinder:
     def matches(self, wanted: str) -> list[tuple[int, int]]:
         """Return where a text stands: as it is written, else as it is compared.
 
-        Signs of code are lost where texts are compared. Upper and lower case are the same.
+        Signs of code are lost where texts are compared. Upper and lower case are the same. A number
+        is found in any notation.
         """
         pattern = re.escape(wanted)
         literal = [found.span() for found in re.finditer(pattern, self.text, re.IGNORECASE)]
         compared = normal_text_with_map(wanted)[0].strip()
         if literal or not compared:
             return literal
+        numbers = self.numbers(wanted)
+        if numbers:
+            return numbers
         normal, offsets = self.normal
         found = re.finditer(re.escape(compared), normal, re.IGNORECASE)
         return [(offsets[one.start()], offsets[one.end() - 1] + 1) for one in found]
+
+    def numbers(self, wanted: str) -> list[tuple[int, int]]:
+        """Return where a number stands in another notation; [] if what is wanted is no number."""
+        from websearch.core.numbers import numbers_of
+
+        own = numbers_of(wanted)
+        if len(own) != 1 or own[0].text != " ".join(wanted.split()):
+            return []
+        values = own[0].scaled or own[0].plain
+        found = numbers_of(self.text, language_of(self.text) or "en")
+        return [(one.start, one.end) for one in found if (one.scaled or one.plain) & values]
 
     def place(self, start: int, end: int) -> tuple[Document, int]:
         """Return a match with its headings and its sentence, or its row with the table's head.

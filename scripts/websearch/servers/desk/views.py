@@ -283,6 +283,7 @@ def checked(item: dict[str, Any]) -> str:
     """Return a quotation or a sentence with numbers, and what its source says."""
     missing = item.get("missing")
     verdict = item.get("verdict") or ("unread" if "error" in item else "numbers stand there")
+    verdict = "doubtful" if "doubtful" in item else verdict
     verdict = f"not in the source: {', '.join(missing)}" if missing else verdict
     is_good = verdict in ("verbatim", "numbers stand there")
     differs = (f"“{pair['quote']}” for “{pair['source']}”" for pair in item.get("differs", ()))
@@ -292,6 +293,7 @@ def checked(item: dict[str, Any]) -> str:
         f"It stands in {item['found_in']}" if "found_in" in item else "",
         item.get("note", ""),
         item.get("error", ""),
+        *(f"{number['number']}: {number['note']}" for number in item.get("doubtful", ())),
     ]
     lines = "".join(f"<br>{html.escape(fact)}" for fact in facts if fact)
     source = link(item["url"], html.escape(item["url"])) if "url" in item else "no source"
