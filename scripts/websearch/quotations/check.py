@@ -293,7 +293,6 @@ def name_stored_holders(checks: list[Document], cited: list[str], deadline: floa
     from contextlib import closing
 
     from websearch.quotations.standing import ComparedText, Quotation
-    from websearch.core.calls import result_or_error
     from websearch.reading.read import target_of
     from websearch.store.page_store import PageStore
 
