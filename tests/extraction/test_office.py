@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 from urllib.parse import urlencode
+from xml.sax.saxutils import escape
 
 from tests.fake_server import office_builder as office
 from tests.fake_server.office_builder import PROPERTIES, cells, docx, epub, pptx, shape, xlsx
@@ -278,12 +279,46 @@ VALUES = (
     ('<c t="e"><v>#DIV/0!</v></c>', "#DIV/0!"),
     ('<c s="1"><v>45322</v></c>', "2024-01-31"),
     ('<c s="2"><v>45322.5729166667</v></c>', "2024-01-31 13:45"),
-    ('<c s="3"><v>0.125</v></c>', "12.5%"),
+    ('<c s="3"><v>0.125</v></c>', "12.50%"),
     ('<c s="4"><v>1</v></c>', "1900-01-01"),
     ('<c s="5"><v>1.25</v></c>', "30:00"),
-    ('<c s="6"><v>2</v></c>', "2"),
+    ('<c s="6"><v>2</v></c>', "2.0 days"),
     ('<c s="1"><v>1e9</v></c>', "1000000000"),
     ('<c s="99"><v>5</v></c>', "5"),
+)
+# Formats, numbers, and what a sheet shows for them.
+NUMBERS = (
+    ("General", "0.30000000000000004", "0.3"),
+    ("General", "-3", "-3"),
+    ('"$"#,##0.00', "1234.5", "$1,234.50"),
+    ("[$€-2] #,##0.00", "99.9", "€ 99.90"),
+    ("#,##0.00 [$kr-41D]", "123456789.123", "123,456,789.12 kr"),
+    ('_("$"* #,##0.00_);_("$"* (#,##0.00);_("$"* "-"??_);_(@_)', "-12.5", "$(12.50)"),
+    ("#,##0_);(#,##0)", "-1200", "(1,200)"),
+    ("[Red]0.0;-0.0", "-5.25", "-5.3"),
+    ("00000", "501", "00501"),
+    ("(000) 000-0000", "5551234567", "(555) 123-4567"),
+    ('0.00" kg"', "2", "2.00 kg"),
+    ('0.0,,"M"', "12500000", "12.5M"),
+    ('[<1000]0;[>=1000]0.0,"K"', "1500", "1.5K"),
+    ('"Yes";"Yes";"No"', "0", "No"),
+    ("0.##", "2", "2"),
+    ("0.0%", "0.075", "7.5%"),
+    ("0.00E+00", "123456", "1.23E+05"),
+    ("0.00E+00", "999999", "1.00E+06"),
+    ("##0.0E+0", "12345", "12.3E+3"),
+    ("# ?/?", "1.5", "1 1/2"),
+    ("# ??/16", "5.375", "5 6/16"),
+    ("[$-407]d. mmmm yyyy", "46096", "2026-03-15"),
+    ("dddd, d mmmm yyyy h:mm", "46096.5", "2026-03-15 12:00"),
+    ("mmm-yy", "46096", "Mar-26"),
+    ("yyyy", "46096", "2026"),
+    ("h:mm AM/PM", "0.75", "6:00 PM"),
+    ("[h]:mm", "1.5", "36:00"),
+    ("[mm]:ss", "1.0625", "1530:00"),
+    ("mm:ss.0", "0.0625", "30:00.0"),
+    ("unreadable", "2.50", "2.5"),
+    ("%" * 250 + "0", "7", "7"),
 )
 STRINGS = "<si><t>one</t></si><si><r><t>two </t></r><r><t>words</t></r><rPh><t>tsu</t></rPh></si>"
 
@@ -312,9 +347,55 @@ class Excel(unittest.TestCase):
         text = text_of(xlsx(sheet, styles=f"<cellXfs>{formats}</cellXfs>"))
         shown = text.split("\n")[2].strip("| ").split(" | ")
         plain = [number for number, one in zip(numbers, shown, strict=True) if one == "45322"]
-        # ECMA-376, 18.8.30: dates and times, with those of East Asia; 9 and 10 are percentages.
-        others = {9, 10, *range(14, 23), *range(27, 37), *range(45, 48), *range(50, 59)}
+        # ECMA-376, 18.8.30: dates and times, with those of East Asia; digits, percentages. Money
+        # (5 to 8, 41 to 44) depends on the country; 1, 12 and 13 show a whole number as it is.
+        others = {*range(2, 5), 9, 10, 11, *range(14, 23), *range(27, 41), *range(45, 49)}
+        others |= set(range(50, 59))
         self.assertEqual(plain, [number for number in numbers if number not in others])
+
+    def test_numbers_are_shown_by_their_formats(self) -> None:
+        codes = list(dict.fromkeys(code for code, _, _ in NUMBERS))
+        definitions = "".join(
+            f'<numFmt numFmtId="{number}" formatCode="{escape(code, {chr(34): "&quot;"})}"/>'
+            for number, code in enumerate(codes, 200)
+        )
+        formats = "".join(f'<xf numFmtId="{200 + at}"/>' for at in range(len(codes)))
+        styles = f"<numFmts>{definitions}</numFmts><cellXfs>{formats}</cellXfs>"
+        rows = "".join(
+            f'<row><c s="{codes.index(code)}"><v>{value}</v></c>'
+            f'<c t="inlineStr"><is><t>x</t></is></c></row>'
+            for code, value, _ in NUMBERS
+        )
+        lines = text_of(xlsx(f"<sheetData>{rows}</sheetData>", styles=styles)).split("\n")
+        del lines[:2], lines[1]  # the heading, and the line below the first row
+        for (code, value, expected), line in zip(NUMBERS, lines, strict=True):
+            with self.subTest(code, value=value):
+                self.assertEqual(line.replace("\\", ""), f"| {expected} | x |")
+
+    def test_hidden_rows_and_columns_and_formulas_without_values_are_said(self) -> None:
+        sheet = (
+            '<cols><col min="2" max="2" hidden="1"/></cols><sheetData>'
+            "<row><c><v>1</v></c><c><v>71</v></c><c><f>A1*2</f></c></row>"
+            '<row hidden="1"><c><v>72</v></c></row>'
+            "<row><c><v>3</v></c><c><v>73</v></c><c><f>A3*2</f><v>6</v></c></row></sheetData>"
+        )
+        document = read(xlsx(sheet))
+        self.assertIn("| 1 | =A1*2 |", document["text"].replace("\\", ""))
+        self.assertIn("| 3 | 6 |", document["text"])
+        self.assertNotIn("7", document["text"])
+        self.assertIn("1 row and 1 column", document["note"])
+        self.assertEqual(document["note"].count("formulas without stored values"), 1)
+        self.assertNotIn("cut", document)
+        sheet = (
+            '<table name="Fog"><table-column/><table-column visibility="collapse"/>'
+            "<table-row><table-cell><p>1</p></table-cell><table-cell><p>71</p></table-cell>"
+            '</table-row><table-row visibility="filter"><table-cell><p>72</p></table-cell>'
+            '</table-row><table-row><table-cell formula="of:=SUM([.A1:.A2])"/></table-row></table>'
+        )
+        document = read(office.open_document("spreadsheet", sheet))
+        self.assertIn("=SUM(A1:A2)", document["text"])
+        self.assertNotIn("7", document["text"])
+        self.assertIn("1 row and 1 column", document["note"])
 
     def test_sheets_are_headings_and_their_used_ranges_tables(self) -> None:
         data = xlsx(
@@ -403,8 +484,8 @@ OPEN_TEXT = (
     ("a text box", "<p>a<frame><text-box><p>box</p></text-box></frame></p>", "a\n\nbox"),
 )
 OPEN_CELLS = (
-    ('value-type="float" value="1.50"', "1.5"),
-    ('value-type="percentage" value="0.4"', "40%"),
+    ('value-type="float" value="1.50"', "shown"),
+    ('value-type="percentage" value="0.4"', "shown"),
     ('value-type="boolean" boolean-value="true"', "TRUE"),
     ('value-type="date" date-value="2024-01-31"', "2024-01-31"),
     ('value-type="date" date-value="2024-01-31T13:45:00"', "2024-01-31 13:45"),

@@ -6,6 +6,7 @@ import io
 import itertools
 import json
 import re
+from collections import Counter
 
 from websearch.core.common import (
     SearchError,
@@ -32,6 +33,9 @@ MAX_ENTRY_CHARS = 500_000  # of the texts of a feed's entries
 MAX_FEED_HEAD = 50_000  # characters before the first entry that are searched for the title
 MAX_FIELD = 300  # characters of a title, address or date of an entry
 CSV_TYPES = ("text/csv", "text/tab-separated-values", "application/csv")
+SEPARATORS = (",", "\t", ";", "|")  # of fields; the first of those that do as well
+MAX_SAMPLE = 50_000  # characters that tell which one it is
+_SEPARATOR_LINE = r"\ufeff?sep=([;,\t|])\r?\n"  # a first line that Excel writes and hides
 MAX_ROWS = 50_000  # of a table
 MAX_CELL = 2_000  # characters
 MAX_COLUMNS = 500  # the head is filled up to the widest row, which may hold millions of commas
@@ -118,8 +122,10 @@ def read_csv(text: str) -> Document:
     """
     import csv
 
-    delimiter = "\t" if "\t" in text.partition("\n")[0] else ","
-    reader = csv.reader(io.StringIO(text), delimiter=delimiter)
+    named = re.match(_SEPARATOR_LINE, text)
+    text = text[named.end() :] if named else text
+    separator = named[1] if named else separator_of(text)
+    reader = csv.reader(io.StringIO(text), delimiter=separator)
     try:
         rows = [row for row in itertools.islice(reader, MAX_ROWS) if row]
         is_cut = next(reader, None) is not None
@@ -135,6 +141,28 @@ def read_csv(text: str) -> Document:
     ]
     table = [lines[0], f"|{' --- |' * width}", *lines[1:]]
     return {"text": escape("\n".join(table)), "cut": is_cut}
+
+
+def separator_of(text: str) -> str:
+    """Return what separates the fields of CSV: it gives most rows the same number of them.
+
+    The first row counts, too: decimal commas in all rows leave the names of the columns whole.
+    """
+    import csv
+
+    sample = text[:MAX_SAMPLE]
+    sample = sample[: sample.rfind("\n")] if len(text) > MAX_SAMPLE and "\n" in sample else sample
+    best, separator = (False, 0.0), ","
+    for one in SEPARATORS:
+        try:
+            widths = [len(row) for row in csv.reader(io.StringIO(sample), delimiter=one) if row]
+        except csv.Error:
+            continue
+        width, count = Counter(widths).most_common(1)[0] if widths else (1, 0)
+        score = (widths[0] == width, count / len(widths)) if width > 1 else (False, 0.0)
+        if score > best:
+            best, separator = score, one
+    return separator
 
 
 def json_markdown(text: str) -> str:
