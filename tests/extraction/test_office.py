@@ -68,6 +68,21 @@ def row(*texts: str) -> str:
     return f"<w:tr>{''.join(cells)}</w:tr>"
 
 
+def levels(number: int, *formats: tuple[str, ...]) -> str:
+    """A definition of lists of a Word file: the format and the text of each level, and more."""
+    written = "".join(
+        f'<w:lvl w:ilvl="{level}"><w:numFmt w:val="{kind}"/><w:lvlText w:val="{text}"/>'
+        f"{''.join(more)}</w:lvl>"
+        for level, (kind, text, *more) in enumerate(formats)
+    )
+    return f'<w:abstractNum w:abstractNumId="{number}">{written}</w:abstractNum>'
+
+
+def items(number: int, *texts: tuple[int, str]) -> str:
+    """Items of a list of a Word file with their levels."""
+    return "".join(item(text, number, level) for level, text in texts)
+
+
 STYLES = "".join(
     f'<w:style w:styleId="{name}"><w:name w:val="{shown}"/><w:basedOn w:val="{base}"/></w:style>'
     for name, shown, base in (
@@ -77,17 +92,40 @@ STYLES = "".join(
         ("Code", "Source Code", ""),
         ("Zitat", "Quote", ""),
     )
+) + (
+    '<w:style w:styleId="Secret"><w:rPr><w:vanish/></w:rPr></w:style>'
+    '<w:style w:styleId="Inner"><w:basedOn w:val="Secret"/></w:style>'
 )
 NUMBERING = (
     '<w:abstractNum w:abstractNumId="1"><w:lvl w:ilvl="0"><w:start w:val="3"/>'
     '<w:numFmt w:val="decimal"/></w:lvl><w:lvl w:ilvl="1"><w:numFmt w:val="bullet"/></w:lvl>'
-    '</w:abstractNum><w:num w:numId="7"><w:abstractNumId w:val="1"/></w:num>'
+    "</w:abstractNum>"
+    + levels(2, ("lowerLetter", "(%1)"), ("lowerRoman", "%2."), ("upperRoman", "%3)"))
+    + levels(3, ("decimal", "%1."), ("decimal", "%1.%2"), ("decimal", "%1.%2.%3"))
+    + levels(4, ("decimal", "Article %1"), ("ordinal", "%2 rule"), ("chicago", "%3)"))
+    + levels(5, ("upperRoman", "%1."), ("decimal", "%1.%2", '<w:isLgl/><w:lvlRestart w:val="0"/>'))
+    + "".join(
+        f'<w:num w:numId="{number}"><w:abstractNumId w:val="{base}"/>{more}</w:num>'
+        for number, base, more in (
+            (7, 1, ""),
+            (8, 2, ""),
+            (9, 3, ""),
+            (10, 3, '<w:lvlOverride w:ilvl="0"><w:startOverride w:val="7"/></w:lvlOverride>'),
+            (11, 4, ""),
+            (12, 5, ""),
+        )
+    )
 )
 FIELD = (
     '<w:r><w:fldChar w:fldCharType="begin"/></w:r><w:r><w:instrText>HYPERLINK "https://a.example/x"'
     ' \\l "part"</w:instrText></w:r><w:r><w:fldChar w:fldCharType="separate"/></w:r>'
     + run("a field")
     + '<w:r><w:fldChar w:fldCharType="end"/></w:r>'
+)
+FORM_BOX = (
+    '<w:r><w:fldChar w:fldCharType="begin"><w:ffData><w:checkBox>{}</w:checkBox></w:ffData>'
+    "</w:fldChar></w:r><w:r><w:instrText>FORMCHECKBOX</w:instrText></w:r>"
+    '<w:r><w:fldChar w:fldCharType="end"/></w:r>'
 )
 BOX = f"<w:txbxContent>{p('In a box.')}</w:txbxContent>"
 INNER = f"<w:tbl>{row('b', 'c')}</w:tbl>"
@@ -120,6 +158,52 @@ WORD = (
         "a list that goes on",
         item("three", 7) + p("between") + item("four", 7),
         "3. three\n\nbetween\n\n4. four",
+    ),
+    (
+        "letters and roman numbers",
+        items(8, (0, "heat"), (0, "water"), (1, "hot"), (1, "cold"), (2, "deep"), (0, "light")),
+        "- (a) heat\n- (b) water\n  - i. hot\n  - ii. cold\n    - I) deep\n- (c) light",
+    ),
+    (
+        "numbers of several levels",
+        items(9, (0, "Scope"), (1, "Halls"), (2, "East"), (2, "West"), (1, "Yards"), (0, "Keys")),
+        "1. Scope\n   - 1.1 Halls\n     - 1.1.1 East\n     - 1.1.2 West\n   - 1.2 Yards\n2. Keys",
+    ),
+    (
+        "a list that begins elsewhere",
+        items(9, (0, "one"), (0, "two")) + items(10, (0, "seven"), (0, "eight")),
+        "1. one\n2. two\n\n7. seven\n8. eight",
+    ),
+    (
+        "texts around numbers, and a format that is not known",
+        items(11, (0, "Name"), (1, "of all"), (1, "of some"), (2, "note"), (0, "Se")),
+        "- Article 1 Name\n  - 1st rule of all\n  - 2nd rule of some\n    1. note\n- Article 2 Se",
+    ),
+    (
+        "a level that goes on, and is in decimals",
+        items(12, (0, "One"), (1, "a"), (0, "Two"), (1, "b")),
+        "- I. One\n  - 1.1 a\n- II. Two\n  - 2.2 b",
+    ),
+    (
+        "numbers of headings",
+        p("Halls", "Kapitel", '<w:numPr><w:ilvl w:val="0"/><w:numId w:val="9"/></w:numPr>')
+        + p("East", "Kapitel", '<w:numPr><w:ilvl w:val="1"/><w:numId w:val="9"/></w:numPr>'),
+        "# 1. Halls\n\n# 1.1 East",
+    ),
+    (
+        "text that a style hides",
+        p("gone", "Inner")
+        + p(run("shown") + run(" gone", '<w:rStyle w:val="Secret"/>'))
+        + p(run("back", '<w:vanish w:val="0"/>'), "Secret"),
+        "shown\n\nback",
+    ),
+    (
+        "boxes of forms and of symbol fonts",
+        p(FORM_BOX.format('<w:checked w:val="1"/>') + run(" bolts"))
+        + p(FORM_BOX.format('<w:default w:val="0"/>') + run(" door"))
+        + p('<w:r><w:sym w:font="Wingdings" w:char="F0FE"/></w:r>' + run(" nuts"))
+        + p(run("\uf0a8", '<w:rFonts w:ascii="Wingdings"/>') + run(" keys")),
+        "[x] bolts\n\n[ ] door\n\n[x] nuts\n\n[ ] keys",
     ),
     (
         "a link",
@@ -188,6 +272,22 @@ class Word(unittest.TestCase):
             with self.subTest(name):
                 data = docx(body, links="https://a.example/b", **WORD_PARTS)
                 self.assertEqual(text_of(data), expected)
+
+    def test_comments_stand_at_the_end_if_they_are_asked_for(self) -> None:
+        body = p(
+            run("The pier is ")
+            + '<w:commentRangeStart w:id="0"/>'
+            + run("40 metres")
+            + '<w:commentRangeEnd w:id="0"/><w:r><w:commentReference w:id="0"/></w:r>'
+            + run(" long.")
+        )
+        comment = f'<w:comment w:id="0" w:author="Ann Keeper">{p("Is it 44?")}</w:comment>'
+        data = docx(body, comments=comment)
+        self.assertEqual(text_of(data), "The pier is 40 metres long.")
+        said = (
+            "The pier is 40 metres long.\n\n## Comments\n\n- Ann Keeper on “40 metres”: Is it 44?"
+        )
+        self.assertEqual(text_of(data, comments=True), said)
 
     def test_what_a_file_says_about_itself(self) -> None:
         document = read(docx(p("Text."), PROPERTIES))

@@ -62,7 +62,7 @@ def office_xml(main: str, text: str, parts: Mapping[str, str | bytes], propertie
 
 def docx(body: str, properties: str = "", **parts: str) -> bytes:
     """A Word file. parts: styles, numbering, footnotes; links: the addresses of rId11 and so on."""
-    names = ("styles", "numbering", "footnotes", "endnotes")
+    names = ("styles", "numbering", "footnotes", "endnotes", "comments")
     targets = [(name, f"{name}.xml") for name in names]
     targets += [("x", "x")] * (10 - len(targets))
     targets += [("hyperlink", address) for address in parts.pop("links", "").split()]

@@ -126,7 +126,7 @@ def with_lists(blocks: Iterable[Node | Item]) -> list[Node]:
         tag = "ol" if block.number else "ul"
         while lists and lists[-1][0] > block.level:
             lists.pop()
-        if lists and lists[-1][0] == block.level and lists[-1][1].tag != tag:
+        if lists and lists[-1][0] == block.level and not goes_on(lists[-1][1], tag, block.number):
             lists.pop()
         if not lists or lists[-1][0] < block.level:
             opened = element(tag, start=str(block.number))
@@ -138,6 +138,12 @@ def with_lists(blocks: Iterable[Node | Item]) -> list[Node]:
             lists.append((block.level, opened))
         lists[-1][1].children.append(element("li", *block.blocks))
     return result
+
+
+def goes_on(opened: Node, tag: str, number: int) -> bool:
+    """Return whether an item, by its kind and number, is the next of a list that is open."""
+    next_number = int(opened.attributes["start"]) + len(opened.children)
+    return opened.tag == tag and (tag == "ul" or number == next_number)
 
 
 def with_code(blocks: Iterable[Node]) -> list[Node]:

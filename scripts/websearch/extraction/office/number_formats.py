@@ -29,11 +29,11 @@ BUILT_IN = {
     45: "mm:ss", 46: "[h]:mm:ss", 47: "mm:ss.0", 48: "##0.0E+0",
     **dict.fromkeys((*range(27, 37), *range(50, 59)), "yyyy-mm-dd"),  # those of East Asia
 }  # fmt: skip
-_CONDITION = r"(?:\[[^\]]*\] )?\[(<=|>=|<>|<|>|=)(-?[0-9.]{1,20})\]"
+_CONDITION = r"(?:\[[^\]]{0,40}\] )?\[(<=|>=|<>|<|>|=)(-?[0-9.]{1,20})\]"
 _TOKEN = re.compile(
-    r'"(?P<quoted>[^"]*)"|\\(?P<escaped>.)|(?P<skipped>_.|\*.)'
-    r"|\[\$(?P<currency>[^\]-]*)(?:-[^\]]*)?\]|\[(?P<elapsed>[hH]+|[mM]+|[sS]+)\]"
-    r"|(?P<bracket>\[[^\]]*\])"
+    r'"(?P<quoted>[^"]{0,255})"|\\(?P<escaped>.)|(?P<skipped>_.|\*.)'
+    r"|\[\$(?P<currency>[^\]-]{0,40})(?:-[^\]]{0,40})?\]|\[(?P<elapsed>[hH]+|[mM]+|[sS]+)\]"
+    r"|(?P<bracket>\[[^\]]{0,40}\])"
     r"|(?P<half>(?i:AM/PM|A/P))|(?P<general>(?i:General))|(?P<exponent>[Ee][+-])"
     r"|(?P<digit>[0#?])|(?P<sign>[.,/%@;])"
     r"|(?P<moment>[yY]+|[mM]+|[dD]+|[hH]+|[sS]+)|(?P<literal>[^A-Za-z])|(?P<unknown>.)"
@@ -238,9 +238,9 @@ def moment_text(number: float, tokens: list[Token], first_day: dt.date | None) -
     parts = [token.text for token in moments(tokens) if token.kind == "moment"]
     letters = {part[0].lower(): len(part) for part in parts}
     if {"y", "d"} <= letters.keys() and letters["d"] < 3:
-        date = (base + dt.timedelta(int(days))).isoformat()
+        day = (base + dt.timedelta(int(days))).isoformat()
         time = f" {int(clock) // 3_600:02d}:{int(clock) // 60 % 60:02d}:{int(clock) % 60:02d}"
-        return date + (time.removesuffix(":00") if "h" in letters and clock else "")
+        return day + (time.removesuffix(":00") if "h" in letters and clock else "")
     is_half_day = any(token.kind == "half" for token in tokens)
     date = base + dt.timedelta(int(days))
     shown = []

@@ -64,7 +64,7 @@ class OpenTextReader:
         named = [one for root in roots for tag in ("style", "list-style") for one in root.iter(tag)]
         self.elements = {(one.tag, one.get("name", "")): one for one in named}
         self.styles: dict[str, Style] = {}
-        self.title = ""
+        self.title = self.note = ""
         self.counts: dict[str, int] = {}  # of the items of lists that others may go on with
         self.after: list[Node] = []  # notes and text boxes of the paragraph that is being read
         self.note_number = self.slide_number = 0

@@ -27,7 +27,7 @@ class SlideReader:
     def __init__(self, archive: Archive, name: str) -> None:
         self.archive = archive
         self.slides = archive.relations(name)
-        self.title = ""
+        self.title = self.note = ""
         self.relations: dict[str, Relation] = {}  # of the slide that is read
 
     def blocks_of(self, presentation: Element) -> list[Node]:
