@@ -360,6 +360,40 @@ class PowerPoint(unittest.TestCase):
         chart = "**Fog**\n\n|  | Days |\n| --- | --- |\n| May | 61 |"
         self.assertEqual(text, f"## Fog\n\n{chart}\n\n{notes}\n\n## Slide 2\n\nlast\n\n{notes}")
 
+    def test_hidden_slides_and_shapes_are_left_out_and_counted(self) -> None:
+        gone = shape("Gone 71").replace("<p:nvPr>", '<p:cNvPr hidden="1"/><p:nvPr>')
+        data = pptx(shape("Fog", kind="title") + gone, shape("Gone 72"), shape("Last"))
+        data = office.replaced(data, "ppt/slides/slide2.xml", "<p:sld ", '<p:sld show="0" ')
+        document = read(data)
+        self.assertEqual(document["text"], "## Fog\n\n## Slide 3\n\nLast")
+        self.assertEqual(document["note"], "Hidden, and left out: 1 slide and 1 shape.")
+        self.assertNotIn("cut", document)
+
+    def test_footers_stand_once(self) -> None:
+        footer = shape("Harbor office 730", kind="ftr") + shape("4 May 2026", kind="dt")
+        number = shape('<a:p><a:fld type="slidenum"><a:t>77</a:t></a:fld></a:p>', kind="sldNum")
+        shapes = shape("Approved 731", kind="ftr") + shape("Click", kind="title")
+        tree = f"<p:cSld><p:spTree>{shapes}</p:spTree></p:cSld>"
+        layout = f"<p:sldLayout {office.PREFIXES}>{tree}</p:sldLayout>"
+        parts = {"slideLayout/layout1": layout}
+        data = pptx(*[shape(text) + footer + number for text in ("One", "Two")], parts=parts)
+        text = text_of(data)
+        for words in ("Harbor office 730", "4 May 2026", "Approved 731"):
+            self.assertEqual(text.count(words), 1)
+        self.assertNotIn("77", text)
+        self.assertNotIn("Click", text)
+
+    def test_pictures_and_equations_of_slides(self) -> None:
+        picture = '<p:pic><p:nvPicPr><p:cNvPr descr="{}"/></p:nvPicPr></p:pic>'
+        equation = (
+            "<a:p><mc:AlternateContent><mc:Choice><m><m:oMath><m:r><m:t>E=mc</m:t></m:r><m:sSup>"
+            "<m:sup><m:r><m:t>2</m:t></m:r></m:sup></m:sSup></m:oMath></m></mc:Choice><mc:Fallback>"
+            "<a:r><a:t>picture</a:t></a:r></mc:Fallback></mc:AlternateContent></a:p>"
+        )
+        shapes = picture.format("A cracked bed") + picture.format("IMG_01.png") + shape(equation)
+        text = text_of(pptx(shapes))
+        self.assertEqual(text, "## Slide 1\n\n[image: A cracked bed]\n\nE=mc^2")
+
     def test_a_slide_without_text_has_no_heading(self) -> None:
         self.assertEqual(text_of(pptx("<p:pic/>", shape("text"))), "## Slide 2\n\ntext")
 
@@ -611,6 +645,32 @@ class OpenDocument(unittest.TestCase):
         text = text_of(office.open_document("presentation", page))
         self.assertEqual(text, "## Fog\n\none\n\n> **Notes**\n>\n> Say this.")
 
+    def test_fields_and_what_is_hidden(self) -> None:
+        styles = (
+            '<style name="Gone"><text-properties display="none"/></style>'
+            '<style name="Inner" parent-style-name="Gone"/>'
+            '<style name="Page"><drawing-page-properties visibility="hidden"/></style>'
+        )
+        body = (
+            '<p>A<variable-set value="7" display="none">7</variable-set> <variable-get>5'
+            "</variable-get> <expression>10</expression> <user-field-get>fog</user-field-get>"
+            '<hidden-text is-hidden="true">71</hidden-text><hidden-text is-hidden="false"> seen'
+            '</hidden-text><span style-name="Inner">72</span></p><p style-name="Inner">73</p>'
+            "<p><hidden-paragraph/>74</p>"
+            '<section display="condition" is-hidden="true"><p>75</p></section>'
+            "<p><frame><image/><desc>A pier</desc></frame></p>"
+        )
+        text = text_of(office.open_document("text", body, styles))
+        self.assertEqual(text, "A 5 10 fog seen\n\n[image: A pier]")
+        slides = (
+            "<footer-decl>Harbor office</footer-decl><page><frame><text-box><p>one</p></text-box>"
+            '</frame></page><page style-name="Page"><frame><text-box><p>76</p></text-box></frame>'
+            "</page>"
+        )
+        document = read(office.open_document("presentation", slides, styles))
+        self.assertEqual(document["text"], "Harbor office\n\n## Slide 1\n\none")
+        self.assertEqual(document["note"], "Hidden, and left out: 1 slide.")
+
     def test_cells_of_sheets(self) -> None:
         for attributes, expected in OPEN_CELLS:
             with self.subTest(attributes):
@@ -651,6 +711,13 @@ class Books(unittest.TestCase):
         names = ("title", "author", "published", "language")
         facts = ["The log", "Ann Keeper", "2024-01-31", "en"]
         self.assertEqual([document[name] for name in names], facts)
+
+    def test_marks_of_notes_stand_apart_from_numbers(self) -> None:
+        note = '<a epub:type="noteref" href="{}#n1">1</a>'
+        text = text_of(
+            epub(f"<p>Built in 191{note.format('')} for 40{note.format('x.xhtml')}.</p>")
+        )
+        self.assertEqual(text, "Built in 191[1] for 40[1].")
 
     def test_contents_that_are_the_whole_book_are_read(self) -> None:
         guide = '<reference type="toc" href="chapter1.xhtml"/>'

@@ -36,6 +36,14 @@ def archive(parts: Mapping[str, str | bytes], method: int = zipfile.ZIP_DEFLATED
     return file.getvalue()
 
 
+def replaced(data: bytes, name: str, old: str, new: str) -> bytes:
+    """An archive with another text in one of its parts."""
+    with zipfile.ZipFile(io.BytesIO(data)) as file:
+        parts: dict[str, str | bytes] = {one: file.read(one) for one in file.namelist()}
+    parts[name] = bytes(parts[name]).decode().replace(old, new)  # type: ignore[arg-type]
+    return archive(parts)
+
+
 def relations(*targets: tuple[str, str]) -> str:
     """The relations of a part, rId1 first: each a kind and a target; addresses are external."""
     types, modes, office = {"core": CORE}, ("Internal", "External"), f"{OFFICE}/"

@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 import itertools
+import re
 from typing import NamedTuple
 
+from websearch.core.common import one_line
 from websearch.core.html_tree import Node, texts_below
+from websearch.extraction.inline_rules import says_nothing
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
+
+
+MAX_DESCRIPTION = 500  # characters of what a picture shows
+_FILE_NAME = r"(?i)(?:fig: )?\S{0,300}\.(?:png|jpe?g|gif|svg|emf|wmf|bmp|tiff?|webp)"
 
 
 class Piece(NamedTuple):
@@ -107,6 +114,21 @@ def slide(title: str, number: int, blocks: list[Node], notes: list[Node]) -> lis
     if title or any(map(has_text, blocks)):
         return [element("h2", title or f"Slide {number}"), *blocks]
     return []
+
+
+def image(description: str) -> list[Node]:
+    """Return what a picture shows, by its description; nothing if that is the name of a file."""
+    text = one_line(description, MAX_DESCRIPTION)
+    if not text or re.fullmatch(_FILE_NAME, text) or says_nothing(text):
+        return []
+    return [element("p", f"[image: {text}]")]
+
+
+def hidden_note(slides: int, shapes: int) -> str:
+    """Return what a presentation does not show; "" if nothing is hidden."""
+    counts = [(slides, "slide"), (shapes, "shape")]
+    hidden = [f"{count} {what}{'s' * (count > 1)}" for count, what in counts if count]
+    return f"Hidden, and left out: {' and '.join(hidden)}." if hidden else ""
 
 
 def has_text(node: Node) -> bool:

@@ -37,8 +37,19 @@ def read_epub(archive: Archive, writer: MarkdownWriter) -> tuple[Element, str]:
         if archive.is_late():
             break
         html, _ = decode_page(archive.read(chapter, MAX_PAGE_BYTES), CHAPTER_TYPE)
-        texts.append(writer.markdown(PageTree(html).root))
+        page = PageTree(html)
+        mark_notes(page)
+        texts.append(writer.markdown(page.root))
     return package, "\n\n".join(filter(None, texts))
+
+
+def mark_notes(page: PageTree) -> None:
+    """Make the marks of a book's notes those of a page, also if they lead to another chapter."""
+    for node in page.nodes:
+        get = node.attributes.get
+        if node.tag == "a" and "noteref" in f"{get('epub:type')} {get('role')}":
+            address = get("href", "")
+            node.attributes |= {"role": "doc-noteref", "href": f"#{address.rpartition('#')[2]}"}
 
 
 def chapters(package: Element, folder: str) -> list[str]:
