@@ -39,8 +39,8 @@ def show_annotations(reader: ContentReader, page: dict[str, Any]) -> None:
         if appearance:
             reader.show_form(appearance, placement(file, appearance, box))
         elif kind in ("Widget", "FreeText", "Stamp"):
-            value = field_value if kind == "Widget" else written_text
-            value = " ".join(value(file, annotation).split())
+            text_of = field_value if kind == "Widget" else written_text
+            value = " ".join(text_of(file, annotation).split())
             width = box[2] - box[0]
             if value:
                 reader.page.add(Piece(value, (box[0], box[1]), (1.0, 0.0), width, FIELD_TEXT_SIZE))
