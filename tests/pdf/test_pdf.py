@@ -67,6 +67,14 @@ def lines_at(*lines: tuple[float, float, str], size: int = 10) -> str:
     return shown(b"\n".join(parts))
 
 
+def markdown_at(*lines: tuple[float, float, str]) -> str:
+    """The Markdown of a page with a string at each place."""
+    parts = [f"1 0 0 1 {x} {y} Tm ({text}) Tj".encode("cp1252") for x, y, text in lines]
+    builder = PdfBuilder()
+    builder.add_page(b"BT /F1 10 Tf " + b"\n".join(parts))
+    return str(pdf.read_pdf(builder.build())["text"])
+
+
 # Texts with their rise and size, and how they are written as Markdown.
 SCRIPTS: tuple[tuple[tuple[tuple[bytes, int, int], ...], str], ...] = (
     (((b"10", 0, 10), (b"6", 4, 6), (b" units", 0, 10)), "10^6 units"),
@@ -170,6 +178,26 @@ class Layout(PdfCase):
                 self.assertEqual(pdf.read_pdf(data)["text"], f"## [page 1]\n\n{expected}")
                 plain = "".join(text.decode() for text, _, _ in texts)
                 self.assertEqual(text_of(data), plain)
+
+    def test_columns_that_are_drawn_row_by_row_are_read_down(self) -> None:
+        left = ("The committee met early in", "spring and chose a keeper", "who walks both of the halls",
+                "each morning and at night.")  # fmt: skip
+        right = ("Keys are kept in the office", "and nobody takes them home", "unless the guild has said so",
+                 "in writing the day before.")  # fmt: skip
+        rows = [
+            (x, 700 - 14 * at, text)
+            for at, pair in enumerate(zip(left, right, strict=True))
+            for x, text in zip((72, 320), pair, strict=True)
+        ]
+        whole = (72, 740, "A line of text that runs over both of the columns of this page here")
+        text = markdown_at(whole, *rows)
+        self.assertLess(text.index(left[-1]), text.index(right[0]))
+        self.assertLess(text.index("A line of"), text.index(left[0]))
+        # Names in place of prose are the head of a row, which stays whole.
+        names = [(x, y, text if x > 300 else text.split()[0]) for x, y, text in rows]
+        text = markdown_at(*names)
+        for name, words in zip(left, right, strict=True):
+            self.assertRegex(text, rf"{name.split()[0]}\W+{words.split()[0]}")
 
     def test_rotated_text_is_read_along_its_own_direction(self) -> None:
         content = b"BT /F1 10 Tf 0 1 -1 0 100 100 Tm 12 TL (A rotated) Tj T* (label here) Tj"

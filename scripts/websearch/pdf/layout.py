@@ -18,6 +18,7 @@ from websearch.core.limits import (
     OutOfBudgetError,
 )
 from websearch.pdf.bidi import WORD_GAP, plain_letters, reading_order
+from websearch.pdf.prose_columns import down_columns
 from websearch.pdf.rulings import Path
 from websearch.pdf.scripts import LineText
 from websearch.pdf.tables import MAX_PIECES, find_tables
@@ -162,22 +163,23 @@ class PageText:
 
     def markdown(self) -> str:
         """Return the text of the page as Markdown: tables, and larger lines as headings."""
-        is_whole = len(self.pieces) <= MAX_PIECES
-        tables = find_tables(self.pieces, self.path.segments) if is_whole else []
-        if not tables:
+        if len(self.pieces) > MAX_PIECES:
+            return self.text()
+        tables = find_tables(self.pieces, self.path.segments)
+        if not tables and down_columns(self.pieces) is self.pieces:
             return self.text()
         table_of = {piece: table for table in tables for piece in table.pieces}
         parts: list[str] = []
-        page = PageText(True)
+        free: list[Piece] = []  # pieces since the last table
         for piece in self.pieces:
             table = table_of.get(piece)
             if table is None:
-                page.add(piece)
+                free.append(piece)
             elif table in tables:
                 tables.remove(table)
-                parts += [page.text(), table.markdown()]
-                page = PageText(True)
-        return "\n\n".join(part for part in (*parts, page.text()) if part)
+                parts += [free_text(free), table.markdown()]
+                free = []
+        return "\n\n".join(part for part in (*parts, free_text(free)) if part)
 
     def is_twin(self, piece: Piece) -> bool:
         """Return whether the same text stands in almost the same place already."""
@@ -218,6 +220,14 @@ class PageText:
                 for block, text in zip(blocks, texts, strict=True)
             ]
         return join_blocks(texts)
+
+
+def free_text(pieces: list[Piece]) -> str:
+    """Return the text of pieces that are in no table. Raises OutOfBudgetError."""
+    page = PageText(True)
+    for piece in down_columns(pieces):
+        page.add(piece)
+    return page.text()
 
 
 def join_blocks(blocks: list[str]) -> str:
