@@ -180,10 +180,10 @@ class Layout(PdfCase):
                 self.assertEqual(text_of(data), plain)
 
     def test_columns_that_are_drawn_row_by_row_are_read_down(self) -> None:
-        left = ("The committee met early in", "spring and chose a keeper", "who walks both of the halls",
-                "each morning and at night.")  # fmt: skip
-        right = ("Keys are kept in the office", "and nobody takes them home", "unless the guild has said so",
-                 "in writing the day before.")  # fmt: skip
+        left = ("The committee met early in", "spring and chose a keeper",
+                "who walks both of the halls", "each morning and at night.")  # fmt: skip
+        right = ("Keys are kept in the office", "and nobody takes them home",
+                 "unless the guild has said so", "in writing the day before.")  # fmt: skip
         rows = [
             (x, 700 - 14 * at, text)
             for at, pair in enumerate(zip(left, right, strict=True))
