@@ -645,6 +645,16 @@ class OpenDocument(unittest.TestCase):
         text = text_of(office.open_document("presentation", page))
         self.assertEqual(text, "## Fog\n\none\n\n> **Notes**\n>\n> Say this.")
 
+    def test_formulas_stand_in_their_line(self) -> None:
+        formula = (
+            "<math><semantics><mrow><mi>E</mi></mrow><annotation>E = m c^2</annotation>"
+            "</semantics></math>"
+        )
+        frame = '<frame><object href="./Object 1">{}</object><image href="./Replacement"/></frame>'
+        body = f"<p>So {frame.format('')} and {frame.format(formula)} hold.</p>"
+        data = office.open_document("text", body, parts={"Object 1/content.xml": formula})
+        self.assertEqual(text_of(data), "So E = m c^2 and E = m c^2 hold.")
+
     def test_fields_and_what_is_hidden(self) -> None:
         styles = (
             '<style name="Gone"><text-properties display="none"/></style>'

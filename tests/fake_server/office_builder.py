@@ -151,7 +151,13 @@ def shape(*paragraphs: str, kind: str | None = None, place: tuple[int, int] | No
     )
 
 
-def open_document(kind: str, body: str, styles: str = "", manifest: str = "") -> bytes:
+def open_document(
+    kind: str,
+    body: str,
+    styles: str = "",
+    manifest: str = "",
+    parts: dict[str, str] | None = None,
+) -> bytes:
     """An OpenDocument file, its names without namespaces. kind: text, presentation, spreadsheet."""
     author = "<initial-creator>Ann Keeper</initial-creator>"
     return archive(
@@ -161,6 +167,7 @@ def open_document(kind: str, body: str, styles: str = "", manifest: str = "") ->
             f"<body><{kind}>{body}</{kind}></body></document-content>",
             "meta.xml": f"<document-meta><title>The harbour report</title>{author}</document-meta>",
             "META-INF/manifest.xml": f"<manifest>{manifest}</manifest>",
+            **(parts or {}),
         }
     )
 

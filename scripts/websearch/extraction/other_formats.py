@@ -301,12 +301,14 @@ def notebook_markdown(text: str) -> Document:
     cells = listed(book.get("cells")) or [
         cell for sheet in sheets for cell in listed(sheet.get("cells"))
     ]
-    language = re.search(r'"language(?:_info)?": ?(?:\{[^{}]{0,500}?"name": ?)?"([\w+#-]{1,20})"',
-                         json.dumps(book.get("metadata"))[:MAX_JSON])  # fmt: skip
+    about = book.get("metadata")
+    kernel = about.get("language_info") or about.get("kernelspec") if isinstance(about, dict) else 0
+    names = (kernel.get("name"), kernel.get("language")) if isinstance(kernel, dict) else ()
+    language = next((one for one in names[::-1] if isinstance(one, str)), "")
     blocks = []
     for cell in cells:
         if isinstance(cell, dict):
-            blocks += cell_blocks(cell, language[1] if language else "")
+            blocks += cell_blocks(cell, language)
     shown = "\n\n".join(filter(None, blocks))
     if not shown:
         return {"text": json_markdown(text)}

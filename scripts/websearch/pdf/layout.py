@@ -127,7 +127,7 @@ class Line:
             has_space = before.text.endswith(" ") or piece.text.startswith(" ")
             is_word = gap > WORD_GAP * size and not has_space
             line.add(piece, "\t" if gap > CELL_GAP * size else " " if is_word else "")
-        return line.text
+        return line.text()
 
 
 class PageText:

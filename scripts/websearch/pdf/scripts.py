@@ -24,36 +24,42 @@ class LineText:
     """The text of a line as its pieces are added; base: the last one that is no script."""
 
     def __init__(self, base: Piece, marks_scripts: bool) -> None:
-        self.text = base.text
+        self.parts = [base.text]
         self.base = base
         self.marks_scripts = marks_scripts
-        self.before = self.script = ""  # the line before the script that it ends with, and this
+        self.before = self.script = ""  # what is before the script that the line ends with, and it
         self.across = 0.0  # of the script
 
     def add(self, piece: Piece, gap: str) -> None:
         """Add a piece behind a gap; neighbouring pieces of one script are written as one."""
         is_near = abs(piece.across - self.across) < -LOWERED * piece.size
-        goes_on = self.script and is_near and not gap
+        goes_on = bool(self.script) and is_near and not gap and len(self.script) < MAX_SCRIPT
         script = self.script + piece.text if goes_on else piece.text
-        before = self.before if goes_on else self.text + gap
-        marked = self.marks_scripts and marked_script(before, self.base, piece, script)
+        marked = ""
+        if self.marks_scripts and piece.size < SMALLER * self.base.size:
+            before = self.before if goes_on else "".join(self.parts[-8:])[-4:] + gap
+            marked = marked_script(before, self.base, piece, script)
         if marked:
             self.before, self.script, self.across = before, script, piece.across
-            self.text = before + marked
+            self.parts[-1:] = [marked] if goes_on else [self.parts[-1], gap, marked]
         else:
             self.script, self.base = "", piece
-            self.text += gap + piece.text
+            self.parts += [gap, piece.text]
+
+    def text(self) -> str:
+        """Return the text of the line."""
+        return "".join(self.parts)
 
 
 def marked_script(before: str, base: Piece, piece: Piece, script: str) -> str:
     """Return text that is smaller, and raised or lowered, with its mark; "" for other text.
 
-    before: the text of the line so far. base: the piece that it is smaller than. piece: its last.
+    before: the last characters before it. base: the piece that it is smaller than. piece: its last.
     An index in figures behind a letter (H2O) stays as it is.
     """
     text = script.strip()
     is_glued = before and not before[-1].isspace() and not script[:1].isspace()
-    if not is_glued or not text or len(text) > MAX_SCRIPT or piece.size >= SMALLER * base.size:
+    if not is_glued or not text or len(text) > MAX_SCRIPT:
         return ""
     shift = (piece.across - base.across) / base.size
     if LOWERED <= shift <= RAISED or not any(map(str.isalnum, text)):

@@ -33,7 +33,7 @@ class Chunk:
         line = LineText(pieces[0], True)
         for before, piece in itertools.pairwise(pieces):
             line.add(piece, " " if piece.start - before.end > WORD_GAP * piece.size else "")
-        self.text = " ".join(line.text.split())
+        self.text = " ".join(line.text().split())
 
     def middle(self) -> float:
         """Return where the middle of the chunk is."""

@@ -33,6 +33,7 @@ BODY_LEVEL = 9  # in the outline, of text that is no heading
 MAX_SPAN = 63  # columns; Word allows so many
 MAX_INSTRUCTION = 4_000  # characters of a field's
 MAX_QUOTED = 200  # characters of what a comment is said of, and of a name
+MAX_OPEN_COMMENTS = 20  # on one text
 MAX_BASES = 20  # styles that a style is based on, one on the other
 # What shows only what it holds, and what tracked changes have taken away or moved elsewhere.
 WRAPPERS = frozenset("ins moveTo sdt sdtContent smartTag customXml dir bdo oMath oMathPara".split())
@@ -127,7 +128,8 @@ class WordReader:
     def comment(self, mark: Element) -> None:
         """Take notice of the beginning or the end of what a comment is said of."""
         number = mark.get("id", "")
-        if mark.tag == "commentRangeStart" and number in self.comments:
+        is_known = number in self.comments and len(self.open_comments) < MAX_OPEN_COMMENTS
+        if mark.tag == "commentRangeStart" and is_known:
             self.open_comments.add(number)
         else:
             self.open_comments.discard(number)

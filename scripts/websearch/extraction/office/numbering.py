@@ -85,7 +85,8 @@ def read_level(level: Element) -> Level:
     is_decimal = level.find("isLgl") is not None and value(level, "isLgl") not in OFF
     restart = number_of(value(level, "lvlRestart")) if value(level, "lvlRestart") else -1
     start = number_of(value(level, "start"), 1)
-    return Level(start, value(level, "numFmt"), value(level, "lvlText"), restart, is_decimal)
+    text = value(level, "lvlText")[:MAX_LABEL]
+    return Level(start, value(level, "numFmt"), text, restart, is_decimal)
 
 
 def number_label(number: int, kind: str) -> str:

@@ -6,7 +6,8 @@ import itertools
 import re
 from typing import NamedTuple
 
-from websearch.extraction.office.archive import number_of
+from websearch.core.common import one_line
+from websearch.extraction.office.archive import number_of, part_name
 from websearch.extraction.office.blocks import (
     Item,
     Piece,
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 MAX_PARENTS = 20  # styles that a style is based on, one on the other
 MAX_REPEATED = 10_000  # cells of tables in one file that repeat others
 MAX_LEVELS = 20  # of a definition of lists
+MAX_FORMULA = 1_000  # characters
 MAX_BLANKS = 100  # that one element stands for
 # Changes that were made, comments, how a word is spoken, templates of indexes, what is hidden.
 LEFT_OUT = frozenset(
@@ -185,10 +187,24 @@ class OpenTextReader:
             number = self.note_number
             self.after += numbered(number, self.blocks_of(child.iterfind("note-body")))
             yield Piece(str(number), ("sup",), f"#note-{number}")
+        elif tag == "frame" and (formula := self.formula(child)):
+            yield Piece(formula, marks)
         elif tag in BLOCKS:
             self.after += self.blocks_of([child])
         elif not is_hidden(child):
             yield from self.pieces(child, marks)
+
+    def formula(self, frame: Element) -> str:
+        """Return the formula that a frame shows, as its writer typed it; "" for other frames."""
+        shown = frame.find("object")
+        if shown is None:
+            return ""
+        name = part_name("", f"{shown.get('href', '')}/content.xml")
+        root = next(iter(shown), None) if len(shown) else self.archive.tree(name)
+        if root is None or root.tag != "math":
+            return ""
+        typed = root.findtext(".//annotation") or " ".join(root.itertext())
+        return one_line(typed, MAX_FORMULA)
 
     def rows(self, parent: Element) -> Iterator[list[list[Node]]]:
         """Yield the rows of a table; a cell that is merged with others is the first of them."""
