@@ -25,6 +25,8 @@ CSV = (
      "Nut | 0,05 | a; b"),
     ("Name\tPrice\nBolt, long\t1,5\n", "Name | Price", "Bolt, long | 1,5"),
     ("name|price\nbolt, long|1\nnut, small|2\n", "name | price", "nut, small | 2"),
+    ("id|name, first|x\n1|a, b|2\n", "id | name, first | x", "1 | a, b | 2"),
+    ("1,5;2\n2,5;3\n", "1,5 | 2", "2,5 | 3"),
     ("name,tags\nbolt,a;b\nnut,c;d\n", "name | tags", "nut | c;d"),
     ("sep=;\nname;x\n1,5;2,5\n", "name | x", "1,5 | 2,5"),
     ("Prices of May\nname;price\nbolt;1,5\nnut;2\nkey;3\n", "Prices of May | ", "key | 3"),

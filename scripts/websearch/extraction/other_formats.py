@@ -38,7 +38,7 @@ MAX_FEED_HEAD = 50_000  # characters before the first entry that are searched fo
 MAX_OUTPUT = 2_000  # characters of what one cell of a notebook printed at once
 MAX_FIELD = 300  # characters of a title, address or date of an entry
 CSV_TYPES = ("text/csv", "text/tab-separated-values", "application/csv")
-SEPARATORS = (",", "\t", ";", "|")  # of fields; the first of those that do as well
+SEPARATORS = ("\t", ";", "|", ",")  # of fields; the first of those that do as well
 MAX_SAMPLE = 50_000  # characters that tell which one it is
 _SEPARATOR_LINE = r"\ufeff?sep=([;,\t|])\r?\n"  # a first line that Excel writes and hides
 MAX_ROWS = 50_000  # of a table
