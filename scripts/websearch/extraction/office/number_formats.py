@@ -60,6 +60,8 @@ class Section(NamedTuple):
 
     tokens: list[Token]
     condition: tuple[str, float] | None
+    kinds: frozenset[str]  # of the tokens
+    usual: tuple[str, str, int, str] | None  # see usual_parts
 
 
 COMMA, POINT, SEMICOLON = Token("sign", ","), Token("sign", "."), Token("sign", ";")
@@ -92,13 +94,18 @@ def formatted(number: float, code: str, first_day: dt.date | None) -> str | None
     """Return a number as a format shows it; None if the format cannot be read."""
     sections = sections_of(code)
     index = section_index(number, sections)
-    tokens, condition = sections[index]
-    kinds = {token.kind for token in tokens}
+    tokens, condition, kinds, usual = sections[index]
     if "unknown" in kinds or (abs(number) >= LARGEST and "exponent" not in kinds):
         return None
     if kinds & {"moment", "elapsed"}:
         return moment_text(number, tokens, first_day) if 0 <= number < MAX_SERIAL else None
-    shown = figure(Decimal(f"{abs(number):.15g}"), tokens)
+    value = Decimal(f"{abs(number):.15g}")
+    if usual:  # most sheets hold no others, and this takes a third of the time
+        before, group, places, after = usual
+        rounded = value.quantize(Decimal(1).scaleb(-places), ROUND_HALF_UP)
+        shown = f"{before}{rounded:{group}f}{after}"
+    else:
+        shown = figure(value, tokens)
     # A second section writes the sign of negative numbers itself.
     is_signed = number < 0 and (index == 0 or condition) and re.search("[1-9]", shown)
     return ("-" if is_signed else "") + " ".join(shown.split())
@@ -116,14 +123,37 @@ def sections_of(code: str) -> list[Section]:
         else:
             parts[-1].append(token)
     found = (re.match(_CONDITION, " ".join(one.text for one in part)) for part in parts[:3])
-    return [Section(part, (match[1], float(match[2])) if match else None)
-            for part, match in zip(parts, found, strict=False)]  # fmt: skip
+    return [
+        Section(
+            part,
+            (match[1], float(match[2])) if match else None,
+            frozenset(kinds),
+            usual_parts(part),
+        )
+        for part, match in zip(parts, found, strict=False)
+        for kinds in [[token.kind for token in part]]
+    ]
+
+
+def usual_parts(tokens: list[Token]) -> tuple[str, str, int, str] | None:
+    """Return what is before a number such as #,##0.00, its grouping, its places, what is after it.
+
+    None for another format.
+    """
+    shape = "".join(one.text if one.kind in ("digit", "sign") else "_" for one in tokens)
+    found = re.fullmatch(r"(_{0,255})(0|#,##0)(?:\.(0{1,9}))?(_{0,255})", shape)
+    if not found or any(token.kind == "exponent" for token in tokens):
+        return None
+    before, after = tokens[: len(found[1])], tokens[len(tokens) - len(found[4]) :]
+    group = "," if "," in found[2] else ""
+    return "".join(map(literal, before)), group, len(found[3] or ""), "".join(map(literal, after))
 
 
 def section_index(number: float, sections: list[Section]) -> int:
     """Return which section of a format is for a number."""
     if any(section.condition for section in sections):
-        for index, (_, condition) in enumerate(sections):
+        for index, section in enumerate(sections):
+            condition = section.condition
             if not condition or _COMPARE[condition[0]](number, condition[1]):
                 return index
         return len(sections) - 1
