@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 from urllib.parse import urlencode
+from xml.sax.saxutils import escape
 
 from tests.fake_server import office_builder as office
 from tests.fake_server.office_builder import PROPERTIES, cells, docx, epub, pptx, shape, xlsx
@@ -70,6 +71,21 @@ def row(*texts: str) -> str:
     return f"<w:tr>{''.join(cells)}</w:tr>"
 
 
+def levels(number: int, *formats: tuple[str, ...]) -> str:
+    """A definition of lists of a Word file: the format and the text of each level, and more."""
+    written = "".join(
+        f'<w:lvl w:ilvl="{level}"><w:numFmt w:val="{kind}"/><w:lvlText w:val="{text}"/>'
+        f"{''.join(more)}</w:lvl>"
+        for level, (kind, text, *more) in enumerate(formats)
+    )
+    return f'<w:abstractNum w:abstractNumId="{number}">{written}</w:abstractNum>'
+
+
+def items(number: int, *texts: tuple[int, str]) -> str:
+    """Items of a list of a Word file with their levels."""
+    return "".join(item(text, number, level) for level, text in texts)
+
+
 STYLES = "".join(
     f'<w:style w:styleId="{name}"><w:name w:val="{shown}"/><w:basedOn w:val="{base}"/></w:style>'
     for name, shown, base in (
@@ -79,17 +95,40 @@ STYLES = "".join(
         ("Code", "Source Code", ""),
         ("Zitat", "Quote", ""),
     )
+) + (
+    '<w:style w:styleId="Secret"><w:rPr><w:vanish/></w:rPr></w:style>'
+    '<w:style w:styleId="Inner"><w:basedOn w:val="Secret"/></w:style>'
 )
 NUMBERING = (
     '<w:abstractNum w:abstractNumId="1"><w:lvl w:ilvl="0"><w:start w:val="3"/>'
     '<w:numFmt w:val="decimal"/></w:lvl><w:lvl w:ilvl="1"><w:numFmt w:val="bullet"/></w:lvl>'
-    '</w:abstractNum><w:num w:numId="7"><w:abstractNumId w:val="1"/></w:num>'
+    "</w:abstractNum>"
+    + levels(2, ("lowerLetter", "(%1)"), ("lowerRoman", "%2."), ("upperRoman", "%3)"))
+    + levels(3, ("decimal", "%1."), ("decimal", "%1.%2"), ("decimal", "%1.%2.%3"))
+    + levels(4, ("decimal", "Article %1"), ("ordinal", "%2 rule"), ("chicago", "%3)"))
+    + levels(5, ("upperRoman", "%1."), ("decimal", "%1.%2", '<w:isLgl/><w:lvlRestart w:val="0"/>'))
+    + "".join(
+        f'<w:num w:numId="{number}"><w:abstractNumId w:val="{base}"/>{more}</w:num>'
+        for number, base, more in (
+            (7, 1, ""),
+            (8, 2, ""),
+            (9, 3, ""),
+            (10, 3, '<w:lvlOverride w:ilvl="0"><w:startOverride w:val="7"/></w:lvlOverride>'),
+            (11, 4, ""),
+            (12, 5, ""),
+        )
+    )
 )
 FIELD = (
     '<w:r><w:fldChar w:fldCharType="begin"/></w:r><w:r><w:instrText>HYPERLINK "https://a.example/x"'
     ' \\l "part"</w:instrText></w:r><w:r><w:fldChar w:fldCharType="separate"/></w:r>'
     + run("a field")
     + '<w:r><w:fldChar w:fldCharType="end"/></w:r>'
+)
+FORM_BOX = (
+    '<w:r><w:fldChar w:fldCharType="begin"><w:ffData><w:checkBox>{}</w:checkBox></w:ffData>'
+    "</w:fldChar></w:r><w:r><w:instrText>FORMCHECKBOX</w:instrText></w:r>"
+    '<w:r><w:fldChar w:fldCharType="end"/></w:r>'
 )
 BOX = f"<w:txbxContent>{p('In a box.')}</w:txbxContent>"
 INNER = f"<w:tbl>{row('b', 'c')}</w:tbl>"
@@ -122,6 +161,52 @@ WORD = (
         "a list that goes on",
         item("three", 7) + p("between") + item("four", 7),
         "3. three\n\nbetween\n\n4. four",
+    ),
+    (
+        "letters and roman numbers",
+        items(8, (0, "heat"), (0, "water"), (1, "hot"), (1, "cold"), (2, "deep"), (0, "light")),
+        "- (a) heat\n- (b) water\n  - i. hot\n  - ii. cold\n    - I) deep\n- (c) light",
+    ),
+    (
+        "numbers of several levels",
+        items(9, (0, "Scope"), (1, "Halls"), (2, "East"), (2, "West"), (1, "Yards"), (0, "Keys")),
+        "1. Scope\n   - 1.1 Halls\n     - 1.1.1 East\n     - 1.1.2 West\n   - 1.2 Yards\n2. Keys",
+    ),
+    (
+        "a list that begins elsewhere",
+        items(9, (0, "one"), (0, "two")) + items(10, (0, "seven"), (0, "eight")),
+        "1. one\n2. two\n\n7. seven\n8. eight",
+    ),
+    (
+        "texts around numbers, and a format that is not known",
+        items(11, (0, "Name"), (1, "of all"), (1, "of some"), (2, "note"), (0, "Se")),
+        "- Article 1 Name\n  - 1st rule of all\n  - 2nd rule of some\n    1. note\n- Article 2 Se",
+    ),
+    (
+        "a level that goes on, and is in decimals",
+        items(12, (0, "One"), (1, "a"), (0, "Two"), (1, "b")),
+        "- I. One\n  - 1.1 a\n- II. Two\n  - 2.2 b",
+    ),
+    (
+        "numbers of headings",
+        p("Halls", "Kapitel", '<w:numPr><w:ilvl w:val="0"/><w:numId w:val="9"/></w:numPr>')
+        + p("East", "Kapitel", '<w:numPr><w:ilvl w:val="1"/><w:numId w:val="9"/></w:numPr>'),
+        "# 1. Halls\n\n# 1.1 East",
+    ),
+    (
+        "text that a style hides",
+        p("gone", "Inner")
+        + p(run("shown") + run(" gone", '<w:rStyle w:val="Secret"/>'))
+        + p(run("back", '<w:vanish w:val="0"/>'), "Secret"),
+        "shown\n\nback",
+    ),
+    (
+        "boxes of forms and of symbol fonts",
+        p(FORM_BOX.format('<w:checked w:val="1"/>') + run(" bolts"))
+        + p(FORM_BOX.format('<w:default w:val="0"/>') + run(" door"))
+        + p('<w:r><w:sym w:font="Wingdings" w:char="F0FE"/></w:r>' + run(" nuts"))
+        + p(run("\uf0a8", '<w:rFonts w:ascii="Wingdings"/>') + run(" keys")),
+        "[x] bolts\n\n[ ] door\n\n[x] nuts\n\n[ ] keys",
     ),
     (
         "a link",
@@ -190,6 +275,22 @@ class Word(unittest.TestCase):
             with self.subTest(name):
                 data = docx(body, links="https://a.example/b", **WORD_PARTS)
                 self.assertEqual(text_of(data), expected)
+
+    def test_comments_stand_at_the_end_if_they_are_asked_for(self) -> None:
+        body = p(
+            run("The pier is ")
+            + '<w:commentRangeStart w:id="0"/>'
+            + run("40 metres")
+            + '<w:commentRangeEnd w:id="0"/><w:r><w:commentReference w:id="0"/></w:r>'
+            + run(" long.")
+        )
+        comment = f'<w:comment w:id="0" w:author="Ann Keeper">{p("Is it 44?")}</w:comment>'
+        data = docx(body, comments=comment)
+        self.assertEqual(text_of(data), "The pier is 40 metres long.")
+        said = (
+            "The pier is 40 metres long.\n\n## Comments\n\n- Ann Keeper on “40 metres”: Is it 44?"
+        )
+        self.assertEqual(text_of(data, comments=True), said)
 
     def test_what_a_file_says_about_itself(self) -> None:
         document = read(docx(p("Text."), PROPERTIES))
@@ -262,6 +363,40 @@ class PowerPoint(unittest.TestCase):
         chart = "**Fog**\n\n|  | Days |\n| --- | --- |\n| May | 61 |"
         self.assertEqual(text, f"## Fog\n\n{chart}\n\n{notes}\n\n## Slide 2\n\nlast\n\n{notes}")
 
+    def test_hidden_slides_and_shapes_are_left_out_and_counted(self) -> None:
+        gone = shape("Gone 71").replace("<p:nvPr>", '<p:cNvPr hidden="1"/><p:nvPr>')
+        data = pptx(shape("Fog", kind="title") + gone, shape("Gone 72"), shape("Last"))
+        data = office.replaced(data, "ppt/slides/slide2.xml", "<p:sld ", '<p:sld show="0" ')
+        document = read(data)
+        self.assertEqual(document["text"], "## Fog\n\n## Slide 3\n\nLast")
+        self.assertEqual(document["note"], "Hidden, and left out: 1 slide and 1 shape.")
+        self.assertNotIn("cut", document)
+
+    def test_footers_stand_once(self) -> None:
+        footer = shape("Harbor office 730", kind="ftr") + shape("4 May 2026", kind="dt")
+        number = shape('<a:p><a:fld type="slidenum"><a:t>77</a:t></a:fld></a:p>', kind="sldNum")
+        shapes = shape("Approved 731", kind="ftr") + shape("Click", kind="title")
+        tree = f"<p:cSld><p:spTree>{shapes}</p:spTree></p:cSld>"
+        layout = f"<p:sldLayout {office.PREFIXES}>{tree}</p:sldLayout>"
+        parts = {"slideLayout/layout1": layout}
+        data = pptx(*[shape(text) + footer + number for text in ("One", "Two")], parts=parts)
+        text = text_of(data)
+        for words in ("Harbor office 730", "4 May 2026", "Approved 731"):
+            self.assertEqual(text.count(words), 1)
+        self.assertNotIn("77", text)
+        self.assertNotIn("Click", text)
+
+    def test_pictures_and_equations_of_slides(self) -> None:
+        picture = '<p:pic><p:nvPicPr><p:cNvPr descr="{}"/></p:nvPicPr></p:pic>'
+        equation = (
+            "<a:p><mc:AlternateContent><mc:Choice><m><m:oMath><m:r><m:t>E=mc</m:t></m:r><m:sSup>"
+            "<m:sup><m:r><m:t>2</m:t></m:r></m:sup></m:sSup></m:oMath></m></mc:Choice><mc:Fallback>"
+            "<a:r><a:t>picture</a:t></a:r></mc:Fallback></mc:AlternateContent></a:p>"
+        )
+        shapes = picture.format("A cracked bed") + picture.format("IMG_01.png") + shape(equation)
+        text = text_of(pptx(shapes))
+        self.assertEqual(text, "## Slide 1\n\n[image: A cracked bed]\n\nE=mc^2")
+
     def test_a_slide_without_text_has_no_heading(self) -> None:
         self.assertEqual(text_of(pptx("<p:pic/>", shape("text"))), "## Slide 2\n\ntext")
 
@@ -281,12 +416,46 @@ VALUES = (
     ('<c t="e"><v>#DIV/0!</v></c>', "#DIV/0!"),
     ('<c s="1"><v>45322</v></c>', "2024-01-31"),
     ('<c s="2"><v>45322.5729166667</v></c>', "2024-01-31 13:45"),
-    ('<c s="3"><v>0.125</v></c>', "12.5%"),
+    ('<c s="3"><v>0.125</v></c>', "12.50%"),
     ('<c s="4"><v>1</v></c>', "1900-01-01"),
     ('<c s="5"><v>1.25</v></c>', "30:00"),
-    ('<c s="6"><v>2</v></c>', "2"),
+    ('<c s="6"><v>2</v></c>', "2.0 days"),
     ('<c s="1"><v>1e9</v></c>', "1000000000"),
     ('<c s="99"><v>5</v></c>', "5"),
+)
+# Formats, numbers, and what a sheet shows for them.
+NUMBERS = (
+    ("General", "0.30000000000000004", "0.3"),
+    ("General", "-3", "-3"),
+    ('"$"#,##0.00', "1234.5", "$1,234.50"),
+    ("[$€-2] #,##0.00", "99.9", "€ 99.90"),
+    ("#,##0.00 [$kr-41D]", "123456789.123", "123,456,789.12 kr"),
+    ('_("$"* #,##0.00_);_("$"* (#,##0.00);_("$"* "-"??_);_(@_)', "-12.5", "$(12.50)"),
+    ("#,##0_);(#,##0)", "-1200", "(1,200)"),
+    ("[Red]0.0;-0.0", "-5.25", "-5.3"),
+    ("00000", "501", "00501"),
+    ("(000) 000-0000", "5551234567", "(555) 123-4567"),
+    ('0.00" kg"', "2", "2.00 kg"),
+    ('0.0,,"M"', "12500000", "12.5M"),
+    ('[<1000]0;[>=1000]0.0,"K"', "1500", "1.5K"),
+    ('"Yes";"Yes";"No"', "0", "No"),
+    ("0.##", "2", "2"),
+    ("0.0%", "0.075", "7.5%"),
+    ("0.00E+00", "123456", "1.23E+05"),
+    ("0.00E+00", "999999", "1.00E+06"),
+    ("##0.0E+0", "12345", "12.3E+3"),
+    ("# ?/?", "1.5", "1 1/2"),
+    ("# ??/16", "5.375", "5 6/16"),
+    ("[$-407]d. mmmm yyyy", "46096", "2026-03-15"),
+    ("dddd, d mmmm yyyy h:mm", "46096.5", "2026-03-15 12:00"),
+    ("mmm-yy", "46096", "Mar-26"),
+    ("yyyy", "46096", "2026"),
+    ("h:mm AM/PM", "0.75", "6:00 PM"),
+    ("[h]:mm", "1.5", "36:00"),
+    ("[mm]:ss", "1.0625", "1530:00"),
+    ("mm:ss.0", "0.0625", "30:00.0"),
+    ("unreadable", "2.50", "2.5"),
+    ("%" * 250 + "0", "7", "7"),
 )
 STRINGS = "<si><t>one</t></si><si><r><t>two </t></r><r><t>words</t></r><rPh><t>tsu</t></rPh></si>"
 
@@ -315,9 +484,55 @@ class Excel(unittest.TestCase):
         text = text_of(xlsx(sheet, styles=f"<cellXfs>{formats}</cellXfs>"))
         shown = text.split("\n")[2].strip("| ").split(" | ")
         plain = [number for number, one in zip(numbers, shown, strict=True) if one == "45322"]
-        # ECMA-376, 18.8.30: dates and times, with those of East Asia; 9 and 10 are percentages.
-        others = {9, 10, *range(14, 23), *range(27, 37), *range(45, 48), *range(50, 59)}
+        # ECMA-376, 18.8.30: dates and times, with those of East Asia; digits, percentages. Money
+        # (5 to 8, 41 to 44) depends on the country; 1, 12 and 13 show a whole number as it is.
+        others = {*range(2, 5), 9, 10, 11, *range(14, 23), *range(27, 41), *range(45, 49)}
+        others |= set(range(50, 59))
         self.assertEqual(plain, [number for number in numbers if number not in others])
+
+    def test_numbers_are_shown_by_their_formats(self) -> None:
+        codes = list(dict.fromkeys(code for code, _, _ in NUMBERS))
+        definitions = "".join(
+            f'<numFmt numFmtId="{number}" formatCode="{escape(code, {chr(34): "&quot;"})}"/>'
+            for number, code in enumerate(codes, 200)
+        )
+        formats = "".join(f'<xf numFmtId="{200 + at}"/>' for at in range(len(codes)))
+        styles = f"<numFmts>{definitions}</numFmts><cellXfs>{formats}</cellXfs>"
+        rows = "".join(
+            f'<row><c s="{codes.index(code)}"><v>{value}</v></c>'
+            f'<c t="inlineStr"><is><t>x</t></is></c></row>'
+            for code, value, _ in NUMBERS
+        )
+        lines = text_of(xlsx(f"<sheetData>{rows}</sheetData>", styles=styles)).split("\n")
+        del lines[:2], lines[1]  # the heading, and the line below the first row
+        for (code, value, expected), line in zip(NUMBERS, lines, strict=True):
+            with self.subTest(code, value=value):
+                self.assertEqual(line.replace("\\", ""), f"| {expected} | x |")
+
+    def test_hidden_rows_and_columns_and_formulas_without_values_are_said(self) -> None:
+        sheet = (
+            '<cols><col min="2" max="2" hidden="1"/></cols><sheetData>'
+            "<row><c><v>1</v></c><c><v>71</v></c><c><f>A1*2</f></c></row>"
+            '<row hidden="1"><c><v>72</v></c></row>'
+            "<row><c><v>3</v></c><c><v>73</v></c><c><f>A3*2</f><v>6</v></c></row></sheetData>"
+        )
+        document = read(xlsx(sheet))
+        self.assertIn("| 1 | =A1*2 |", document["text"].replace("\\", ""))
+        self.assertIn("| 3 | 6 |", document["text"])
+        self.assertNotIn("7", document["text"])
+        self.assertIn("1 row and 1 column", document["note"])
+        self.assertEqual(document["note"].count("formulas without stored values"), 1)
+        self.assertNotIn("cut", document)
+        sheet = (
+            '<table name="Fog"><table-column/><table-column visibility="collapse"/>'
+            "<table-row><table-cell><p>1</p></table-cell><table-cell><p>71</p></table-cell>"
+            '</table-row><table-row visibility="filter"><table-cell><p>72</p></table-cell>'
+            '</table-row><table-row><table-cell formula="of:=SUM([.A1:.A2])"/></table-row></table>'
+        )
+        document = read(office.open_document("spreadsheet", sheet))
+        self.assertIn("=SUM(A1:A2)", document["text"])
+        self.assertNotIn("7", document["text"])
+        self.assertIn("1 row and 1 column", document["note"])
 
     def test_sheets_are_headings_and_their_used_ranges_tables(self) -> None:
         data = xlsx(
@@ -406,8 +621,8 @@ OPEN_TEXT = (
     ("a text box", "<p>a<frame><text-box><p>box</p></text-box></frame></p>", "a\n\nbox"),
 )
 OPEN_CELLS = (
-    ('value-type="float" value="1.50"', "1.5"),
-    ('value-type="percentage" value="0.4"', "40%"),
+    ('value-type="float" value="1.50"', "shown"),
+    ('value-type="percentage" value="0.4"', "shown"),
     ('value-type="boolean" boolean-value="true"', "TRUE"),
     ('value-type="date" date-value="2024-01-31"', "2024-01-31"),
     ('value-type="date" date-value="2024-01-31T13:45:00"', "2024-01-31 13:45"),
@@ -432,6 +647,42 @@ class OpenDocument(unittest.TestCase):
         page = f"<page>{frame.format('title', 'Fog')}{frame.format('outline', 'one')}{notes}</page>"
         text = text_of(office.open_document("presentation", page))
         self.assertEqual(text, "## Fog\n\none\n\n> **Notes**\n>\n> Say this.")
+
+    def test_formulas_stand_in_their_line(self) -> None:
+        formula = (
+            "<math><semantics><mrow><mi>E</mi></mrow><annotation>E = m c^2</annotation>"
+            "</semantics></math>"
+        )
+        frame = '<frame><object href="./Object 1">{}</object><image href="./Replacement"/></frame>'
+        body = f"<p>So {frame.format('')} and {frame.format(formula)} hold.</p>"
+        data = office.open_document("text", body, parts={"Object 1/content.xml": formula})
+        self.assertEqual(text_of(data), "So E = m c^2 and E = m c^2 hold.")
+
+    def test_fields_and_what_is_hidden(self) -> None:
+        styles = (
+            '<style name="Gone"><text-properties display="none"/></style>'
+            '<style name="Inner" parent-style-name="Gone"/>'
+            '<style name="Page"><drawing-page-properties visibility="hidden"/></style>'
+        )
+        body = (
+            '<p>A<variable-set value="7" display="none">7</variable-set> <variable-get>5'
+            "</variable-get> <expression>10</expression> <user-field-get>fog</user-field-get>"
+            '<hidden-text is-hidden="true">71</hidden-text><hidden-text is-hidden="false"> seen'
+            '</hidden-text><span style-name="Inner">72</span></p><p style-name="Inner">73</p>'
+            "<p><hidden-paragraph/>74</p>"
+            '<section display="condition" is-hidden="true"><p>75</p></section>'
+            "<p><frame><image/><desc>A pier</desc></frame></p>"
+        )
+        text = text_of(office.open_document("text", body, styles))
+        self.assertEqual(text, "A 5 10 fog seen\n\n[image: A pier]")
+        slides = (
+            "<footer-decl>Harbor office</footer-decl><page><frame><text-box><p>one</p></text-box>"
+            '</frame></page><page style-name="Page"><frame><text-box><p>76</p></text-box></frame>'
+            "</page>"
+        )
+        document = read(office.open_document("presentation", slides, styles))
+        self.assertEqual(document["text"], "Harbor office\n\n## Slide 1\n\none")
+        self.assertEqual(document["note"], "Hidden, and left out: 1 slide.")
 
     def test_cells_of_sheets(self) -> None:
         for attributes, expected in OPEN_CELLS:
@@ -473,6 +724,13 @@ class Books(unittest.TestCase):
         names = ("title", "author", "published", "language")
         facts = ["The log", "Ann Keeper", "2024-01-31", "en"]
         self.assertEqual([document[name] for name in names], facts)
+
+    def test_marks_of_notes_stand_apart_from_numbers(self) -> None:
+        note = '<a epub:type="noteref" href="{}#n1">1</a>'
+        text = text_of(
+            epub(f"<p>Built in 191{note.format('')} for 40{note.format('x.xhtml')}.</p>")
+        )
+        self.assertEqual(text, "Built in 191[1] for 40[1].")
 
     def test_contents_that_are_the_whole_book_are_read(self) -> None:
         guide = '<reference type="toc" href="chapter1.xhtml"/>'

@@ -36,6 +36,14 @@ def archive(parts: Mapping[str, str | bytes], method: int = zipfile.ZIP_DEFLATED
     return file.getvalue()
 
 
+def replaced(data: bytes, name: str, old: str, new: str) -> bytes:
+    """An archive with another text in one of its parts."""
+    with zipfile.ZipFile(io.BytesIO(data)) as file:
+        parts: dict[str, str | bytes] = {one: file.read(one) for one in file.namelist()}
+    parts[name] = bytes(parts[name]).decode().replace(old, new)  # type: ignore[arg-type]
+    return archive(parts)
+
+
 def relations(*targets: tuple[str, str]) -> str:
     """The relations of a part, rId1 first: each a kind and a target; addresses are external."""
     types, modes, office = {"core": CORE}, ("Internal", "External"), f"{OFFICE}/"
@@ -62,7 +70,7 @@ def office_xml(main: str, text: str, parts: Mapping[str, str | bytes], propertie
 
 def docx(body: str, properties: str = "", **parts: str) -> bytes:
     """A Word file. parts: styles, numbering, footnotes; links: the addresses of rId11 and so on."""
-    names = ("styles", "numbering", "footnotes", "endnotes")
+    names = ("styles", "numbering", "footnotes", "endnotes", "comments")
     targets = [(name, f"{name}.xml") for name in names]
     targets += [("x", "x")] * (10 - len(targets))
     targets += [("hyperlink", address) for address in parts.pop("links", "").split()]
@@ -143,7 +151,13 @@ def shape(*paragraphs: str, kind: str | None = None, place: tuple[int, int] | No
     )
 
 
-def open_document(kind: str, body: str, styles: str = "", manifest: str = "") -> bytes:
+def open_document(
+    kind: str,
+    body: str,
+    styles: str = "",
+    manifest: str = "",
+    parts: dict[str, str] | None = None,
+) -> bytes:
     """An OpenDocument file, its names without namespaces. kind: text, presentation, spreadsheet."""
     author = "<initial-creator>Ann Keeper</initial-creator>"
     return archive(
@@ -153,6 +167,7 @@ def open_document(kind: str, body: str, styles: str = "", manifest: str = "") ->
             f"<body><{kind}>{body}</{kind}></body></document-content>",
             "meta.xml": f"<document-meta><title>The harbour report</title>{author}</document-meta>",
             "META-INF/manifest.xml": f"<manifest>{manifest}</manifest>",
+            **(parts or {}),
         }
     )
 

@@ -67,6 +67,32 @@ def lines_at(*lines: tuple[float, float, str], size: int = 10) -> str:
     return shown(b"\n".join(parts))
 
 
+def markdown_at(*lines: tuple[float, float, str]) -> str:
+    """The Markdown of a page with a string at each place."""
+    parts = [f"1 0 0 1 {x} {y} Tm ({text}) Tj".encode("cp1252") for x, y, text in lines]
+    builder = PdfBuilder()
+    builder.add_page(b"BT /F1 10 Tf " + b"\n".join(parts))
+    return str(pdf.read_pdf(builder.build())["text"])
+
+
+# Texts with their rise and size, and how they are written as Markdown.
+SCRIPTS: tuple[tuple[tuple[tuple[bytes, int, int], ...], str], ...] = (
+    (((b"10", 0, 10), (b"6", 4, 6), (b" units", 0, 10)), "10^6 units"),
+    (((b"10", 0, 10), (b"1", 4, 6), (b"2", 4, 6), (b" units", 0, 10)), "10^12 units"),
+    (((b"rose to 4.5 percent", 0, 10), (b"7", 4, 6), (b" in May", 0, 10)),
+     "rose to 4.5 percent[7] in May"),
+    (((b"in May.", 0, 10), (b"7,8", 4, 6)), "in May.[7,8]"),
+    (((b"of 4.5", 0, 10), (b"7", 4, 6), (b" percent", 0, 10)), "of 4.5^7 percent"),
+    (((b"the 1", 0, 10), (b"st", 4, 6), (b" day", 0, 10)), "the 1st day"),
+    (((b"2", 0, 10), (b"n+1", 4, 6)), "2^(n+1)"),
+    (((b"H", 0, 10), (b"2", -2, 6), (b"O", 0, 10)), "H2O"),
+    (((b"100", 0, 10), (b"2", -2, 6), (b" and x", 0, 10), (b"i", -2, 6)), "100_2 and x_i"),
+    (((b"small", 0, 10), (b"caps", 0, 7), (b" and bold", 0, 10)), "smallcaps and bold"),
+    (((b"a ", 0, 10), (b"far off the line", 4, 6)), "a far off the line"),
+    (((b"as ", 0, 10), (b"7", 4, 9)), "as 7"),
+)  # fmt: skip
+
+
 class PdfCase(unittest.TestCase):
     def failure(self, data: bytes, kind: str, words: str) -> None:
         with self.assertRaises(common.SearchError) as caught:
@@ -139,6 +165,39 @@ class Layout(PdfCase):
     def test_superscripts_stay_in_their_line(self) -> None:
         text = shown(b"BT /F1 10 Tf (ten) Tj 4 Ts /F1 6 Tf (3) Tj 0 Ts /F1 10 Tf ( miles) Tj")
         self.assertEqual(text, "ten3 miles")
+
+    def test_raised_and_lowered_text_is_marked_in_markdown(self) -> None:
+        for texts, expected in SCRIPTS:
+            with self.subTest(expected):
+                builder = PdfBuilder()
+                content = b"".join(
+                    b"%d Ts /F1 %d Tf (%b) Tj " % (rise, size, text) for text, rise, size in texts
+                )
+                builder.add_page(b"BT " + content + b"ET")
+                data = builder.build()
+                self.assertEqual(pdf.read_pdf(data)["text"], f"## [page 1]\n\n{expected}")
+                plain = "".join(text.decode() for text, _, _ in texts)
+                self.assertEqual(text_of(data), plain)
+
+    def test_columns_that_are_drawn_row_by_row_are_read_down(self) -> None:
+        left = ("The committee met early in", "spring and chose a keeper",
+                "who walks both of the halls", "each morning and at night.")  # fmt: skip
+        right = ("Keys are kept in the office", "and nobody takes them home",
+                 "unless the guild has said so", "in writing the day before.")  # fmt: skip
+        rows = [
+            (x, 700 - 14 * at, text)
+            for at, pair in enumerate(zip(left, right, strict=True))
+            for x, text in zip((72, 320), pair, strict=True)
+        ]
+        whole = (72, 740, "A line of text that runs over both of the columns of this page here")
+        text = markdown_at(whole, *rows)
+        self.assertLess(text.index(left[-1]), text.index(right[0]))
+        self.assertLess(text.index("A line of"), text.index(left[0]))
+        # Names in place of prose are the head of a row, which stays whole.
+        names = [(x, y, text if x > 300 else text.split()[0]) for x, y, text in rows]
+        text = markdown_at(*names)
+        for name, words in zip(left, right, strict=True):
+            self.assertRegex(text, rf"{name.split()[0]}\W+{words.split()[0]}")
 
     def test_rotated_text_is_read_along_its_own_direction(self) -> None:
         content = b"BT /F1 10 Tf 0 1 -1 0 100 100 Tm 12 TL (A rotated) Tj T* (label here) Tj"
@@ -860,6 +919,46 @@ class FormsAndMarks(PdfCase):
     def test_actual_text_that_hides_a_hyphen_leaves_the_word_whole(self) -> None:
         content = b"BT /F1 9 Tf 11 TL 0 50 Td (navi) Tj /Span<</ActualText()>>BDC (-) Tj EMC "
         self.assertEqual(shown(content + b"T* (gation) Tj"), "navigation")
+
+    def test_actual_text_of_glyphs_without_a_meaning(self) -> None:
+        builder = PdfBuilder()
+        names = b"<</Subtype/Type1/FirstChar 1/Widths[556]/Encoding<</Differences[1/g7]>>>>"
+        resources = b"<</Font<</F1 %b/F2 %b>>>>" % (HELVETICA, names)
+        mark = b"/Span<</ActualText(ffi)>>BDC /F2 9 Tf <01> Tj EMC /F1 9 Tf"
+        builder.add_page(b"BT /F1 9 Tf (O) Tj %b (ce) Tj" % mark, resources)
+        self.assertEqual(text_of(builder.build()), "Office")
+
+    def test_layers_that_are_off_are_not_shown(self) -> None:
+        builder = PdfBuilder()
+        on, off = builder.add(b"<</Type/OCG/Name(on)>>"), builder.add(b"<</Type/OCG/Name(off)>>")
+        group = b"<</Type/OCMD/OCGs[%d 0 R]>>" % off
+        form = builder.add_stream(
+            b"BT /F1 9 Tf (form) Tj ET", b"/Subtype/Form/BBox[0 0 9 9]/OC %d 0 R" % off
+        )
+        note = b"<</Subtype/FreeText/Rect[0 0 99 9]/Contents(note)/OC %d 0 R>>" % off
+        resources = (
+            b"<</Font<</F1 %b>>/XObject<</X %d 0 R>>/Properties<</A %d 0 R/B %d 0 R/C %b>>>>"
+        )
+        builder.add_page(
+            b"BT /F1 9 Tf /OC/A BDC (one ) Tj EMC /OC/B BDC (two ) Tj /Span BMC (too ) Tj EMC EMC "
+            b"/OC/C BDC (three ) Tj EMC (four) Tj ET /X Do",
+            resources % (HELVETICA, form, on, off, group),
+            b"/Annots[%b]" % note,
+        )
+        layers = b"/OCProperties<</OCGs[%d 0 R %d 0 R]/D<</OFF[%d 0 R]>>>>"
+        builder.catalog_fields = layers % (on, off, off)
+        self.assertEqual(text_of(builder.build()).split(), ["one", "four"])
+
+    def test_free_text_and_stamps_without_an_appearance(self) -> None:
+        builder = PdfBuilder()
+        notes = (
+            b"<</Subtype/FreeText/Rect[0 50 99 59]/Contents(Approved by\\rthe guild)>>"
+            b"<</Subtype/Stamp/Rect[0 30 99 39]/Name/NotApproved>>"
+            b"<</Subtype/Text/Rect[0 10 99 19]/Contents(a comment)>>"
+        )
+        builder.add_page(b"BT /F1 9 Tf 0 90 Td (Text) Tj ET", fields=b"/Annots[%b]" % notes)
+        text = text_of(builder.build())
+        self.assertEqual(text.split("\n"), ["Text", "", "Approved by the guild", "Not Approved"])
 
     def test_actual_text_may_stand_in_the_resources(self) -> None:
         builder = PdfBuilder()

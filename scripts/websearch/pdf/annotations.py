@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import re
+
 from websearch.core.limits import MAX_DEPTH
+from websearch.pdf.layers import is_off
 from websearch.pdf.shown_text import Piece
 from websearch.pdf.syntax import Stream, decode_text
 
@@ -29,14 +32,17 @@ def show_annotations(reader: ContentReader, page: dict[str, Any]) -> None:
         box = file.numbers(annotation, "Rect", 4)
         if kind in WITHOUT_TEXT or not box or (isinstance(flags, int) and flags & HIDDEN):
             continue
+        if is_off(file, annotation, "OC", reader.off):
+            continue
         reader.page.end_line()
         appearance = appearance_stream(file, annotation)
         if appearance:
             reader.show_form(appearance, placement(file, appearance, box))
-        elif kind == "Widget":
-            value = field_value(file, annotation)
+        elif kind in ("Widget", "FreeText", "Stamp"):
+            text_of = field_value if kind == "Widget" else written_text
+            value = " ".join(text_of(file, annotation).split())
             width = box[2] - box[0]
-            if value.strip():
+            if value:
                 reader.page.add(Piece(value, (box[0], box[1]), (1.0, 0.0), width, FIELD_TEXT_SIZE))
         reader.page.end_line()
 
@@ -59,6 +65,18 @@ def placement(file: PdfFile, appearance: Stream, box: list[float]) -> Matrix:
     x = own[0] * matrix[0] + own[1] * matrix[2] + matrix[4]
     y = own[0] * matrix[1] + own[1] * matrix[3] + matrix[5]
     return (1.0, 0.0, 0.0, 1.0, min(box[0], box[2]) - x, min(box[1], box[3]) - y)
+
+
+def written_text(file: PdfFile, annotation: dict[str, Any]) -> str:
+    """Return what a free text or a stamp without an appearance says; the name of a stamp if none.
+
+    A stamp's name is a word such as NotApproved.
+    """
+    text = file.field(annotation, "Contents")
+    if isinstance(text, bytes) and text.strip():
+        return decode_text(text)
+    name = file.field(annotation, "Name") if file.field(annotation, "Subtype") == "Stamp" else ""
+    return re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name) if isinstance(name, str) else ""
 
 
 def field_value(file: PdfFile, field: dict[str, Any]) -> str:

@@ -10,6 +10,7 @@ import re
 from websearch.core.limits import MAX_FORM_DEPTH, MAX_ITEMS, MAX_SHOWN, MAX_STATES
 from websearch.pdf.bidi import RIGHT_TO_LEFT
 from websearch.pdf.fonts import Font, make_font
+from websearch.pdf.layers import hidden_layers, is_off
 from websearch.pdf.layout import PageText
 from websearch.pdf.operations import Operation, operations
 from websearch.pdf.shown_text import Frame, ShownText, State, multiply
@@ -52,6 +53,7 @@ class ContentReader:
 
     def __init__(self, file: PdfFile) -> None:
         self.file = file
+        self.off = hidden_layers(file)
         self.fonts: dict[int, tuple[Any, Font]] = {}
         self.font_entries = 0
         self.forms_without_text: set[int] = set()
@@ -65,7 +67,8 @@ class ContentReader:
         self.state = State(IDENTITY)
         self.states: list[State] = []  # saved by q in the current content stream
         self.text_matrix = self.line_matrix = IDENTITY
-        self.marks: list[ActualText | None] = []
+        self.marks: list[ActualText | bool] = []  # True: of a layer that is off
+        self.hidden = 0  # marks of such layers
         self.actual: ActualText | None = None
         self.active_forms: set[int] = set()
         self.held_bytes = 0  # of the form XObjects that are being read
@@ -192,11 +195,15 @@ class ContentReader:
         shown.end_piece()
         self.shown += shown.count
         self.unknown += shown.unknown
-        for piece in shown.pieces:
+        for piece in [] if self.hidden else shown.pieces:
             if self.actual is None:
                 self.page.add(piece)
             else:
                 self.actual.add(piece)
+        if self.actual and not shown.pieces and shown.count and not self.hidden:
+            piece_without_text = frame.piece("", 0.0, shown.place)
+            if piece_without_text:  # glyphs of which only the actual text says what they are
+                self.actual.add(piece_without_text)
         x, y = (0.0, -shown.place) if font.vertical else (shown.place, 0.0)
         a, b, c, d, e, f = self.text_matrix
         self.text_matrix = (a, b, c, d, e + x * a + y * c, f + x * b + y * d)
@@ -227,20 +234,25 @@ class ContentReader:
     def begin_mark(self, operation: Operation) -> None:
         """Carry out BMC and BDC; of nested actual texts, the outermost counts."""
         properties = operation.operands[-1] if len(operation.operands) > 1 else None
+        is_hidden = False
         if isinstance(properties, str):
             listed = self.file.fields(self.resources, "Properties")
+            is_layer = operation.operands[0] == "OC"
+            is_hidden = is_layer and is_off(self.file, listed, properties, self.off)
             properties = self.file.field(listed, properties)
         text = self.file.field(properties, "ActualText")
-        mark = None
+        mark: ActualText | bool = is_hidden
         if isinstance(text, bytes) and self.actual is None:
             mark = self.actual = ActualText(decode_text(text))
         if len(self.marks) < MAX_ITEMS:
             self.marks.append(mark)
+            self.hidden += is_hidden
 
     def end_mark(self, _: Operation) -> None:
         """Carry out EMC: show an actual text in place of what was shown for it."""
-        mark = self.marks.pop() if self.marks else None
-        if mark is None:
+        mark = self.marks.pop() if self.marks else False
+        if isinstance(mark, bool):
+            self.hidden -= mark
             return
         self.actual = None
         piece = mark.piece
@@ -269,6 +281,8 @@ class ContentReader:
     def show_form(self, stream: Stream, placed: Matrix) -> None:
         """Carry out the operators of a form XObject; placed maps its space to the current one."""
         number = stream.number
+        if is_off(self.file, stream.fields, "OC", self.off):
+            return
         if number in self.active_forms or number in self.forms_without_text:
             return
         if len(self.active_forms) >= MAX_FORM_DEPTH:

@@ -18,7 +18,9 @@ from websearch.core.limits import (
     OutOfBudgetError,
 )
 from websearch.pdf.bidi import WORD_GAP, plain_letters, reading_order
+from websearch.pdf.prose_columns import down_columns
 from websearch.pdf.rulings import Path
+from websearch.pdf.scripts import LineText
 from websearch.pdf.tables import MAX_PIECES, find_tables
 
 TYPE_CHECKING = False
@@ -101,40 +103,41 @@ class Line:
         self.is_rtl = self.is_rtl or piece.glyphs is not None
         self.glyph_count += len(piece.glyphs or ())
 
-    def close(self) -> None:
-        """Make the line's text, and drop its pieces."""
+    def close(self, as_markdown: bool) -> None:
+        """Make the line's text, and drop its pieces. as_markdown: see joined_text."""
         if self.is_rtl:
             glyphs = [glyph for piece in self.pieces for glyph in piece.glyphs or piece.spread()]
             text = plain_letters(reading_order(glyphs, self.size))
         else:
-            text = self.joined_text()
+            text = self.joined_text(as_markdown)
         text = re.sub(r"[ \t]*\t[ \t]*| {4,}", "\t", text.translate(REPLACED).strip())
         self.text = re.sub(" {2,}", " ", text)
         self.has_cells = "\t" in text
         self.pieces = self.pieces[:1]
 
-    def joined_text(self) -> str:
-        """Return the pieces' texts with a space in each gap, and a tab in each wide one."""
-        parts: list[str] = []
-        before = self.pieces[0]
-        for piece in self.pieces:
+    def joined_text(self, as_markdown: bool) -> str:
+        """Return the pieces' texts with a space in each gap, and a tab in each wide one.
+
+        as_markdown: raised and lowered text is marked.
+        """
+        line = LineText(self.pieces[0], as_markdown)
+        for before, piece in itertools.pairwise(self.pieces):
             gap = piece.start - before.end
             size = max(piece.size, before.size)
-            if gap > CELL_GAP * size:
-                parts.append("\t")
-            elif gap > WORD_GAP * size and not (
-                before.text.endswith(" ") or piece.text.startswith(" ")
-            ):
-                parts.append(" ")
-            parts.append(piece.text)
-            before = piece
-        return "".join(parts)
+            has_space = before.text.endswith(" ") or piece.text.startswith(" ")
+            is_word = gap > WORD_GAP * size and not has_space
+            line.add(piece, "\t" if gap > CELL_GAP * size else " " if is_word else "")
+        return line.text()
 
 
 class PageText:
-    """Collects the pieces of a page and makes lines and paragraphs of them."""
+    """Collects the pieces of a page and makes lines and paragraphs of them.
 
-    def __init__(self) -> None:
+    as_markdown: large lines are headings, raised and lowered text is marked; nothing else is.
+    """
+
+    def __init__(self, as_markdown: bool = False) -> None:
+        self.as_markdown = as_markdown
         self.lines: list[Line] = []
         self.line: Line | None = None
         self.pieces: list[Piece] = []  # up to one more than MAX_PIECES
@@ -160,22 +163,23 @@ class PageText:
 
     def markdown(self) -> str:
         """Return the text of the page as Markdown: tables, and larger lines as headings."""
-        is_whole = len(self.pieces) <= MAX_PIECES
-        tables = find_tables(self.pieces, self.path.segments) if is_whole else []
-        if not tables:
-            return self.text(as_markdown=True)
+        if len(self.pieces) > MAX_PIECES:
+            return self.text()
+        tables = find_tables(self.pieces, self.path.segments)
+        if not tables and down_columns(self.pieces) is self.pieces:
+            return self.text()
         table_of = {piece: table for table in tables for piece in table.pieces}
         parts: list[str] = []
-        page = PageText()
+        free: list[Piece] = []  # pieces since the last table
         for piece in self.pieces:
             table = table_of.get(piece)
             if table is None:
-                page.add(piece)
+                free.append(piece)
             elif table in tables:
                 tables.remove(table)
-                parts += [page.text(as_markdown=True), table.markdown()]
-                page = PageText()
-        return "\n\n".join(part for part in (*parts, page.text(as_markdown=True)) if part)
+                parts += [free_text(free), table.markdown()]
+                free = []
+        return "\n\n".join(part for part in (*parts, free_text(free)) if part)
 
     def is_twin(self, piece: Piece) -> bool:
         """Return whether the same text stands in almost the same place already."""
@@ -193,16 +197,13 @@ class PageText:
     def end_line(self) -> None:
         """Finish the current line: the next piece begins a new one."""
         if self.line:
-            self.line.close()
+            self.line.close(self.as_markdown)
             if self.line.text:
                 self.lines.append(self.line)
             self.line = None
 
-    def text(self, as_markdown: bool = False) -> str:
-        """Return the text of the page: paragraphs with an empty line between them.
-
-        as_markdown: large lines are headings, and nothing else is one.
-        """
+    def text(self) -> str:
+        """Return the text of the page: paragraphs with an empty line between them."""
         self.end_line()
         blocks: list[list[Line]] = []
         usual = usual_drop(self.lines)
@@ -212,13 +213,21 @@ class PageText:
             else:
                 blocks.append([line])
         texts = [join_lines(block) for block in blocks]
-        if as_markdown:
+        if self.as_markdown:
             size = usual_size(self.lines)
             texts = [
                 as_heading(block, text, size) or escape_markdown(text)
                 for block, text in zip(blocks, texts, strict=True)
             ]
         return join_blocks(texts)
+
+
+def free_text(pieces: list[Piece]) -> str:
+    """Return the text of pieces that are in no table. Raises OutOfBudgetError."""
+    page = PageText(True)
+    for piece in down_columns(pieces):
+        page.add(piece)
+    return page.text()
 
 
 def join_blocks(blocks: list[str]) -> str:

@@ -155,7 +155,7 @@ class PdfReading:
 
     def read_page(self, number: int, page: dict[str, Any]) -> None:
         """Put the text of a page into texts, as far as it can be read."""
-        text = PageText()
+        text = PageText(self.as_markdown)
         self.reader.begin(text)
         try:
             data = page_content(self.file, page)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import itertools
 
 from websearch.pdf.bidi import WORD_GAP
+from websearch.pdf.scripts import LineText
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -29,11 +30,10 @@ class Chunk:
     def __init__(self, pieces: list[Piece]) -> None:
         self.pieces = pieces
         self.start, self.end = pieces[0].start, max(map(visible_end, pieces))
-        parts = [pieces[0].text]
+        line = LineText(pieces[0], True)
         for before, piece in itertools.pairwise(pieces):
-            parts += [" "] if piece.start - before.end > WORD_GAP * piece.size else []
-            parts.append(piece.text)
-        self.text = " ".join("".join(parts).split())
+            line.add(piece, " " if piece.start - before.end > WORD_GAP * piece.size else "")
+        self.text = " ".join(line.text().split())
 
     def middle(self) -> float:
         """Return where the middle of the chunk is."""

@@ -24,6 +24,7 @@ from websearch.extraction.other_formats import (
     feed_markdown,
     fenced,
     json_markdown,
+    notebook_markdown,
     read_csv,
     sniff_kind,
 )
@@ -199,6 +200,7 @@ def read_text(source: str, content_type: str, fetched: Fetched, params: dict[str
     readers: dict[str, Callable[[], Document]] = {
         "html": lambda: read_html(source, fetched, params),
         "feed": lambda: feed_markdown(source, fetched.url, bool(params.get("links"))),
+        "notebook": lambda: notebook_markdown(source),
         "json": lambda: {"text": json_markdown(source)},
         "csv": lambda: read_csv(source),
         "xml": lambda: {"text": fenced(source, "xml")},

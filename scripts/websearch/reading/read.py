@@ -62,7 +62,9 @@ PAGE_TIMEOUT = 3.0  # seconds for one page, redirects included
 BROWSER_NOTE = "The text is what a browser showed after it had run the scripts of the page."
 PARTS = ("outline", "section", "find", "query")
 # Parameters with which the text of a page is another than the one that the store has.
-OTHER_TEXTS = ("links", "pages", "raw", "raw_html", "llms", "browser", "archived", "explain")
+OTHER_TEXTS = (
+    "links", "comments", "pages", "raw", "raw_html", "llms", "browser", "archived", "explain",
+)  # fmt: skip
 # For an archived copy in a search: further results come sooner than a second copy's turn.
 COPY_SECONDS = 4.0
 STORING_SECONDS = 1.0  # after the deadline, in which pages of a search are still stored
@@ -104,6 +106,11 @@ COMMANDS: dict[str, dict[str, Any]] = {
             {"name": "force", "type": "bool", "flags": ["-f"],
              "help": "fetch the page for a part of it again, whatever the store holds"},
             {"name": "links", "type": "bool", "help": "keep the targets of links and images"},
+            {
+                "name": "comments",
+                "type": "bool",
+                "help": "add the comments of a Word file at its end: by whom, and on what",
+            },
             {"name": "raw_html", "type": "bool",
              "help": "read the HTML page of sites that are read through their API otherwise: "
                      "GitHub, Stack Exchange, Hacker News, arXiv"},

@@ -9,7 +9,7 @@ from websearch.apis.table import GITHUB_RAW
 from websearch.core.common import SearchError, drop_empty, list_field, object_field
 from websearch.core.http_client import base_url
 from websearch.engines.github import PRIVATE, hides_private, rest_request
-from websearch.extraction.other_formats import check_binary, fenced
+from websearch.extraction.other_formats import check_binary, fenced, notebook_markdown
 from websearch.fetching.charsets import decode_body
 from websearch.fetching.fetch import Fetched, check_status, fetch_page, is_file
 from websearch.sites.github_api import (
@@ -118,7 +118,9 @@ def read_file(api: SiteApi, wanted: dict[str, Any]) -> Document | Fetched:
     check_binary(fetched.response.body, content_type, "GitHub")
     text = decode_body(fetched.response.body, content_type).replace("\r\n", "\n")
     ending = wanted["path"].rpartition("/")[2].rpartition(".")[2].lower()
-    if ending not in PLAIN_FILES:
+    if ending == "ipynb":
+        text = notebook_markdown(text)["text"]
+    elif ending not in PLAIN_FILES:
         text = fenced(text, ending if re.fullmatch(r"[a-z0-9+]{1,12}", ending) else "")
     title = f"{wanted['repository']}: {unquote(wanted['path'])}"
     return {"title": title, "text": text, "cut": fetched.response.cut}

@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 import itertools
+import re
 from typing import NamedTuple
 
+from websearch.core.common import one_line
 from websearch.core.html_tree import Node, texts_below
+from websearch.extraction.inline_rules import says_nothing
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
+
+
+MAX_DESCRIPTION = 500  # characters of what a picture shows
+_FILE_NAME = r"(?i)(?:fig: )?\S{0,300}\.(?:png|jpe?g|gif|svg|emf|wmf|bmp|tiff?|webp)"
 
 
 class Piece(NamedTuple):
@@ -109,6 +116,21 @@ def slide(title: str, number: int, blocks: list[Node], notes: list[Node]) -> lis
     return []
 
 
+def image(description: str) -> list[Node]:
+    """Return what a picture shows, by its description; nothing if that is the name of a file."""
+    text = one_line(description, MAX_DESCRIPTION)
+    if not text or re.fullmatch(_FILE_NAME, text) or says_nothing(text):
+        return []
+    return [element("p", f"[image: {text}]")]
+
+
+def hidden_note(slides: int, shapes: int) -> str:
+    """Return what a presentation does not show; "" if nothing is hidden."""
+    counts = [(slides, "slide"), (shapes, "shape")]
+    hidden = [f"{count} {what}{'s' * (count > 1)}" for count, what in counts if count]
+    return f"Hidden, and left out: {' and '.join(hidden)}." if hidden else ""
+
+
 def has_text(node: Node) -> bool:
     """Return whether an element shows any text."""
     return any(text.strip() for text in texts_below(node))
@@ -126,7 +148,7 @@ def with_lists(blocks: Iterable[Node | Item]) -> list[Node]:
         tag = "ol" if block.number else "ul"
         while lists and lists[-1][0] > block.level:
             lists.pop()
-        if lists and lists[-1][0] == block.level and lists[-1][1].tag != tag:
+        if lists and lists[-1][0] == block.level and not goes_on(lists[-1][1], tag, block.number):
             lists.pop()
         if not lists or lists[-1][0] < block.level:
             opened = element(tag, start=str(block.number))
@@ -138,6 +160,12 @@ def with_lists(blocks: Iterable[Node | Item]) -> list[Node]:
             lists.append((block.level, opened))
         lists[-1][1].children.append(element("li", *block.blocks))
     return result
+
+
+def goes_on(opened: Node, tag: str, number: int) -> bool:
+    """Return whether an item, by its kind and number, is the next of a list that is open."""
+    next_number = int(opened.attributes["start"]) + len(opened.children)
+    return opened.tag == tag and (tag == "ul" or number == next_number)
 
 
 def with_code(blocks: Iterable[Node]) -> list[Node]:

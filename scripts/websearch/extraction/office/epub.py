@@ -43,7 +43,18 @@ def read_epub(archive: Archive, writer: MarkdownWriter) -> tuple[Element, str]:
 def chapter_texts(archive: Archive, chapter: str, writer: MarkdownWriter) -> list[str]:
     """Return the text of a chapter, as a list of one."""
     html, _ = decode_page(archive.read(chapter, MAX_PAGE_BYTES), CHAPTER_TYPE)
-    return [writer.markdown(PageTree(html).root)]
+    page = PageTree(html)
+    mark_notes(page)
+    return [writer.markdown(page.root)]
+
+
+def mark_notes(page: PageTree) -> None:
+    """Make the marks of a book's notes those of a page, also if they lead to another chapter."""
+    for node in page.nodes:
+        get = node.attributes.get
+        if node.tag == "a" and "noteref" in f"{get('epub:type')} {get('role')}":
+            address = get("href", "")
+            node.attributes |= {"role": "doc-noteref", "href": f"#{address.rpartition('#')[2]}"}
 
 
 def chapters(package: Element, folder: str) -> list[str]:

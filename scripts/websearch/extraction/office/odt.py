@@ -6,12 +6,15 @@ import itertools
 import re
 from typing import NamedTuple
 
+from websearch.core.common import one_line
 from websearch.core.html_tree import texts_below
-from websearch.extraction.office.archive import number_of
+from websearch.extraction.office.archive import number_of, part_name
 from websearch.extraction.office.blocks import (
     Item,
     Piece,
     has_text,
+    hidden_note,
+    image,
     numbered,
     paragraph,
     slide,
@@ -32,10 +35,11 @@ MAX_PARENTS = 20  # styles that a style is based on, one on the other
 MAX_REPEATED = 10_000  # cells of tables in one file that repeat others
 MAX_REPEATED_CHARS = 5_000_000  # of the text of these cells
 MAX_LEVELS = 20  # of a definition of lists
+MAX_FORMULA = 1_000  # characters
 MAX_BLANKS = 100  # that one element stands for
 # Changes that were made, comments, how a word is spoken, templates of indexes, what is hidden.
 LEFT_OUT = frozenset(
-    "tracked-changes annotation annotation-end ruby-text hidden-text hidden-paragraph forms "
+    "tracked-changes annotation annotation-end ruby-text hidden-paragraph forms "
     "sequence-decls variable-decls user-field-decls note-citation "
     "table-column table-columns settings script title desc table-of-content-source".split()
 )
@@ -66,10 +70,10 @@ class OpenTextReader:
         named = [one for root in roots for tag in ("style", "list-style") for one in root.iter(tag)]
         self.elements = {(one.tag, one.get("name", "")): one for one in named}
         self.styles: dict[str, Style] = {}
-        self.title = ""
+        self.title = self.note = ""
         self.counts: dict[str, int] = {}  # of the items of lists that others may go on with
         self.after: list[Node] = []  # notes and text boxes of the paragraph that is being read
-        self.note_number = self.slide_number = 0
+        self.note_number = self.slide_number = self.hidden_slides = 0
         self.spare_cells, self.spare_chars = MAX_REPEATED, MAX_REPEATED_CHARS
 
     def blocks_of(self, parent: Iterable[Element]) -> list[Node]:
@@ -87,16 +91,25 @@ class OpenTextReader:
                 yield from self.items(child, 0, child.get("style-name", ""))
             elif child.tag == "page":
                 yield from self.archive.contained(self.slide, child)
+            elif child.tag in ("footer-decl", "date-time-decl"):  # a footer, once for all slides
+                fixed = child.text if child.get("source", "fixed") == "fixed" else ""
+                yield from paragraph([Piece(squeezed(fixed))])
+            elif child.tag == "frame":
+                yield from self.parts_of([one for one in child if one.tag != "image"])
+                words = child.findtext("desc") or child.findtext("title") or ""
+                yield from image(words if child.find("image") is not None else "")
             elif child.tag == "table":
                 yield from self.archive.contained(self.table, child)
-            elif child.tag not in LEFT_OUT and child.get("display") != "none":
+            elif child.tag not in LEFT_OUT and not is_hidden(child):
                 yield from self.parts_of(child)
 
     def paragraph(self, one: Element) -> Iterator[Node]:
         """Yield a paragraph or heading, and behind it the notes and text boxes in it."""
         outer, self.after = self.after, []
         style = self.style(one.get("style-name", ""))
-        pieces = [] if style.is_hidden else list(self.pieces(one, ()))
+        hides = one.find("hidden-paragraph")  # which hides all of its paragraph
+        is_gone = style.is_hidden or (hides is not None and hides.get("is-hidden") != "false")
+        pieces = [] if is_gone else list(self.pieces(one, ()))
         is_title = "Title" in style.names
         if is_title and not self.title:
             self.title = "".join(piece.text for piece in pieces)
@@ -176,14 +189,28 @@ class OpenTextReader:
             number = self.note_number
             self.after += numbered(number, self.blocks_of(child.iterfind("note-body")))
             yield Piece(str(number), ("sup",), f"#note-{number}")
+        elif tag == "frame" and (formula := self.formula(child)):
+            yield Piece(formula, marks)
         elif tag in BLOCKS:
             self.after += self.blocks_of([child])
-        elif child.get("display") != "none":
+        elif not is_hidden(child):
             yield from self.pieces(child, marks)
 
     def table(self, parent: Element) -> list[Node]:
         """Return a table as blocks."""
         return table(list(self.rows(parent)), self.archive.is_late)
+
+    def formula(self, frame: Element) -> str:
+        """Return the formula that a frame shows, as its writer typed it; "" for other frames."""
+        shown = frame.find("object")
+        if shown is None:
+            return ""
+        name = part_name("", f"{shown.get('href', '')}/content.xml")
+        root = next(iter(shown), None) if len(shown) else self.archive.tree(name)
+        if root is None or root.tag != "math":
+            return ""
+        typed = root.findtext(".//annotation") or " ".join(root.itertext())
+        return one_line(typed, MAX_FORMULA)
 
     def rows(self, parent: Element) -> Iterator[list[list[Node]]]:
         """Yield the rows of a table; a cell that is merged with others is the first of them."""
@@ -220,12 +247,24 @@ class OpenTextReader:
     def slide(self, page: Element) -> list[Node]:
         """Return the heading of a slide, its text, and the notes of its speaker."""
         self.slide_number += 1
+        style = self.elements.get(("style", page.get("style-name", "")))
+        look = style.find("drawing-page-properties") if style is not None else None
+        if look is not None and look.get("visibility") == "hidden":
+            self.hidden_slides += 1
+            self.note = hidden_note(self.hidden_slides, 0)
+            return []
         frames = [one for one in page if one.get("class") == "title"]
         title = " ".join(" ".join(text for one in frames for text in one.itertext()).split())
         self.title = self.title or title
         notes = [block for one in page.iterfind("notes") for block in self.blocks_of(one)]
         others = (one for one in page if one.get("class") != "title" and one.tag != "notes")
         return slide(title, self.slide_number, self.blocks_of(others), notes)
+
+
+def is_hidden(one: Element) -> bool:
+    """Return whether a section, a field or a shape is not shown, as its condition has decided."""
+    default = "true" if one.tag == "hidden-text" else ""
+    return one.get("display") == "none" or one.get("is-hidden", default) == "true"
 
 
 def squeezed(text: str | None) -> str:

@@ -5,7 +5,18 @@ from __future__ import annotations
 import itertools
 
 from websearch.extraction.office.archive import address_of, children, number_of
-from websearch.extraction.office.blocks import Item, Piece, element, line, slide, table, with_lists
+from websearch.extraction.office.blocks import (
+    Item,
+    Piece,
+    element,
+    hidden_note,
+    image,
+    line,
+    slide,
+    table,
+    with_lists,
+)
+from websearch.extraction.office.equations import equation_pieces
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,17 +29,25 @@ if TYPE_CHECKING:
 MAX_CHART_ROWS = 200  # of the data of one chart
 TITLES = ("title", "ctrTitle")
 FURNITURE = ("dt", "ftr", "sldNum", "hdr", "sldImg")  # placeholders that stand on every slide
+FOOTERS = ("dt", "ftr")  # those of them with words that a person wrote
+ON, OFF = ("1", "true"), ("0", "false")
 LISTS = ("", "body", "obj")  # placeholders whose paragraphs are items of a list
 
 
 class SlideReader:
-    """Reads the slides of one PowerPoint file. title: that of the first slide."""
+    """Reads the slides of one PowerPoint file.
+
+    title: that of the first slide; note: what is hidden. What a footer says
+    stands below the first slide that has it.
+    """
 
     def __init__(self, archive: Archive, name: str) -> None:
         self.archive = archive
         self.slides = archive.relations(name)
-        self.title = ""
+        self.title = self.note = ""
         self.relations: dict[str, Relation] = {}  # of the slide that is read
+        self.hidden_slides = self.hidden_shapes = 0
+        self.footers: set[str] = set()  # texts, and layouts, that were read
 
     def blocks_of(self, presentation: Element) -> list[Node]:
         """Return the text of the slides in their order."""
@@ -38,20 +57,40 @@ class SlideReader:
                 break
             if relation := self.slides.get(entry.get("r:id", "")):
                 blocks += self.archive.contained(self.slide, relation.target, number)
+        self.note = hidden_note(self.hidden_slides, self.hidden_shapes)
         return blocks
 
     def slide(self, name: str, number: int) -> list[Node]:
         """Return the heading of a slide, its text, and the notes of its speaker."""
         self.relations = self.archive.relations(name)
-        shapes = self.shapes(self.archive.tree(name).find("cSld/spTree"))
+        root = self.archive.tree(name)
+        if root.get("show") in OFF:
+            self.hidden_slides += 1
+            return []
+        shapes = self.shapes(root.find("cSld/spTree"))
         titles = [" ".join(texts(shape)) for shape in shapes if placeholder(shape) in TITLES]
         title = " ".join(" ".join(titles).split())
         self.title = self.title or title
-        blocks = self.text_of(shapes)
+        blocks = self.text_of(shapes) + self.footer(shapes, self.archive.part(name, "slideLayout"))
         notes = self.archive.part(name, "notesSlide")
         self.relations = self.archive.relations(notes)
         shapes = self.shapes(self.archive.tree(notes).find("cSld/spTree"))
         return slide(title, number, blocks, self.text_of(shapes))
+
+    def footer(self, shapes: list[Element], layout: str) -> list[Node]:
+        """Return the texts of footers of a slide and its layout that no slide before it has."""
+        if layout not in self.footers:
+            self.footers.add(layout)
+            shapes = [*shapes, *self.shapes(self.archive.tree(layout).find("cSld/spTree"))]
+        blocks = []
+        for shape in shapes:
+            body = shape.find("txBody") if placeholder(shape) in FOOTERS else None
+            runs = body.iter("r") if body is not None else ()  # not fields: numbers, today's date
+            text = " ".join(" ".join("".join(texts(one)) for one in runs).split())
+            if text and text not in self.footers:
+                self.footers.add(text)
+                blocks.append(element("p", text))
+        return blocks
 
     def text_of(self, shapes: list[Element]) -> list[Node]:
         """Return the text of shapes, but not of titles and of what stands on every slide."""
@@ -66,7 +105,9 @@ class SlideReader:
         """
         shapes = children(parent) if parent is not None else ()
         ordered = sorted(shapes, key=lambda shape: (placeholder(shape) is None, *position(shape)))
-        return [inner for shape in ordered
+        shown = [shape for shape in ordered if properties_of(shape).get("hidden") not in ON]
+        self.hidden_shapes += len(ordered) - len(shown)
+        return [inner for shape in shown
                 for inner in (self.shapes(shape) if shape.tag == "grpSp" else [shape])]  # fmt: skip
 
     def shape(self, shape: Element) -> list[Node]:
@@ -78,6 +119,8 @@ class SlideReader:
                 return chart_blocks(self.related(chart, "r:id"))
             diagram = shape.find(".//relIds")
             return self.diagram(self.related(diagram, "r:dm")) if diagram is not None else []
+        if shape.tag == "pic":
+            return image(properties_of(shape).get("descr", ""))
         body = shape.find("txBody")
         is_list = placeholder(shape) in LISTS
         return with_lists(self.paragraphs(body, is_list)) if body is not None else []
@@ -116,13 +159,15 @@ class SlideReader:
 
     def pieces(self, paragraph: Element) -> Iterator[Piece]:
         """Yield the pieces of a paragraph, with what they link to."""
-        for run in paragraph.iter():
+        for run in children(paragraph):
             if run.tag in ("r", "fld"):
                 link = run.find("rPr/hlinkClick")
                 address = address_of(self.relations, link) if link is not None else ""
                 yield Piece("".join(one.text or "" for one in run.iter("t")), (), address)
             elif run.tag == "br":
                 yield Piece("\n")
+            elif run.tag == "m":
+                yield from equation_pieces(run, ())
 
     def diagram(self, data: Element) -> list[Node]:
         """Return the texts of a diagram (SmartArt) as a list."""
@@ -130,6 +175,12 @@ class SlideReader:
         return with_lists(
             Item(0, 0, [element("p", " ".join(" ".join(texts(point)).split()))]) for point in points
         )
+
+
+def properties_of(shape: Element) -> Element:
+    """Return the element with the name, the description and so on of a shape."""
+    found = shape[0].find("cNvPr") if len(shape) else None
+    return found if found is not None else shape
 
 
 def placeholder(shape: Element) -> str | None:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
 
     from websearch.core.common import Document
+    from websearch.core.html_tree import Node
 
 OLE_START = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 # Where the main part of an Office Open XML file stands if the file does not say it.
@@ -46,7 +47,8 @@ def read_office(data: bytes, url: str, params: Document, deadline: float) -> Doc
     begin = time.monotonic()
     limit = begin + READING_SHARE * (deadline - begin)
     archive = Archive(data, limit, verbose=bool(params.get("verbose")))
-    content = read_archive(archive, MarkdownWriter(url, bool(params.get("links"))))
+    writer = MarkdownWriter(url, bool(params.get("links")))
+    content = read_archive(archive, writer, bool(params.get("comments")))
     notes = list(archive.notes)
     if content is None and not notes:
         return None
@@ -57,8 +59,8 @@ def read_office(data: bytes, url: str, params: Document, deadline: float) -> Doc
     return drop_empty(content)
 
 
-def read_archive(archive: Archive, writer: MarkdownWriter) -> Document | None:
-    """Return what an archive says if it is an office file."""
+def read_archive(archive: Archive, writer: MarkdownWriter, comments: bool) -> Document | None:
+    """Return what an archive says if it is an office file. comments: whether those of Word, too."""
     if "meta-inf/container.xml" in archive.parts:
         from websearch.extraction.office.epub import read_epub
 
@@ -78,18 +80,17 @@ def read_archive(archive: Archive, writer: MarkdownWriter) -> Document | None:
         from websearch.extraction.office.xlsx import read_workbook
 
         return fields | read_workbook(archive, main, root, writer)
-    reader: Any
     if root.tag == "document":
         from websearch.extraction.office.docx import WordReader
 
-        reader, content = WordReader(archive, main), root.find("body")
-    elif root.tag == "presentation":
+        word, body = WordReader(archive, main, comments), root.find("body")
+        return written(word.body(body) if body is not None else [], word, fields, writer)
+    if root.tag == "presentation":
         from websearch.extraction.office.pptx import SlideReader
 
-        reader, content = SlideReader(archive, main), root
-    else:
-        return None
-    return written(reader, content, fields, writer)
+        slides = SlideReader(archive, main)
+        return written(slides.blocks_of(root), slides, fields, writer)
+    return None
 
 
 def read_open_document(archive: Archive, writer: MarkdownWriter) -> Document | None:
@@ -106,16 +107,15 @@ def read_open_document(archive: Archive, writer: MarkdownWriter) -> Document | N
 
     content = archive.tree("content.xml")
     body = content.find("body")
-    return written(OpenTextReader(archive, content), body, fields, writer)
+    reader = OpenTextReader(archive, content)
+    return written(reader.blocks_of(body if body is not None else []), reader, fields, writer)
 
 
-def written(
-    reader: Any, content: Element | None, fields: Document, writer: MarkdownWriter
-) -> Document:
-    """Return what a reader makes of the content of a file, and the title that it found."""
-    blocks = reader.blocks_of(content if content is not None else [])
+def written(blocks: list[Node], reader: Any, fields: Document, writer: MarkdownWriter) -> Document:
+    """Return the blocks of a file as Markdown, and the title and note of who read them."""
     text = writer.markdown(element("div", *blocks))
-    return {**fields, "title": fields["title"] or reader.title, "text": text, "cut": writer.cut}
+    title = fields["title"] or reader.title
+    return {**fields, "title": title, "text": text, "note": reader.note, "cut": writer.cut}
 
 
 def ole_kind(data: bytes) -> str:

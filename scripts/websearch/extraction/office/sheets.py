@@ -20,6 +20,39 @@ MAX_COLUMNS = 500  # of one table
 Row = dict[int, str]  # the cells of a row that have a value, by their columns from 0 on
 
 
+class LeftOut:
+    """What one sheet does not show: hidden rows and columns with a value, values of formulas."""
+
+    def __init__(self) -> None:
+        self.ranges: list[tuple[int, int]] = []  # of hidden columns: the first, and the next one
+        self.columns: set[int] = set()  # hidden ones that have a value
+        self.rows = self.formulas = 0
+
+    def hide(self, begin: int, end: int) -> None:
+        """Take notice of hidden columns."""
+        if len(self.ranges) < MAX_COLUMNS:
+            self.ranges.append((begin, end))
+
+    def shown(self, row: Row, is_hidden: bool) -> Row:
+        """Return the cells of a row that are not hidden."""
+        if is_hidden:
+            self.rows += bool(row)
+            return {}
+        if not self.ranges:
+            return row
+        hidden = {one for one in row if any(begin <= one < end for begin, end in self.ranges)}
+        self.columns |= hidden
+        return {column: text for column, text in row.items() if column not in hidden}
+
+    def notes(self, name: str) -> list[str]:
+        """Return what is to be said of a sheet."""
+        counts = [(self.rows, "row"), (len(self.columns), "column")]
+        hidden = [f"{count} {what}{'s' * (count > 1)}" for count, what in counts if count]
+        notes = [f"Hidden in the sheet {name}, and left out: {' and '.join(hidden)}."]
+        formula = f"The sheet {name} has formulas without stored values; the formulas are shown."
+        return notes[: len(hidden)] + [formula] * bool(self.formulas)
+
+
 class SheetWriter:
     """Writes the sheets of one file as tables.
 
@@ -33,6 +66,7 @@ class SheetWriter:
         self.room = MAX_CELLS
         self.is_full = False
         self.notes: dict[str, None] = {}
+        self.is_cut = False
 
     def add_row(self, number: int, row: Row) -> bool:
         """Add a row of the sheet that is read; return whether there is room for further ones."""
@@ -42,7 +76,9 @@ class SheetWriter:
             self.room -= len(row)
         return not self.is_full
 
-    def end_sheet(self, name: str, is_hidden: bool = False) -> None:
+    def end_sheet(
+        self, name: str, is_hidden: bool = False, left_out: LeftOut | None = None
+    ) -> None:
         """Write the sheet that was read: its name as a heading, and its rows.
 
         Empty rows separate tables; a sheet without a value is left out.
@@ -53,7 +89,10 @@ class SheetWriter:
         if is_hidden:
             self.room += sum(len(row) for _, row in rows)
             return
+        for note in left_out.notes(quoted(name)) if left_out else []:
+            self.notes[note] = None
         if is_cut:
+            self.is_cut = True
             what = f"Only {len(rows)} rows of the sheet {quoted(name)} were read."
             self.notes[what if rows else "Some sheets were not read."] = None
         if not rows:
@@ -90,5 +129,5 @@ class SheetWriter:
         return {
             "text": text,
             "note": " ".join(self.notes),
-            "cut": bool(self.notes) or self.writer.cut,
+            "cut": self.is_cut or self.writer.cut,
         }
