@@ -618,8 +618,9 @@ class Whole(unittest.TestCase):
 
     def test_a_colon_brings_what_it_announces(self) -> None:
         code = "```sh\nstop\nbrake --loosen\nwait\n```"
-        body = f"The anchor is let down as follows:\n\n{code}"
-        text = self.one(f"## Mooring\n\n{body}", "how is the anchor let down")
+        body = f"It is lowered by the crew at night as follows:\n\n{code}"
+        best = "An anchor is let down at night by the crew with a lamp."
+        text = self.one(f"{best}\n\n## Order\n\n{body}", "crew anchor down at night with a lamp")
         self.assertIn(body, text)
 
     def test_a_section_that_a_question_names_is_whole_with_what_stands_below_it(self) -> None:
