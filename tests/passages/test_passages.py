@@ -595,6 +595,65 @@ class Usable(unittest.TestCase):
         self.assertIn(rows[counts.index(min(counts))], found)
 
 
+class Whole(unittest.TestCase):
+    """What is begun and short is shown whole: a list that is cut looks finished."""
+
+    FILLER = "\n\n".join(f"Sailors tell story {number} of the sea." for number in range(60))
+
+    def page(self, body: str) -> str:
+        return f"# Runner\n\n{self.FILLER}\n\n{body}\n\n# Credits\n\n{self.FILLER}"
+
+    def one(self, body: str, question: str, room: int = 9_000) -> str:
+        (text,) = shown({"Manual": self.page(body)}, question, room)
+        self.assertLess(len(text), len(self.FILLER))  # the rest of the page is left out
+        return text
+
+    def test_of_a_list_table_or_code_that_is_begun_nothing_is_missing(self) -> None:
+        names = ("concurrency", "only", "signal", "skip", "timeout", "todo", "plan")
+        for body in (
+            "\n".join(f"- `{name}`: as told." for name in names),
+            "| Name | Use |\n| --- | --- |\n"
+            + "\n".join(f"| {name} | as told |" for name in names),
+            "```js\n" + "\n".join(f"  {name}({'x' * 90});" for name in names) + "\n```",
+        ):
+            with self.subTest(body=body[:20]):
+                text = self.one(f"## Settings\n\n{body}", "timeout")
+                self.assertIn(body, text)
+
+    def test_a_list_that_is_too_long_is_shown_in_part(self) -> None:
+        items = "\n".join(f"- `flag{number}`: {'tides ' * 9}" for number in range(80))
+        text = self.one(f"## Flags\n\n{items}\n- `anchor`: holds the boat.", "anchor boat")
+        self.assertIn("holds the boat", text)
+        self.assertNotIn("flag3`", text)
+
+    def test_a_colon_brings_what_it_announces(self) -> None:
+        code = "```sh\nstop\nbrake --loosen\nwait\n```"
+        body = f"It is lowered by the crew at night as follows:\n\n{code}"
+        best = "An anchor is let down at night by the crew with a lamp."
+        text = self.one(f"{best}\n\n## Order\n\n{body}", "crew anchor down at night with a lamp")
+        self.assertIn(body, text)
+
+    def test_a_section_that_a_question_names_is_whole_with_what_stands_below_it(self) -> None:
+        section = (
+            "## Hoisting sails\n\nSails go up slowly.\n\nOnly then the crew eats.\n\n"
+            "### Storm\n\nNobody sleeps.\n\n```sh\nwinch --up\n```"
+        )
+        other = "## Lowering\n\nRopes are wet."
+        text = self.one(f"{section}\n\n{other}", "hoisting sails")
+        self.assertIn(section, text)
+        self.assertNotIn("Ropes are wet", text)
+
+    def test_a_section_that_is_too_long_is_not_shown_whole(self) -> None:
+        text = self.one(f"## Hoisting sails\n\nSails go up.\n\n{self.FILLER * 3}", "hoisting sails")
+        self.assertIn("Sails go up", text)
+
+    def test_what_does_not_fit_into_the_room_stays_cut(self) -> None:
+        items = "\n".join(f"- `flag{number}`: {'tides ' * 9}" for number in range(9))
+        text = self.one(f"## Flags\n\n{items}\n- `anchor`: holds the boat.", "anchor boat", 300)
+        self.assertIn("holds the boat", text)
+        self.assertNotIn("flag3`", text)
+
+
 class Limits(unittest.TestCase):
     """Long queries are cut, and a deadline is kept."""
 

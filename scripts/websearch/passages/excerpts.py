@@ -7,7 +7,13 @@ import sys
 import time
 
 from websearch.passages.ranking import rank_units
-from websearch.passages.selection import GAP, PARAGRAPH_GAP, Selection, choose_units
+from websearch.passages.selection import (
+    GAP,
+    PARAGRAPH_GAP,
+    Selection,
+    choose_units,
+    complete_excerpts,
+)
 from websearch.passages.terms import missing_words
 from websearch.passages.units import ITEM, MAX_SOURCE, PageText
 
@@ -79,14 +85,18 @@ def excerpts_of(
 ) -> list[Excerpt]:
     """Return what answers questions of pages, within room characters of JSON for all of it.
 
-    What is weaker than a part of the best is not shown, however much room is left.
+    What is weaker than a part of the best is not shown, however much room is left; the sections,
+    lists, tables and code that are begun take of it what they need to be whole.
     """
     large = max(room, USUAL_ROOM)
 
     def weakest(used: int) -> float:
         return LEAST_SCORE * USUAL_ROOM / large + ENOUGH * used / large
 
-    return choose_units(Selection(pages, room), questions[: len(scores)], scores, weakest)
+    selection, asked = Selection(pages, room), questions[: len(scores)]
+    excerpts = choose_units(selection, asked, scores, weakest)
+    complete_excerpts(selection, asked)
+    return excerpts
 
 
 def passages_within(

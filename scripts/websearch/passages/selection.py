@@ -7,7 +7,9 @@ from collections import deque
 from dataclasses import dataclass, field
 
 from websearch.core.common import dump_json
-from websearch.passages.terms import WORD, fold_text, term_weights, terms_of
+from websearch.passages.ranking import asked_share
+from websearch.passages.terms import WORD, count_terms, fold_text, term_weights, terms_of
+from websearch.passages.units import ITEM
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,6 +26,9 @@ LEAST_REPEATED = 40  # characters of a unit that is shown once only; labels may 
 LEAD_IN_CHARS = 160  # of a sentence that introduces a table or list, and is shown with it
 LONGEST_LIST = 40  # items above one that is shown with the sentence that introduces the list
 MAX_BEFORE = 2  # sentences that are shown because the next one needs them
+# Characters of a list, table or code, and of a section that a question names, that are shown whole:
+# what is cut looks finished.
+WHOLE_BLOCK, WHOLE_SECTION = 2_000, 3_500
 BEFORE_SHARE = 3  # they are left out where more than this part of the room would go
 GAP = "[…]"  # stands for what is left out
 PARAGRAPH_GAP = f"\n\n{GAP}\n\n"
@@ -113,6 +118,20 @@ class Selection:
             and (piece.kind != "lead" or self.size(page.of(piece)) <= self.longest_lead)
         ]
 
+    def complete(self, excerpt: Excerpt, pieces: list[Piece]) -> None:
+        """Show all of these pieces if what is missing of them fits."""
+        rest = [
+            piece
+            for piece in pieces
+            if piece.index not in excerpt.shown or piece.index in excerpt.cuts
+        ]
+        cost = self.cost(excerpt, rest) if rest else 0
+        if rest and cost <= self.room:
+            excerpt.shown |= {piece.index for piece in rest}
+            for piece in rest:
+                excerpt.cuts.pop(piece.index, None)
+            self.room -= cost
+
     def cost(self, excerpt: Excerpt, pieces: list[Piece]) -> int:
         """Return the room that pieces take at most, what joins them to others included."""
         indexes = excerpt.shown | {piece.index for piece in pieces}
@@ -182,6 +201,62 @@ def choose_units(
                 used[question] += cost
                 selection.excerpts[number].questions.add(question)
     return selection.excerpts
+
+
+def complete_excerpts(selection: Selection, questions: list[str]) -> None:
+    """Show whole, as far as the room goes, what is shown in part and is short.
+
+    These are the sections below headings that a question names, and lists, tables and code.
+    """
+    weights = [term_weights(question) for question in questions]
+    for excerpt in selection.excerpts:
+        page = excerpt.page
+        shown = [page.pieces[index] for index in sorted(excerpt.shown)]
+        above = {lead.index: lead for piece in shown for lead in piece.leads if lead.level < ITEM}
+        for _, heading in sorted(above.items()):
+            if any(is_named(heading, of_question) for of_question in weights):
+                selection.complete(excerpt, section_below(page, heading))
+        for block in blocks_begun(excerpt):
+            if block[-1].end - block[0].start <= WHOLE_BLOCK:
+                selection.complete(excerpt, block)
+
+
+def is_named(heading: Piece, weights: dict[str, float]) -> bool:
+    """Return whether a question, of which the terms are given, holds all words of a heading."""
+    (held,) = count_terms([heading.words], weights)
+    return asked_share(heading.words, held) == 1
+
+
+def section_below(page: PageText, heading: Piece) -> list[Piece]:
+    """Return a heading with all that stands below it; [] if that is too long to be shown whole."""
+    section = [heading]
+    for piece in page.pieces[heading.index + 1 :]:
+        if piece.kind == "lead" and piece.level <= heading.level:
+            break
+        if piece.end - heading.start > WHOLE_SECTION:
+            return []
+        section.append(piece)
+    return section
+
+
+def blocks_begun(excerpt: Excerpt) -> list[list[Piece]]:
+    """Return the lists, tables and code that are shown in part or that a colon announces."""
+    blocks: dict[int, list[Piece]] = {}
+    for piece in excerpt.page.pieces:
+        blocks.setdefault(piece.block, []).append(piece)
+    return [
+        block
+        for block in blocks.values()
+        if any(piece.kind in ("item", "row", "line") for piece in block)
+        and (any(piece.index in excerpt.shown for piece in block) or is_announced(excerpt, block))
+    ]
+
+
+def is_announced(excerpt: Excerpt, block: list[Piece]) -> bool:
+    """Return whether the sentence right before a block is shown and ends with a colon."""
+    before = block[0].index - 1
+    pieces = excerpt.page.pieces
+    return before in excerpt.shown and excerpt.page.of(pieces[before]).endswith((":", "："))
 
 
 def ranked(pages: list[PageText], scores: Scores) -> deque[tuple[float, int, Piece]]:
