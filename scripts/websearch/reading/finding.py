@@ -28,6 +28,9 @@ MAX_SHOWN = 700  # characters of a sentence or row
 PATH_CHARS = 170  # of the headings above a match
 COMMON_WORD = 0.1  # what a common word counts where a nearest passage is looked for
 MAX_WANTED = 500  # characters of a text that is compared with the nearest passage
+MAX_FORMULA = 300  # characters of a formula that is looked for, whatever its spaces
+_OPERATOR = r"[=^\\<>+_]"  # in a text that may be a formula
+_FORMULA_GAP = r"[ {}$]{0,4}"  # between its symbols
 _WORD = rf"[{UNSPACED}]|[^\W_{UNSPACED}]+(?:[.,:/'-][^\W_{UNSPACED}]+)*|[%‰°$€£¥]"
 
 
@@ -82,9 +85,19 @@ class PageFinder:
         compared = normal_text_with_map(wanted)[0].strip()
         if literal or not compared:
             return literal
+        if formulas := self.formulas(wanted):
+            return formulas
         normal, offsets = self.normal
         found = re.finditer(re.escape(compared), normal, re.IGNORECASE)
         return [(offsets[one.start()], offsets[one.end() - 1] + 1) for one in found]
+
+    def formulas(self, wanted: str) -> list[tuple[int, int]]:
+        """Return where a formula is in the text, whatever its spaces, braces and $ characters."""
+        symbols = re.sub(r"[\s{}$]+", "", wanted)
+        if not (re.search(_OPERATOR, symbols) and 2 < len(symbols) <= MAX_FORMULA):
+            return []
+        pattern = _FORMULA_GAP.join(map(re.escape, symbols))
+        return [found.span() for found in re.finditer(pattern, self.text, re.IGNORECASE)]
 
     def place(self, start: int, end: int) -> tuple[Document, int]:
         """Return a match with its headings and its sentence, or its row with the table's head.
