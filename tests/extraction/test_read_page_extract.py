@@ -63,6 +63,8 @@ ATTACKS = {
     "leads": '<h1 itemprop="articleBody">x</h1><h2>' + "A sentence of a lead is long. " * 5,
     "signs of markdown": "*_`[", "breaks": "<br>", "metas": "<meta name=x content=y>",
     "data": '<script type="application/ld+json">{"a":[</script>', "svg": "<svg><p>",
+    "formulas": "<math><mi>x</mi></math>", "boxes of formulas": "<span class=katex>x",
+    "scripts of formulas": "<b class=MathJax></b><script type=math/tex>x</script>",
 }  # fmt: skip
 
 

@@ -27,6 +27,7 @@ MAX_TAGS = 300_000  # of one page, end tags and comments included; the same
 MAX_TAG_CHARS = 20_000  # of one tag that are read; longer ones hold images as data: URLs
 MAX_VALUE_CHARS = 2_000  # of an attribute's value; the rest is cut off
 MAX_ADDRESS_CHARS = 8_000  # of a value that may be an address; a longer one is left out
+MATHML = "#mathml"  # attribute of a math element with its content as source
 
 # fmt: off
 VOID = name_set(
@@ -34,7 +35,7 @@ VOID = name_set(
     "track wbr")
 # Elements whose content is no markup; that of the second group is kept as text.
 RAW_TEXT = name_set(
-    "script style textarea title iframe noembed noframes xmp template svg math")
+    "script style textarea title iframe noembed noframes xmp template svg math mml:math")
 KEPT_RAW_TEXT = name_set("script textarea title xmp")
 BLOCKS = name_set(
     "address article aside blockquote body button canvas caption center col colgroup dd details "
@@ -286,6 +287,9 @@ class TreeBuilder:
         if name in KEPT_RAW_TEXT:
             text = html[start:end]
             node.children.append(text if name == "script" else unescape(text))
+        elif name in ("math", "mml:math"):  # publishers write the prefix
+            node.tag = "math"
+            node.attributes[MATHML] = html[start:end]
         return html.find(">", end) + 1 or len(html)
 
     def close_implied(self, name: str) -> None:

@@ -26,6 +26,7 @@ from websearch.core.html_tree import (
 )
 from websearch.extraction.code_blocks import code_language, collect_code, is_code_box
 from websearch.extraction.content import find_content
+from websearch.extraction.formulas import FORMULA, on_one_line
 from websearch.extraction.inline_rules import (
     LOWERED,
     NOTE,
@@ -354,6 +355,8 @@ class MarkdownWriter:
             return BREAK
         if tag == "img":
             return self.image(node)
+        if tag == FORMULA:
+            return self.formula(node)
         if tag in CODE_TAGS and not node.has_block:
             return self.linked_code(node)
         text = self.line(shown_children(node))
@@ -403,6 +406,15 @@ class MarkdownWriter:
             return "" if is_said else self.text(f"[image: {alt}]")
         alt = re.sub(rf"{MARK}(?=[\[\]])", r"\\", self.text(alt))
         return f"![{alt}]({source})"
+
+    def formula(self, node: Node) -> str:
+        """Return a formula, in which nothing is escaped; a displayed one is a paragraph."""
+        text = self.fit(text_of(node))
+        if not text.startswith("$"):
+            return mark_signs(text)
+        if self.in_cell or self.titles:
+            return on_one_line(text)
+        return f"{BREAK}{BREAK}{text}{BREAK}{BREAK}" if text.startswith("$$") else text
 
     def text_beside(self, node: Node) -> str:
         """Return the beginning of the text around an image, in plain words."""

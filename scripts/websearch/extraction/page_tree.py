@@ -6,6 +6,7 @@ import json
 import re
 
 from websearch.core.html_tree import BLOCKS, HEADINGS, Node, TreeBuilder, name_set, text_beginning
+from websearch.extraction.formulas import read_formulas
 from websearch.extraction.generator_rules import is_frame, named_program
 
 TYPE_CHECKING = False
@@ -68,7 +69,8 @@ class PageTree:
     def __init__(self, html: str) -> None:
         builder = TreeBuilder(html)
         builder.build()
-        self.root, self.nodes, self.cut = builder.root, builder.nodes, builder.cut
+        self.root, self.cut = builder.root, builder.cut
+        self.nodes = read_formulas(builder.nodes)
         signs = html[:MAX_SIGN_HTML]
         self.is_question = "QAPage" in signs  # names of schema.org, which are in the page's data
         self.is_thread = "DiscussionForumPosting" in signs or self.is_in_forum()

@@ -28,6 +28,9 @@ MAX_SHOWN = 700  # characters of a sentence or row
 PATH_CHARS = 170  # of the headings above a match
 COMMON_WORD = 0.1  # what a common word counts where a nearest passage is looked for
 MAX_WANTED = 500  # characters of a text that is compared with the nearest passage
+MAX_FORMULA = 300  # characters of a formula that is looked for, whatever its spaces
+_OPERATOR = r"[=^\\<>+_]"  # in a text that may be a formula
+_FORMULA_GAP = r"[ {}$]{0,4}"  # between its symbols
 _WORD = rf"[{UNSPACED}]|[^\W_{UNSPACED}]+(?:[.,:/'-][^\W_{UNSPACED}]+)*|[%‰°$€£¥]"
 
 
@@ -83,9 +86,8 @@ class PageFinder:
         compared = normal_text_with_map(wanted)[0].strip()
         if literal or not compared:
             return literal
-        numbers = self.numbers(wanted)
-        if numbers:
-            return numbers
+        if other := self.numbers(wanted) or self.formulas(wanted):
+            return other
         normal, offsets = self.normal
         found = re.finditer(re.escape(compared), normal, re.IGNORECASE)
         return [(offsets[one.start()], offsets[one.end() - 1] + 1) for one in found]
@@ -100,6 +102,14 @@ class PageFinder:
         values = own[0].scaled or own[0].plain
         found = numbers_of(self.text, language_of(self.text) or "en")
         return [(one.start, one.end) for one in found if (one.scaled or one.plain) & values]
+
+    def formulas(self, wanted: str) -> list[tuple[int, int]]:
+        """Return where a formula is in the text, whatever its spaces, braces and $ characters."""
+        symbols = re.sub(r"[\s{}$]+", "", wanted)
+        if not (re.search(_OPERATOR, symbols) and 2 < len(symbols) <= MAX_FORMULA):
+            return []
+        pattern = _FORMULA_GAP.join(map(re.escape, symbols))
+        return [found.span() for found in re.finditer(pattern, self.text, re.IGNORECASE)]
 
     def place(self, start: int, end: int) -> tuple[Document, int]:
         """Return a match with its headings and its sentence, or its row with the table's head.
