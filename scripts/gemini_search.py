@@ -1721,11 +1721,13 @@ NO_SYNONYMS = {
     "size": "Give {count} for the number of results, {max_chars} for the length of the output.",
 }
 # Parameters that every command takes, in the form of a COMMANDS table.
+MAX_CHARS: Fields = {
+    "name": "max_chars", "type": "int", "min": 0, "max": 10_000_000,
+    "help": "longest document in characters; 0: no limit (default: 9000, none with --output)"}
 COMMON_PARAMS: list[Fields] = [
     {"name": "timeout", "type": "float", "min": MIN_TIMEOUT, "max": 600,
      "help": "seconds for the whole call, retries included (default: 30, unless said)"},
-    {"name": "max_chars", "type": "int", "min": 0, "max": 10_000_000,
-     "help": "longest document in characters; 0: no limit (default: 9000, none with --output)"},
+    MAX_CHARS,
     {"name": "dry_run", "type": "bool", "help": "print the request without the key; send nothing"},
     {"name": "verbose", "type": "bool", "help": "log each API operation on stderr"},
 ]
@@ -1753,14 +1755,16 @@ OUTPUT_PARAMS: list[Fields] = [
 
 def check_params(command: str, spec: Fields, params: Fields) -> Fields:
     """Return checked parameters under their table names, defaults filled in; raises SearchError."""
-    checked = canonical_names(command, spec, params)
-    for parameter in spec["params"]:
+    values, checked = canonical_names(command, spec, params), {}
+    for parameter in [*spec["params"], *COMMON_PARAMS]:
         name = parameter["name"]
-        if name not in checked and parameter.get("required"):
+        if name in values:
+            checked[name] = check_value(parameter, values[name])
+        elif parameter.get("required"):
             hint = f"Give {name}: {parameter['help']}."
             raise SearchError("invalid_input", f"{name} is missing.", hint)
-        if "default" in parameter:
-            checked.setdefault(name, parameter["default"])
+        elif "default" in parameter:
+            checked[name] = parameter["default"]
     return checked
 
 
@@ -1773,33 +1777,36 @@ def parameter_names(params: list[Fields]) -> dict[str, Fields]:
 
 
 def canonical_names(command: str, spec: Fields, params: Fields) -> Fields:
-    """Return the given parameters, checked, under their table names; raises SearchError.
+    """Return the given parameters under their table names; raises SearchError.
 
-    null counts as not given, and so do empty text and empty lists for optional parameters. An error
-    names a parameter as its caller wrote it.
+    null counts as not given, and so do empty items of a list, and empty text and empty lists for
+    optional parameters. An error names a parameter as its caller wrote it.
     """
     table = parameter_names([*spec["params"], *COMMON_PARAMS])
     values: Fields = {}
-    for key, value in params.items():
-        spelled = str(key).strip().lstrip("-").replace("-", "_").lower()
+    for key, item in params.items():
+        spelled = spelled_name(key)
         if spelled not in table:
             hint = unknown_hint(spec, spelled, spelled, table, "parameter")
             raise SearchError("invalid_input", f"{command} has no parameter {quoted(key)}.", hint)
-        parameter = {**table[spelled], "name": spelled}
-        is_empty = value in ("", []) or (isinstance(value, list) and not any(value))
-        if value is not None and (parameter.get("required") or not is_empty):
-            name, checked = table[spelled]["name"], check_value(parameter, value)
-            if isinstance(checked, list):  # --site A --domain B
-                checked = [*values.pop(name, []), *checked]
-            set_once(values, name, checked)
+        parameter, name = table[spelled], table[spelled]["name"]
+        is_list = isinstance(item, list) and parameter["type"] in ("list", "csv")
+        value = [part for part in item if part not in (None, "")] if is_list else item
+        if value is None or (value in ("", []) and not parameter.get("required")):
+            continue
+        if spelled != name and str(value).strip():  # the others are checked by check_params
+            value = check_value({**parameter, "name": spelled}, value)
+        if name in values and isinstance(value, list) and isinstance(values[name], list):
+            value = [*values.pop(name), *value]  # --site A --domain B
+        if values.setdefault(name, value) != value:
+            message = f"{name} is given twice: {quoted(values[name])} and {quoted(value)}."
+            raise SearchError("invalid_input", message, "Give it once.")
     return values
 
 
-def set_once(values: Fields, name: str, value: Any) -> None:
-    """Set a parameter; raises SearchError if it was given with another value."""
-    if values.setdefault(name, value) != value:
-        message = f"{name} is given twice: {quoted(values[name])} and {quoted(value)}."
-        raise SearchError("invalid_input", message, "Give it once.")
+def spelled_name(name: Any) -> str:
+    """Return a parameter's name as the tables spell it: --Max-Chars is max_chars."""
+    return str(name).strip().lstrip("-").replace("-", "_").lower()
 
 
 def unknown_hint(spec: Fields, name: str, shown: str, known: Any, what: str) -> str:
@@ -2124,6 +2131,9 @@ class Parser(argparse.ArgumentParser):
         hint = f"{self.prog} --help lists the flags."
         raise SearchError("invalid_input", f"{message[0].upper()}{message[1:]}.", hint)
 
+    def _print_message(self, message: str, _: Any = None) -> None:
+        print_text(message.rstrip())
+
 
 def run_command_line(script: Fields, argv: list[str] | None) -> int:
     """Run one command of a script and print its document; return the exit code.
@@ -2173,7 +2183,7 @@ def run_and_fit(script: Fields, params: Fields, options: Fields) -> Any:
     spec, limit, is_shown = options["spec"], 0, sys.stderr.isatty() and not options.get("quiet")
     batch = {"options": options} if spec.get("batch") else {}
     if script.get("returns_everything") and not batch and options.get("format") == "markdown":
-        limit, params["max_chars"] = params["max_chars"], 0
+        limit, params["max_chars"] = check_value(MAX_CHARS, params["max_chars"]), 0
 
     def report(text: str, done: int, total: int) -> None:  # one line that is written again
         sys.stderr.write(f"\r\x1b[K{text} ({done} of {total})")
@@ -2255,7 +2265,7 @@ def parse_arguments(
     params |= canonical_names(command, spec, flagged)
     take_words(spec, command, [*plain, *words[end + 1 :]], command == default, params)
     prepare_output(params, options)
-    if 0 < params.get("max_chars", 0) < LEAST_MAX_CHARS:
+    if 0 < check_value(MAX_CHARS, params.get("max_chars", 0)) < LEAST_MAX_CHARS:
         message = f"max_chars must be 0 or {LEAST_MAX_CHARS} or more, not {params['max_chars']}."
         raise SearchError("invalid_input", message, "Ask for fewer results with {count} instead.")
     if script.get("returns_everything"):
@@ -2301,7 +2311,7 @@ def parse_flags(
     for word in plain:
         flag = word.partition("=")[0]
         if flag.startswith("-") and flag != "-" and " " not in flag:
-            name = flag.lstrip("-").replace("-", "_").lower()
+            name = spelled_name(flag)
             flags = [flag for flag in known if flag[:2] == "--"]
             last = [one for one in flags if flag.endswith(one[1:])]  # --output-format: --format
             hint = unknown_hint(spec, name, flag, last or flags, "flag")
@@ -2320,15 +2330,18 @@ def refuse_first_word(script: Fields, words: list[str]) -> None:
     """Raise SearchError for a first word that is nearly a command, or another script's command."""
     import difflib
 
-    word, names = words[0].lower()[:100], [*script["commands"], *script.get("others", ())]
+    same = [word for word, name in SAME_COMMAND.items() if name in script["commands"]]
+    word, names = words[0], [*script["commands"], *script.get("others", ()), *same]
+    sibling = next((name for name, known in SIBLINGS.items() if word.lower() in known.split()), "")
+    matches = difflib.get_close_matches(word.lower()[:100], names, 1, 0.75)
+    if word in names or not (matches or sibling):
+        return
     hint = f"To search for it, put -- before it, or quote it with another word: '{word} ...'."
-    sibling = next((name for name, known in SIBLINGS.items() if word in known.split()), "")
-    if sibling and word not in names and (len(words) < 3 or " " in words[1]):
-        message = f"{script['name']} has no command {quoted(words[0])}."
+    if sibling and (len(words) < 3 or " " in words[1]):
+        message = f"{quoted(word)} is no command of {script['name']}."
         raise SearchError("invalid_input", message, f"{sibling}. {hint}")
-    matches = difflib.get_close_matches(word, names, 1, 0.75)
-    if matches and word not in names:
-        message = f"{quoted(words[0])} is not a command; did you mean {matches[0]}?"
+    if matches:
+        message = f"{quoted(word)} is no command; did you mean {matches[0]}?"
         raise SearchError("invalid_input", message, f"The commands are {', '.join(names)}. {hint}")
 
 
@@ -2435,7 +2448,8 @@ def print_text(text: str) -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         if error.errno in (errno.EPIPE, errno.EINVAL):  # Windows says EINVAL
             raise SystemExit(0) from None
-        sys.stderr.write(f"stdout could not be written: {error.strerror}\n")
+        name = os.path.basename(sys.argv[0])
+        sys.stderr.write(f"{name}: stdout could not be written: {error.strerror}\n")
         raise SystemExit(CANNOT_PRINT) from None
 
 
@@ -2445,6 +2459,7 @@ def print_text(text: str) -> None:
 NOT_ASKED = "timeout max_chars verbose dry_run input urls urls_from connections host_pause".split()
 # Errors that the same input would meet again; a page that is gone (404, 410) is one as well.
 SETTLED = ("no_results", "invalid_input", "refused", "unsupported")
+STOPPING = ("auth", "rate_limit", "quota")  # errors that every other query would meet
 COSTS = ("credits", "billed_queries", "billed")  # fields with what a document has cost
 PIECE = 100  # queries that are answered together
 NOTHING_LEFT = "Nothing is left to do: every line is answered or has failed for good.\n"
@@ -2470,6 +2485,8 @@ def prepare_output(params: Fields, options: Fields) -> None:
     --overwrite is given, and else refuse it. An input is never an output; a dry run writes nothing.
     Raises SearchError (invalid_input).
     """
+    import tempfile
+
     path, batch = options.get("output", ""), options["spec"].get("batch")
     if path == "-" or params.get("dry_run"):
         path = options.pop("output", "") and ""
@@ -2479,9 +2496,9 @@ def prepare_output(params: Fields, options: Fields) -> None:
         return
     params.setdefault("max_chars", 0)  # a file costs no context
     inputs = [options.get("params_json"), *params.values(), *params.get("urls", [])]
-    name, hint = file_name(path), "Name a file in a folder that is writable."
+    name = file_name(path)
     if any(isinstance(item, str) and is_same_file(item.removeprefix("@"), path) for item in inputs):
-        raise SearchError("invalid_input", f"--output {path!r} is the input.", "Name another file.")
+        raise SearchError("invalid_input", f"--output {path!r} is an input.", "Name another file.")
     has_content = os.path.isfile(name) and os.path.getsize(name) and not options.get("overwrite")
     if (
         batch
@@ -2490,14 +2507,12 @@ def prepare_output(params: Fields, options: Fields) -> None:
     ):
         hint = "{skip_done} with the same file appends to it; {overwrite} replaces it."
         raise SearchError("invalid_input", f"--output {path!r} has content already.", hint)
-    folder = os.path.dirname(os.path.realpath(name))
     try:
         if os.path.exists(name):
             open_output(path, 0).close()
-        elif not os.access(folder, os.W_OK):
-            raise OSError(
-                0, "the folder is read-only" if os.path.isdir(folder) else "no such folder"
-            )
+        else:
+            with tempfile.TemporaryFile(dir=os.path.dirname(os.path.realpath(name))):
+                pass
     except (OSError, ValueError) as error:
         raise cannot_write(path, error) from None
 
@@ -2527,6 +2542,14 @@ def refuse_input(params: Fields) -> None:
         raise SearchError("invalid_input", message, "Give the queries themselves: queries.")
 
 
+def end_process(code: int) -> None:
+    """End the process at once: the interpreter would wait for requests in threads of a pool."""
+    with contextlib.suppress(AttributeError, OSError, ValueError):  # closed, or nobody reads it
+        sys.stdout.flush()
+        sys.stderr.flush()
+    os._exit(code)
+
+
 def batch_outcome(results: list[Document]) -> Document:
     """Return ok of a batch: true if one query worked, else with the first one's error."""
     if any(result["ok"] for result in results):
@@ -2535,39 +2558,52 @@ def batch_outcome(results: list[Document]) -> Document:
 
 
 def run_with_input(
-    run: Callable[..., Document], hint: str, params: Fields, _: ProgressCallback, options: Fields
+    run: Callable[..., Document], hint: str, params: Fields, report: Any, options: Fields
 ) -> Document | int:
-    """Run a batch for the command line, the only reader of input: servers must not read files.
+    """Run a batch for the command line, which alone reads files; hint: for a bad one.
 
-    With JSON Lines the queries are answered in pieces; once the key is refused or the quota is used
-    up, no more are asked. Returns the exit code, or the document of anything but JSON Lines. hint:
-    of a bad input. Raises SearchError.
+    Returns its document, or the exit code of JSON Lines. Raises SearchError.
     """
-    report, others = _, {name: item for name, item in params.items() if name != "input"}
+    given = params.get("queries", [])
+    given = given if isinstance(given, list) else [given]
+    queries = [text if isinstance(text, str) else dump_json(text) for text in given]
+    others = {name: item for name, item in params.items() if name not in ("input", "queries")}
     if "input" in params:
         try:
-            queries = queries_in(read_argument("@" + params["input"].removeprefix("@"), "input"))
-            if not queries:
-                message = f"input: {params['input']!r} has no query."
-                raise SearchError("invalid_input", message)
+            queries += queries_in(read_argument("@" + params["input"].removeprefix("@"), "input"))
         except SearchError as error:
             error.details["hint"] = hint
             raise
-        others["queries"] = [*params.get("queries", []), *queries]
-    if not options.get("jsonl") or params.get("dry_run") or "queries" not in others:
-        return run(others, report)
-    lines, start = JsonLines(options, "input", others), 0
-    waiting = [query for query in others["queries"] if not lines.is_done(query)]
+        if not queries and not options.get("jsonl"):
+            message = f"input: {params['input']!r} holds no query."
+            raise SearchError("invalid_input", message, hint)
+    elif "queries" not in params:
+        return run(params, report)
+    if options.get("jsonl") and not params.get("dry_run"):
+        pieces = (queries[at : at + PIECE] for at in range(0, len(queries), PIECE))
+        return run_pieces(run, pieces, others, report, options)
+    return run({**others, "queries": queries}, report)
+
+
+def run_pieces(
+    run: Callable[..., Document], pieces: Any, params: Fields, report: Any, options: Fields
+) -> Document | int:
+    """Answer lists of queries as JSON Lines; return the exit code, or an error of all of them.
+
+    Once the key is refused or the quota is used up, no more are asked. Raises SearchError.
+    """
+    lines, start = JsonLines(options, "input", params), 0
 
     def emit(number: int, document: Document) -> None:
-        lines.emit(start + number, waiting[start + number], document)
+        lines.emit(start + number, queries[number], document)
 
-    for start in range(0, len(waiting), PIECE):
-        document = run({**others, "queries": waiting[start : start + PIECE]}, report, emit)
-        if "results" not in document:  # an error of the whole batch
+    for piece in pieces:
+        queries = [query for query in piece if not lines.is_done(query)]
+        document = run({**params, "queries": queries}, report, emit) if queries else {"results": []}
+        if "results" not in document:
             return document
-        kind = object_field(document, "details").get("kind")
-        if kind in ("auth", "rate_limit", "quota") or lines.failure:
+        start += len(queries)
+        if object_field(document, "details").get("kind") in STOPPING or lines.failure:
             break
     return lines.finish()
 
@@ -2588,7 +2624,7 @@ class JsonLines:
     """Prints the documents of a run as JSON Lines: to stdout, or to the file of --output.
 
     options: those of the command line. field: the field of a line that names its input. params:
-    a hash of the input and of those that decide its answer is in each line. done: the hashes that
+    those that decide an answer; a hash of them and the input is in each line. done: the hashes that
     the files of --skip-done have settled. failure: why a line, which stdout got, was not written.
     """
 
@@ -2602,8 +2638,8 @@ class JsonLines:
         asked = [pair for pair in asked if pair[0] not in NOT_ASKED]
         self.identity = dump_json([options["script"], options["command"], asked])
         self.held: dict[int, Document] = {}
-        self.printed = self.answered = self.skipped = 0
-        self.costs: Fields = {}
+        self.printed = 0
+        self.counts = {"bytes": 0, "answered": 0, "failed": 0, "skipped": 0}
         self.first_error: Document = {}
         self.failure: SearchError | None = None
         self.file: Any = None
@@ -2615,46 +2651,39 @@ class JsonLines:
 
         return sha256(f"{self.identity}{line}".encode("utf-8", "replace")).hexdigest()[:16]
 
-    def read_done(self, path: str) -> Iterator[str]:
-        """Yield the hashes in an earlier run's output that have an answer or a final error.
+    def read_done(self, path: str) -> set[str]:
+        """Return the hashes in an earlier run's output that have an answer or a final error.
 
         If this run appends to that file, half a last line is removed. Raises SearchError.
         """
         is_target = path == self.path or is_same_file(path, self.path) or is_same_file(path, 1)
-        start, line, size, is_ours = b'{"%s":' % self.field.encode(), b"\n", 0, False
+        start, line, size = b'{"%s":' % self.field.encode(), b"\n", 0
+        hashes, problem = {}, "has no line of an earlier run"
         try:
             with open(file_name(path), "rb") as file:
                 for line in file:
                     size += len(line)
                     document = json_fields(line) or {}
-                    is_ours |= "hash" in document or (not document and line.startswith(start))
-                    if "hash" in document and is_settled(document):
-                        yield str(document["hash"])
-            if is_target and not line.endswith(b"\n"):
-                is_half = line.startswith(start) and not json_fields(line)
-                with open(file_name(path), "r+b") as file:
-                    file.truncate(size - len(line) if is_half else size)
-                    file.seek(0, 2)
+                    if "hash" in document:
+                        hashes[document["hash"]] = is_settled(document)
+            is_half = line.startswith(start) and json_fields(line) is None
+            if is_target and (hashes or is_half) and not line.endswith(b"\n"):
+                os.truncate(file_name(path), size - len(line) * is_half)
+                with open(file_name(path), "ab") as file:
                     file.write(b"" if is_half else b"\n")
-        except FileNotFoundError as error:
-            if not is_target:
-                raise self.cannot_read(path, error) from None
+            if hashes or is_half or (is_target and not size):
+                return {name for name, settled in hashes.items() if settled}
         except OSError as error:
-            raise self.cannot_read(path, error) from None
-        if not is_ours and (size or not is_target):
-            message = f"skip_done: {path!r} has no line of an earlier run."
-            hint = "Name a file that this command has written as JSON Lines: {jsonl}."
-            raise SearchError("invalid_input", message, hint)
-
-    def cannot_read(self, path: str, error: OSError) -> SearchError:
-        """Return the error of a file of --skip-done that cannot be read."""
-        message = f"skip_done: {path!r} could not be read: {error.strerror}."
-        return SearchError("invalid_input", message, "Name the output of the earlier run.")
+            if is_target and isinstance(error, FileNotFoundError):
+                return set()
+            problem = f"could not be read: {error.strerror}"
+        hint = "Name a file that this command has written as JSON Lines."
+        raise SearchError("invalid_input", f"skip_done: {path!r} {problem}.", hint)
 
     def is_done(self, line: str) -> bool:
         """Return whether an earlier run has settled an input, and count those that it has."""
         is_done = bool(self.done) and self.hash(line) in self.done
-        self.skipped += is_done
+        self.counts["skipped"] += is_done
         return is_done
 
     def emit(self, number: int, line: str, document: Document) -> None:
@@ -2663,25 +2692,30 @@ class JsonLines:
         while (turn := self.printed if self.options.get("ordered") else number) in self.held:
             document = spell_hints(self.held.pop(turn), self.options["names"])
             self.printed += 1
-            self.answered += document["ok"]
+            self.counts["answered" if document["ok"] else "failed"] += 1
             self.first_error = self.first_error or ({} if document["ok"] else document)
             for name in COSTS:
                 cost = document.get(name) or object_field(document, "details").get(name) or 0
                 for key, paid in cost.items() if isinstance(cost, dict) else [(name, cost)]:
-                    self.costs[key] = self.costs.get(key, 0) + paid
+                    self.counts[key] = self.counts.get(key, 0) + paid
             self.write(dump_json(document))
 
     def write(self, line: str) -> None:
         """Write a line to the file of --output, or to stdout."""
-        data = f"{line}\n".encode("utf-8", "replace")
+        data, size = f"{line}\n".encode("utf-8", "replace"), 0
         if self.path and not self.failure:
             try:
                 flags = os.O_TRUNC if self.options.get("overwrite") else os.O_APPEND
                 self.file = self.file or open_output(self.path, flags)
-                if self.file.write(data) < len(data):
-                    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+                size = os.fstat(self.file.fileno()).st_size
+                while data:  # the second write of a line says why the first was cut
+                    written = self.file.write(data)
+                    self.counts["bytes"] += written
+                    data = data[written:]
             except OSError as error:
                 self.failure = cannot_write(self.path, error)
+                with contextlib.suppress(OSError, AttributeError):
+                    self.file.truncate(size)
         if self.failure or not self.path:
             print_text(line)
 
@@ -2690,14 +2724,13 @@ class JsonLines:
         document: Document = {"ok": True}
         if self.failure:
             document = spell_hints(error_document(self.failure), self.options["names"])
-        elif self.printed and not self.answered:
+        elif self.printed and not self.counts["answered"]:
             document = {name: self.first_error[name] for name in ("ok", "error", "details")}
-        if self.skipped and not self.printed:
+        if self.counts["skipped"] and not self.printed:
             sys.stderr.write(NOTHING_LEFT)
         if self.path:
-            counts = {"answered": self.answered, "failed": self.printed - self.answered}
-            counts |= {"skipped": self.skipped, **{k: v for k, v in self.costs.items() if v}}
-            print_text(dump_json({**document, "output": self.path, **counts}))
+            costs = {name: n for name, n in self.counts.items() if n or name not in COSTS}
+            print_text(dump_json({**document, "output": self.path, **costs}))
         return 0 if document["ok"] else EXIT_CODES[document["details"]["kind"]]
 
 
@@ -2763,16 +2796,17 @@ def secrets_path() -> str:
 
 def read_secrets() -> dict[str, str]:
     """Return the NAME: value lines of secrets.yaml; {} if the file cannot be read."""
-    pattern = (
-        r"""(?m)^[ \t]*([A-Z][A-Z0-9_]*)[ \t]*:[ \t]*(?:"([^"\n]*)"|'([^'\n]*)'|([^\s#'"][^\n]*))"""
-    )
-    with (
-        contextlib.suppress(OSError),
-        open(secrets_path(), encoding="utf-8-sig", errors="replace") as file,
-    ):
-        found = re.findall(pattern, file.read(MAX_INPUT_BYTES))
-        return {name: one or two or three.split(" #")[0].strip() for name, one, two, three in found}
-    return {}
+    try:
+        with open(secrets_path(), encoding="utf-8-sig", errors="replace") as file:
+            lines = file.read(MAX_INPUT_BYTES).splitlines()
+    except OSError:
+        return {}
+    pattern = r"""\s*([A-Z][A-Z0-9_]*)\s*:\s*(?:"([^"]*)"|'([^']*)'|([^\s#'"].*))\s*(?:#.*)?"""
+    matches = filter(None, (re.fullmatch(pattern, line[:10_000]) for line in lines))
+    return {
+        match[1]: match[2] or match[3] or re.split(r"\s#", match[4] or "", maxsplit=1)[0].strip()
+        for match in matches
+    }
 
 
 def configured_key(*names: str) -> tuple[str, str]:

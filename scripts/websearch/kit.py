@@ -1019,9 +1019,9 @@ def prepare_output(params: Fields, options: Fields) -> None:
         return
     params.setdefault("max_chars", 0)  # a file costs no context
     inputs = [options.get("params_json"), *params.values(), *params.get("urls", [])]
-    name, hint = file_name(path), "Name a file in a folder that is writable."
+    name = file_name(path)
     if any(isinstance(item, str) and is_same_file(item.removeprefix("@"), path) for item in inputs):
-        raise SearchError("invalid_input", f"--output {path!r} is the input.", "Name another file.")
+        raise SearchError("invalid_input", f"--output {path!r} is an input.", "Name another file.")
     has_content = os.path.isfile(name) and os.path.getsize(name) and not options.get("overwrite")
     if (
         batch
@@ -1088,6 +1088,7 @@ def run_with_input(
     Returns its document, or the exit code of JSON Lines. Raises SearchError.
     """
     given = params.get("queries", [])
+    given = given if isinstance(given, list) else [given]
     queries = [text if isinstance(text, str) else dump_json(text) for text in given]
     others = {name: item for name, item in params.items() if name not in ("input", "queries")}
     if "input" in params:
@@ -1189,7 +1190,7 @@ class JsonLines:
                     if "hash" in document:
                         hashes[document["hash"]] = is_settled(document)
             is_half = line.startswith(start) and json_fields(line) is None
-            if is_target and not line.endswith(b"\n"):
+            if is_target and (hashes or is_half) and not line.endswith(b"\n"):
                 os.truncate(file_name(path), size - len(line) * is_half)
                 with open(file_name(path), "ab") as file:
                     file.write(b"" if is_half else b"\n")
@@ -1224,17 +1225,20 @@ class JsonLines:
 
     def write(self, line: str) -> None:
         """Write a line to the file of --output, or to stdout."""
-        data = f"{line}\n".encode("utf-8", "replace")
+        data, size = f"{line}\n".encode("utf-8", "replace"), 0
         if self.path and not self.failure:
             try:
                 flags = os.O_TRUNC if self.options.get("overwrite") else os.O_APPEND
                 self.file = self.file or open_output(self.path, flags)
-                if (written := self.file.write(data)) < len(data):  # a full disk
-                    os.truncate(self.file.fileno(), self.file.tell() - written)
-                    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-                self.counts["bytes"] += written
+                size = os.fstat(self.file.fileno()).st_size
+                while data:  # the second write of a line says why the first was cut
+                    written = self.file.write(data)
+                    self.counts["bytes"] += written
+                    data = data[written:]
             except OSError as error:
                 self.failure = cannot_write(self.path, error)
+                with contextlib.suppress(OSError, AttributeError):
+                    self.file.truncate(size)
         if self.failure or not self.path:
             print_text(line)
 
