@@ -1661,38 +1661,27 @@ def quoted(value: Any, limit: int = 80) -> str:
 
 def plain_text(marked: str) -> str:
     """Return a title or snippet without highlighting tags, its entities decoded once."""
-    return clean_text(unescape(re.sub(_HIGHLIGHT, "", marked))).strip()
-
-
-def unescape(text: str) -> str:
-    """Return text with its character references decoded once; html's raises for huge numbers."""
-    too_long = r"&#(?:\d{10,}|[xX][0-9a-fA-F]{10,});?"
-    return html.unescape(re.sub(too_long, "\ufffd", text) if "&#" in text else text)
+    text = re.sub(_HIGHLIGHT, "", marked)
+    if "&#" in text:  # html.unescape raises ValueError for numbers of thousands of digits
+        text = re.sub(r"&#(?:\d{10,}|[xX][0-9a-fA-F]{10,});?", "\ufffd", text)
+    return clean_text(html.unescape(text)).strip()
 
 
 def make_harmless(text: str) -> str:
-    """Return a snippet without tags and without live links and images; the words of a link stay."""
+    """Return a snippet without tags, live links and images; the words of a link stay."""
     text = re.sub(r"(?<=\w)<(?=[\w, .:&*]{1,80}>)", "< ", text)  # List<String> is code
-    return without_live_links(re.sub(_HTML, " ", text) if "<" in text else text)
-
-
-def without_live_links(text: str) -> str:
-    """Return untrusted text without Markdown's links and images; a space breaks partial ones."""
+    text = re.sub(_HTML, " ", text) if "<" in text else text
     text = re.sub(_LINK, r"\1", text) if "](" in text else text
+    # A space breaks what could be the end of a link that was cut, and definitions of links.
     return re.sub(_DEFINITION, r"\1 :", re.sub(r"\](?=[(\[])", "] ", text))
 
 
 def markdown_link(title: str, url: str) -> str:
-    """Return a Markdown link; the title may contain any character."""
+    """Return a Markdown link; title and address may contain any character."""
     label = re.sub(r"([\\\[\]`<])", r"\\\1", " ".join(title.split()))
-    target = plain_address(url).replace("(", "%28").replace(")", "%29")
+    target = "%20".join(url.split())
+    target = re.sub(r"[<>`\\()]|\](?=\[)", lambda sign: f"%{ord(sign[0]):02X}", target)
     return f"[{label}]({target})"
-
-
-def plain_address(url: str) -> str:
-    """Return an address on one line, with the characters encoded that can be markup in Markdown."""
-    signs = r"[<>`\\]|\](?=[(\[])"
-    return re.sub(signs, lambda sign: f"%{ord(sign[0]):02X}", "%20".join(url.split()))
 
 
 def fence_untrusted(text: str) -> str:
@@ -1836,9 +1825,15 @@ def check_value(parameter: Fields, value: Any) -> Any:
         if word not in (*TRUE_WORDS, *FALSE_WORDS):
             raise wrong_value(parameter, value, "true or false")
         return word in TRUE_WORDS
-    if kind in ("int", "float"):
-        return check_number(parameter, value)
-    return value if kind == "any" else check_text(parameter, value)
+    if kind not in ("int", "float"):
+        return value if kind == "any" else check_text(parameter, value)
+    low, high, number = parameter["min"], parameter["max"], float("nan")
+    with contextlib.suppress(TypeError, ValueError, OverflowError):
+        number = float(value) if not isinstance(value, bool) else number
+    if not low <= number <= high or (kind == "int" and number != int(number)):
+        allowed = f"a {'whole ' if kind == 'int' else ''}number from {low} to {high}"
+        raise wrong_value(parameter, value, allowed)
+    return int(number) if kind == "int" else number
 
 
 def check_text(parameter: Fields, value: Any) -> str:
@@ -1866,46 +1861,31 @@ def check_text(parameter: Fields, value: Any) -> str:
     raise wrong_value(parameter, value, "one of " + ", ".join(choices))
 
 
-def check_number(parameter: Fields, value: Any) -> int | float:
-    """Return an int or float within the table's bounds."""
-    low, high, whole = parameter["min"], parameter["max"], parameter["type"] == "int"
-    try:
-        number = float(value) if not isinstance(value, bool) else float("nan")
-    except (TypeError, ValueError, OverflowError):
-        number = float("nan")
-    if not low <= number <= high or (whole and number != int(number)):
-        allowed = f"a {'whole ' if whole else ''}number from {low} to {high}"
-        raise wrong_value(parameter, value, allowed)
-    return int(number) if whole else number
-
-
 def check_dates(parameter: Fields, text: str) -> str:
-    """Return dates as YYYY-MM-DD..YYYY-MM-DD; a single date and 7d or 2 weeks last until today."""
+    """Return dates as YYYY-MM-DD..YYYY-MM-DD; a single date, 7d and 2 weeks last until today."""
     from datetime import date, datetime, timedelta, timezone
 
     today = datetime.now(timezone.utc).date()
-    if span := re.fullmatch(
-        r"(\d{1,4})\s?([dwmy])(?:(?<=d)ays?|(?<=w)eeks?|(?<=m)onths?|(?<=y)ears?)?", text.lower()
-    ):
-        days = int(span[1]) * {"d": 1, "w": 7, "m": 30, "y": 365}[span[2]]
-        word = {1: "day", 7: "week", 30: "month", 365: "year"}.get(days, "")
+    span = re.fullmatch(r"(\d{1,4})\s?(d|w|m|y|days?|weeks?|months?|years?)", text.lower())
+    if span:
+        days = int(span[1]) * {"d": 1, "w": 7, "m": 30, "y": 365}[span[2][0]]
+        word = {1: "day", 7: "week", 30: "month", 365: "year"}.get(days)
         if word in parameter["choices"]:
-            return word
+            return str(word)
         text = f"{today - timedelta(days)}.."
-    dates = re.fullmatch(r"(\d{4}-\d\d-\d\d)?(?:(\.\.|to)(\d{4}-\d\d-\d\d)?)?", text)
-    if not dates or not (dates[1] or dates[3]) or (dates[2] == "to" and not dates[3]):
+    day, start, end = r"(\d{4}-\d\d-\d\d)", today, today
+    dates = re.fullmatch(rf"{day}?(?:\.\.|to){day}|{day}(?:\.\.)?", text)
+    if not dates:
         allowed = f"{', '.join(parameter['choices'])}, 7d, 2w, YYYY-MM-DD or YYYY-MM-DD..YYYY-MM-DD"
         raise wrong_value(parameter, text, allowed)
     try:  # 1990: before there were pages
-        start, end = (
-            date.fromisoformat(day) for day in (dates[1] or "1990-01-01", dates[3] or str(today))
-        )
+        start = date.fromisoformat(dates[1] or dates[3] or "1990-01-01")
+        end = date.fromisoformat(dates[2]) if dates[2] else today
     except ValueError:
         raise wrong_value(parameter, text, "a range of dates that exist") from None
-    if start > today:
-        raise wrong_value(parameter, text, f"a range that begins by today, {today}")
-    if start > end:
-        raise wrong_value(parameter, text, "a range whose earlier date comes first")
+    if not start <= min(end, today):
+        early = f"begins by today, {today}" if start > today else "has its earlier date first"
+        raise wrong_value(parameter, text, f"a range that {early}")
     return f"{start}..{end}"
 
 
@@ -1928,18 +1908,17 @@ def nearest(name: str, known: Any, what: str) -> str:
 # ----- documents
 
 # Fields that are useless once cut: a shortened URL or key is a wrong one.
-_NEVER_CUT = frozenset(
+_NEVER_CUT = (
     "url link id key summarizer_key callback_key query hint kind provider engine fetched_at "
-    "warnings attempts".split()
-)
+    "warnings attempts"
+).split()
 # How a document is cut, one step after the other until it fits: (items of every list, characters
 # of every text, documents of a batch) that are kept.
-_ALL = 10**9
 _CUTS = (
-    *((items, _ALL, _ALL) for items in (100, 50, *range(30, 2, -1))),
-    *((3, characters, _ALL) for characters in (8_000, 5_000, 3_000, 2_000, 1_500, 1_000)),
-    *((1, characters, _ALL) for characters in (1_000, 700, 500, 350, 250)),
-    *((0, 250, documents) for documents in (_ALL, 50, 20, 10, 5, 2, 1)),
+    *((items, 10**9, 10**9) for items in (100, 50, *range(30, 2, -1))),
+    *((3, characters, 10**9) for characters in (8_000, 5_000, 3_000, 2_000, 1_500, 1_000)),
+    *((1, characters, 10**9) for characters in (1_000, 700, 500, 350, 250)),
+    *((0, 250, documents) for documents in (10**9, 50, 20, 10, 5, 2, 1)),
 )
 
 
@@ -2011,56 +1990,49 @@ def log_operation(span: str, params: Fields, document: Document) -> None:
 
 
 def fit_document(
-    document: Document,
-    max_chars: int,
-    expendable: tuple[str, ...] = (),
-    measure: Callable[[Document], int] | None = None,
+    document: Document, max_chars: int, expendable: tuple[str, ...] = (), measure: Any = None
 ) -> None:
     """Cut a document to max_chars characters (0: no limit); "truncated" says what was cut.
 
-    expendable: fields that go first, the first of them before the others. measure: returns the
-    length of a document as it will be printed, by default as JSON. Then _CUTS are tried.
+    expendable: fields that go first, in this order; then _CUTS are tried. measure(document) returns
+    its length as it will be printed, by default as JSON.
     """
     measure = measure or (lambda cut: len(dump_json(cut)))
     if not max_chars or measure(document) <= max_chars:
         return
     hint = f"Cut to fit {{max_chars}} {max_chars}; a larger one shows more. Ask for fewer results, "
     hint += "or narrow the query, to see more of each."
-    gone = [(expendable[:number], (_ALL,) * 3) for number in range(1, len(expendable) + 1)]
-    for fields, limits in (*gone, *((expendable, limits) for limits in _CUTS)):
-        note: Fields = {"left_out": [], "items_dropped": {}, "gone": set()}
-        note |= object_field(document, "truncated")
-        cut = trimmed(document, fields, limits, note)
-        found = note.pop("gone")
-        note["left_out"] = [*note["left_out"], *(name for name in fields if name in found)]
-        cut["truncated"] = drop_empty({**note, "hint": hint})
+    steps = [(number, (10**9,) * 3) for number in range(1, len(expendable) + 1)]
+    for number, limits in (*steps, *((len(expendable), limits) for limits in _CUTS)):
+        note = {"left_out": [], "items_dropped": {}, **object_field(document, "truncated")}
+        note["hint"], gone = hint, dict.fromkeys(expendable[:number], False)
+        cut = trimmed(document, gone, limits, note)
+        note["left_out"] = [*note["left_out"], *(name for name, had_it in gone.items() if had_it)]
+        cut["truncated"] = drop_empty(note)
         if measure(cut) <= max_chars:
             break
     document.clear()
     document.update(cut)
 
 
-def trimmed(value: Any, gone: tuple[str, ...], limits: tuple[int, ...], note: Fields) -> Any:
-    """Return a value without the fields that are gone, within limits (see _CUTS); fill the note."""
-    items, characters, documents = limits
+def trimmed(value: Any, gone: dict[str, bool], limits: tuple[int, ...], note: Fields) -> Any:
+    """Return a value without fields that are gone, within limits (see _CUTS); notes what it cut."""
     if isinstance(value, list):
         return [trimmed(item, gone, limits, note) for item in value]
-    if isinstance(value, str) and len(value) > characters and not re.match(WEB_ADDRESS, value):
-        note["texts_shortened_to"] = characters
-        return shorten(value, characters)
+    if isinstance(value, str) and len(value) > limits[1] and not re.match(WEB_ADDRESS, value):
+        note["texts_shortened_to"] = limits[1]
+        return shorten(value, limits[1])
     if not isinstance(value, dict):
         return value
-    fields = dict(value)
-    for name, item in value.items():
-        if name in gone:
-            note["gone"] |= {name} if item else set()
-            del fields[name]
-        elif name not in _NEVER_CUT:
-            if isinstance(item, list):
-                of_batch = item and isinstance(item[0], dict) and "ok" in item[0]
-                fields[name] = item[: documents if of_batch else items]
-                if dropped := len(item) - len(fields[name]):
-                    note["items_dropped"][name] = note["items_dropped"].get(name, 0) + dropped
+    gone |= {name: True for name in gone if value.get(name)}
+    fields = {name: item for name, item in value.items() if name not in gone}
+    for name, item in fields.items():
+        if isinstance(item, list) and name not in _NEVER_CUT:
+            of_batch = item and isinstance(item[0], dict) and "ok" in item[0]
+            fields[name] = item[: limits[2 if of_batch else 0]]
+            dropped = note["items_dropped"].get(name, 0) + len(item) - len(fields[name])
+            note["items_dropped"] |= {name: dropped} if dropped else {}
+        if name not in _NEVER_CUT:
             fields[name] = trimmed(fields[name], gone, limits, note)
     return fields
 
@@ -2488,31 +2460,29 @@ def prepare_output(params: Fields, options: Fields) -> None:
     import tempfile
 
     path, batch = options.get("output", ""), options["spec"].get("batch")
+    done, problem, hint = options.get("skip_done", []), "", "Name another file."
     if path == "-" or params.get("dry_run"):
         path = options.pop("output", "") and ""
-    is_implied = path.endswith(".jsonl") or options.get("skip_done") or options.get("ordered")
-    options |= {"jsonl": True} if batch and is_implied else {}
+    if batch and (path.endswith(".jsonl") or done or options.get("ordered")):
+        options["jsonl"] = True
     if not path:
         return
     params.setdefault("max_chars", 0)  # a file costs no context
-    inputs = [options.get("params_json"), *params.values(), *params.get("urls", [])]
-    name = file_name(path)
-    if any(isinstance(item, str) and is_same_file(item.removeprefix("@"), path) for item in inputs):
-        raise SearchError("invalid_input", f"--output {path!r} is an input.", "Name another file.")
-    has_content = os.path.isfile(name) and os.path.getsize(name) and not options.get("overwrite")
-    if (
-        batch
-        and has_content
-        and not any(is_same_file(path, one) for one in options.get("skip_done", []))
-    ):
+    given, name = [options.get("params_json"), *params.values()], file_name(path)
+    texts = [text for item in given for text in (item if isinstance(item, list) else [item])]
+    has_content = os.path.isfile(name) and os.path.getsize(name) > 0
+    if any(isinstance(text, str) and is_same_file(text.removeprefix("@"), path) for text in texts):
+        problem = "is an input"
+    elif batch and has_content and not (path in done or options.get("overwrite")):
+        problem = "has content already"
         hint = "{skip_done} with the same file appends to it; {overwrite} replaces it."
-        raise SearchError("invalid_input", f"--output {path!r} has content already.", hint)
+    if problem:
+        raise SearchError("invalid_input", f"--output {path!r} {problem}.", hint)
     try:
         if os.path.exists(name):
             open_output(path, 0).close()
         else:
-            with tempfile.TemporaryFile(dir=os.path.dirname(os.path.realpath(name))):
-                pass
+            tempfile.TemporaryFile(dir=os.path.dirname(os.path.realpath(name))).close()
     except (OSError, ValueError) as error:
         raise cannot_write(path, error) from None
 
@@ -2665,7 +2635,10 @@ class JsonLines:
                     size += len(line)
                     document = json_fields(line) or {}
                     if "hash" in document:
-                        hashes[document["hash"]] = is_settled(document)
+                        details = object_field(document, "details")
+                        is_gone = details.get("status") in (404, 410) and details["kind"] == "http"
+                        is_final = is_gone or details.get("kind") in SETTLED
+                        hashes[document["hash"]] = document.get("ok") is True or is_final
             is_half = line.startswith(start) and json_fields(line) is None
             if is_target and (hashes or is_half) and not line.endswith(b"\n"):
                 os.truncate(file_name(path), size - len(line) * is_half)
@@ -2740,13 +2713,6 @@ def json_fields(text: str | bytes) -> Fields | None:
         data = json.loads(text)
         return data if isinstance(data, dict) else None
     return None
-
-
-def is_settled(document: Document) -> bool:
-    """Return whether the input of a line would only bring the same again."""
-    details = object_field(document, "details")
-    is_gone = details.get("kind") == "http" and details.get("status") in (404, 410)
-    return document.get("ok") is True or is_gone or details.get("kind") in SETTLED
 
 
 # ----- HTTP
@@ -2827,10 +2793,7 @@ def configured_key(*names: str) -> tuple[str, str]:
 
 
 def find_key(*names: str, message: str = "", **details: Any) -> tuple[str, str]:
-    """Return (name, key) of the first name that is set, or raise SearchError (auth).
-
-    The error names the variable and the file, never a key; message and details add to it.
-    """
+    """Return (name, key) of the first name that is set; raises SearchError (auth) without one."""
     name, key = configured_key(*names)
     if key:
         return name, key
@@ -2957,24 +2920,21 @@ def transport_error(error: Exception, host: str, is_local: bool) -> SearchError:
     import ssl
     import urllib.request
 
-    reason, retryable = getattr(error, "reason", error), True
-    proxy = "" if is_local else urllib.request.getproxies().get("https", "")
-    what = f"The connection to {host} broke ({type(reason).__name__})."
-    hint = "Check the network and the proxy variables, then try again."
+    reason, hint = getattr(error, "reason", error), "Check the network, then try again."
     if isinstance(reason, ssl.SSLCertVerificationError):
         what = f"The TLS certificate of {host} was not accepted ({reason.verify_message})."
         hint = "Set SSL_CERT_FILE to your system's or company's CA bundle. Check the clock."
-        retryable = False
-    elif isinstance(reason, TimeoutError):
-        what = f"{host} could not be reached in time."
-    elif isinstance(reason, socket.gaierror):
-        what = f"The name {host} could not be resolved."
-    elif isinstance(reason, ConnectionRefusedError):
-        what = f"{host} refused the connection."
+        return SearchError("network", what, hint)
+    kinds: dict[Any, str] = {TimeoutError: "could not be reached in time",
+        socket.gaierror: "has a name that could not be resolved",
+        ConnectionRefusedError: "refused the connection"}  # fmt: skip
+    what = f"broke the connection ({type(reason).__name__})"
+    what = next((text for kind, text in kinds.items() if isinstance(reason, kind)), what)
+    proxy = "" if is_local else urllib.request.getproxies().get("https", "")
     if proxy:
         hint = f"{hint} https_proxy is {quoted(hide_credentials(proxy))}; Python needs an address "
         hint += "such as http://proxy.example:8080."
-    return SearchError("network", what, hint, retryable=retryable)
+    return SearchError("network", f"{host} {what}.", hint, retryable=True)
 
 
 def status_error(response: Response, provider: str) -> SearchError:
