@@ -1095,25 +1095,30 @@ def error_document(error: SearchError) -> Document:
     return {"ok": False, "error": message, "details": drop_empty(details)}
 
 
-def spell_hints(value: Any, names: dict[str, str] | None = None, is_hint: bool = False) -> Any:
+def spell_hints(document: Document, names: dict[str, str] | None = None) -> Document:
     """Return a document whose hints and warnings name parameters as its reader writes them.
 
     names: parameter -> what the reader calls it; a sentence that names any other is left out.
     Without names every parameter goes by its own name.
     """
-    if isinstance(value, dict):
-        own = ("hint", "warnings")
-        return {field: spell_hints(item, names, field in own) for field, item in value.items()}
-    if isinstance(value, list):
-        items = [spell_hints(item, names, is_hint) for item in value]
-        return [item for item in items if item != "" or not is_hint]
-    if not is_hint or not isinstance(value, str):
-        return value
-    sentences = re.split(r"(?<=\.) ", value)
-    if names is not None:
-        sentences = [text for text in sentences if names.keys() >= {*re.findall(MARK, text)}]
-    text = re.sub(r"^Or (\w)", lambda first: first[1].upper(), " ".join(sentences))
-    return re.sub(MARK, lambda mark: names[mark[1]] if names else mark[1], text)
+
+    def spelled(value: Any, is_hint: bool = False) -> Any:
+        if isinstance(value, dict):
+            own = ("hint", "warnings")
+            return {field: spelled(item, field in own) for field, item in value.items()}
+        if isinstance(value, list):
+            items = [spelled(item, is_hint) for item in value]
+            return [item for item in items if item != "" or not is_hint]
+        if not is_hint or not isinstance(value, str):
+            return value
+        sentences = re.split(r"(?<=\.) ", value)
+        if names is not None:
+            sentences = [text for text in sentences if names.keys() >= {*re.findall(MARK, text)}]
+        text = re.sub(r"^Or (\w)", lambda first: first[1].upper(), " ".join(sentences))
+        return re.sub(MARK, lambda mark: names[mark[1]] if names else mark[1], text)
+
+    spelled_document: Document = spelled(document)
+    return spelled_document
 
 
 def drop_empty(fields: Fields) -> Fields:
@@ -1215,9 +1220,12 @@ def plain_text(marked: str) -> str:
 def make_harmless(text: str) -> str:
     """Return a snippet without tags, live links and images; the words of a link stay."""
     text = re.sub(r"(?<=\w)<(?=[\w, .:&*]{1,80}>)", "< ", text)  # List<String> is code
-    text = re.sub(_HTML, " ", text) if "<" in text else text
+    return without_live_links(re.sub(_HTML, " ", text) if "<" in text else text)
+
+
+def without_live_links(text: str) -> str:
+    """Return untrusted text without Markdown's links and images; a space breaks partial ones."""
     text = re.sub(_LINK, r"\1", text) if "](" in text else text
-    # A space breaks what could be the end of a link that was cut, and definitions of links.
     return re.sub(_DEFINITION, r"\1 :", re.sub(r"\](?=[(\[])", "] ", text))
 
 
@@ -1332,10 +1340,16 @@ def canonical_names(command: str, spec: Fields, params: Fields) -> Fields:
             value = check_value({**parameter, "name": spelled}, value)
         if name in values and isinstance(value, list) and isinstance(values[name], list):
             value = [*values.pop(name), *value]  # --site A --domain B
-        if values.setdefault(name, value) != value:
-            message = f"{name} is given twice: {quoted(values[name])} and {quoted(value)}."
-            raise SearchError("invalid_input", message, "Give it once.")
+        first = values.setdefault(name, value)
+        if first is not value and first != value:
+            raise given_twice(name, first, value)
     return values
+
+
+def given_twice(name: str, first: Any, second: Any) -> SearchError:
+    """Return the error for a parameter that was given with two values."""
+    message = f"{name} is given twice: {quoted(first)} and {quoted(second)}."
+    return SearchError("invalid_input", message, "Give it once.")
 
 
 def spelled_name(name: Any) -> str:
@@ -1429,8 +1443,9 @@ def check_dates(parameter: Fields, text: str) -> str:
     except ValueError:
         raise wrong_value(parameter, text, "a range of dates that exist") from None
     if not start <= min(end, today):
-        early = f"begins by today, {today}" if start > today else "has its earlier date first"
-        raise wrong_value(parameter, text, f"a range that {early}")
+        wanted = "a range whose earlier date comes first"
+        wanted = f"a range that begins by today, {today}" if start > today else wanted
+        raise wrong_value(parameter, text, wanted)
     return f"{start}..{end}"
 
 
@@ -1626,7 +1641,7 @@ SAME_COMMAND = {"search": "web", "web": "search"}  # where one of them exists
 # What another script does for a first word -> such words.
 SIBLINGS = {
     "web_search.py read reads a page": "read fetch open",
-    "web_search.py has it": "brief check recall cache doctor serve mcp budget",
+    "web_search.py has it": "brief check recall cache doctor serve mcp",
     "serper_search.py has it, with a key": "news images videos places maps shopping lens scholar "
     "patents scrape reviews autocomplete account",
     "brave_search.py has it, with a key": "context answers summarizer suggest spellcheck pois rich",
@@ -1660,7 +1675,7 @@ def run_command_line(script: Fields, argv: list[str] | None) -> int:
     words that it starts), errors_on_stderr, to_terminal (document, to_markdown -> text; "" if JSON
     is printed), and returns_everything if its functions do not fit Markdown to max_chars. The
     function of a "batch" also gets the output options; one that prints JSON Lines returns its exit
-    code. argv: None for sys.argv's.
+    code (batch: True, or the parameter that makes it one). argv: None for sys.argv's.
     """
     # The bytes of an argument are UTF-8, whatever the locale made of them.
     words = sys.argv[1:] if argv is None else argv
@@ -1851,10 +1866,11 @@ def refuse_first_word(script: Fields, words: list[str]) -> None:
     word, names = words[0], [*script["commands"], *script.get("others", ()), *same]
     sibling = next((name for name, known in SIBLINGS.items() if word.lower() in known.split()), "")
     matches = difflib.get_close_matches(word.lower()[:100], names, 1, 0.75)
-    if word in names or not (matches or sibling):
+    if word in names:
         return
     hint = f"To search for it, put -- before it, or quote it with another word: '{word} ...'."
-    if sibling and (len(words) < 3 or " " in words[1]):
+    sibling = script.get("instead", {}).get(word.lower(), sibling)
+    if sibling and (len(words) < 3 or " " in words[1] or word in script.get("instead", ())):
         message = f"{quoted(word)} is no command of {script['name']}."
         raise SearchError("invalid_input", message, f"{sibling}. {hint}")
     if matches:
@@ -1875,7 +1891,7 @@ def take_words(
         words = [line for word in words for line in (lines if word == "-" else [word])]
         if not lines:
             hint = "Give - only where something is piped in."
-            raise SearchError("invalid_input", "Standard input was empty.", hint)
+            raise SearchError("invalid_input", "Standard input held nothing.", hint)
     is_query = is_default and [item["type"] for item in positional] == ["str"]
     if is_query and words and not any(" " in word for word in words):
         words = [" ".join(words)]
@@ -1885,8 +1901,7 @@ def take_words(
             params |= {name: [*params.get(name, []), *words]} if words else {}
             return
         if words and name in params:
-            message = f"{name} is given twice: {quoted(params[name])} and {quoted(words[0])}."
-            raise SearchError("invalid_input", message, "Give it once.")
+            raise given_twice(name, params[name], words[0])
         if words:
             params[name], *words = words
     if words:
@@ -1916,7 +1931,7 @@ def read_argument(value: str, name: str) -> str:
             data = file.read(MAX_INPUT_BYTES + 1)
         if len(data) > MAX_INPUT_BYTES:
             problem = f"is over {MAX_INPUT_BYTES} bytes long"
-        elif data.startswith(b"\x1f\x8b") or b"\0" in data:  # gzip, UTF-16
+        elif is_binary(data):
             problem = "is not UTF-8 text"
     except (OSError, ValueError) as error:  # ValueError: a path with NUL
         problem = f"could not be read: {getattr(error, 'strerror', error)}"
@@ -1924,6 +1939,11 @@ def read_argument(value: str, name: str) -> str:
         hint = "Name a readable file of UTF-8 text."
         raise SearchError("invalid_input", f"{name}: {path!r} {problem}.", hint)
     return data.decode("utf-8-sig", "replace")
+
+
+def is_binary(data: bytes) -> bool:
+    """Return whether a file begins as gzip or UTF-16 does."""
+    return data.startswith(b"\x1f\x8b") or b"\0" in data
 
 
 def print_document(document: Document, options: Fields, script: Fields) -> int:
@@ -2010,6 +2030,7 @@ def prepare_output(params: Fields, options: Fields) -> None:
         path = options.pop("output", "") and ""
     if batch and (path.endswith(".jsonl") or done or options.get("ordered")):
         options["jsonl"] = True
+    is_list = options.get("jsonl") or batch is True or batch in params
     if not path:
         return
     params.setdefault("max_chars", 0)  # a file costs no context
@@ -2018,7 +2039,7 @@ def prepare_output(params: Fields, options: Fields) -> None:
     has_content = os.path.isfile(name) and os.path.getsize(name) > 0
     if any(isinstance(text, str) and is_same_file(text.removeprefix("@"), path) for text in texts):
         problem = "is an input"
-    elif batch and has_content and not (path in done or options.get("overwrite")):
+    elif is_list and has_content and not (path in done or options.get("overwrite")):
         problem = "has content already"
         hint = "{skip_done} with the same file appends to it; {overwrite} replaces it."
     if problem:
@@ -2072,32 +2093,43 @@ def batch_outcome(results: list[Document]) -> Document:
     return {"ok": False, "error": results[0]["error"], "details": results[0]["details"]}
 
 
+def read_queries(params: Fields, hint: str, may_be_empty: bool = False) -> Fields:
+    """Return the parameters of a batch with the queries of its input file added to "queries".
+
+    Only the command line calls this: a server must not read files for its clients. Raises
+    SearchError with the hint.
+    """
+    if "input" not in params:
+        return params
+    try:
+        read = queries_in(read_argument("@" + params["input"].removeprefix("@"), "input"))
+    except SearchError as error:
+        error.details["hint"] = hint
+        raise
+    given = params.get("queries", [])
+    queries = [*(given if isinstance(given, list) else [given]), *read]
+    if not (queries or may_be_empty):
+        raise SearchError("invalid_input", f"input: {params['input']!r} holds no query.", hint)
+    return {name: item for name, item in params.items() if name != "input"} | {"queries": queries}
+
+
 def run_with_input(
     run: Callable[..., Document], hint: str, params: Fields, report: Any, options: Fields
 ) -> Document | int:
-    """Run a batch for the command line, which alone reads files; hint: for a bad one.
+    """Run a batch for the command line; hint: for a bad input.
 
     Returns its document, or the exit code of JSON Lines. Raises SearchError.
     """
-    given = params.get("queries", [])
-    given = given if isinstance(given, list) else [given]
-    queries = [text if isinstance(text, str) else dump_json(text) for text in given]
-    others = {name: item for name, item in params.items() if name not in ("input", "queries")}
-    if "input" in params:
-        try:
-            queries += queries_in(read_argument("@" + params["input"].removeprefix("@"), "input"))
-        except SearchError as error:
-            error.details["hint"] = hint
-            raise
-        if not queries and not options.get("jsonl"):
-            message = f"input: {params['input']!r} holds no query."
-            raise SearchError("invalid_input", message, hint)
-    elif "queries" not in params:
+    is_lines = bool(options.get("jsonl")) and not params.get("dry_run")
+    params = read_queries(params, hint, may_be_empty=is_lines)
+    if not is_lines or "queries" not in params:
         return run(params, report)
-    if options.get("jsonl") and not params.get("dry_run"):
-        pieces = (queries[at : at + PIECE] for at in range(0, len(queries), PIECE))
-        return run_pieces(run, pieces, others, report, options)
-    return run({**others, "queries": queries}, report)
+    others, queries = dict(params), params["queries"]
+    queries = queries if isinstance(queries, list) else [queries]
+    queries = [text if isinstance(text, str) else dump_json(text) for text in queries]
+    pieces = (queries[at : at + PIECE] for at in range(0, len(queries), PIECE))
+    del others["queries"]
+    return run_pieces(run, pieces, others, report, options)
 
 
 def run_pieces(
@@ -2301,7 +2333,9 @@ class Response:
 def secrets_path() -> str:
     """Return where secrets.yaml is looked for; it need not exist."""
     folder = os.environ.get("XDG_CONFIG_HOME", "")  # by its specification an absolute path
-    path = os.path.join(folder if os.path.isabs(folder) else "~/.config", "web-search/secrets.yaml")
+    path = os.path.join(
+        folder if os.path.isabs(folder) else "~/.config", "web-search", "secrets.yaml"
+    )
     return os.path.expanduser(os.environ.get("WEB_SEARCH_SECRETS") or path)
 
 
@@ -2352,7 +2386,7 @@ def base_url(variable: str, default: str) -> str:
     address = os.environ.get(variable, "").strip().rstrip("/") or default
     if re.fullmatch(r"(?a)https://([\w.-]+|\[[\da-fA-F:]+\])(:\d{1,5})?(/[^\s@?#]*)?", address):
         return address
-    if is_loopback(address) and re.fullmatch(r"http://[!-~]+", address):
+    if is_loopback(address) and re.fullmatch(r"http://[^\s@?#]+", address):
         return address
     message = f"{variable} is {quoted(hide_credentials(address))}; an API address begins with "
     hint = "Plain http:// is accepted on loopback only."
@@ -2366,26 +2400,29 @@ def hide_credentials(address: str) -> str:
 
 
 def is_loopback(url: str) -> bool:
-    """Return whether a URL, which has no credentials and no query, names this machine."""
-    return bool(re.match(r"\w+://(localhost|127(\.\d{1,3}){3}|\[::1\])(:\d+)?(/[^@?#]*)?$", url))
+    """Return whether a URL without credentials names this machine."""
+    return bool(re.match(r"\w+://(localhost|127(\.\d{1,3}){3}|\[::1\])(:\d+)?([/?#]|$)", url))
 
 
 def exchange(
-    request: Fields, deadline: float, find_error: Callable[[Response], SearchError | None]
+    request: Fields,
+    deadline: float,
+    find_error: Callable[[Response], SearchError | None],
+    send: Callable[[Fields, float], Response] | None = None,
 ) -> Response:
     """Send a request until it is answered, fails for good, or the deadline passes.
 
     request: method, url, headers, and optional json. deadline: on time.monotonic()'s clock.
     find_error(response) returns the error that an answer means, None for a good one. Faults get
     FAULT_TRIES tries; an error with retry_after is waited out as long as the deadline allows.
-    Raises SearchError.
+    send: in place of send_once. Raises SearchError.
     """
     from random import random  # parallel callers must not come back all at once
 
     error: SearchError | None = None
     for tries in itertools.count(1):
         try:
-            response = send_once(request, deadline)
+            response = (send or send_once)(request, deadline)
             error = find_error(response)
         except SearchError as fault:
             # If the time ends during a later try, the error of the one before says more.
@@ -2465,21 +2502,24 @@ def transport_error(error: Exception, host: str, is_local: bool) -> SearchError:
     import ssl
     import urllib.request
 
-    reason, hint = getattr(error, "reason", error), "Check the network, then try again."
+    reason = getattr(error, "reason", error)
+    hint = "Check the network and the proxy variables, then try again."
     if isinstance(reason, ssl.SSLCertVerificationError):
         what = f"The TLS certificate of {host} was not accepted ({reason.verify_message})."
         hint = "Set SSL_CERT_FILE to your system's or company's CA bundle. Check the clock."
         return SearchError("network", what, hint)
-    kinds: dict[Any, str] = {TimeoutError: "could not be reached in time",
-        socket.gaierror: "has a name that could not be resolved",
-        ConnectionRefusedError: "refused the connection"}  # fmt: skip
-    what = f"broke the connection ({type(reason).__name__})"
+    kinds: dict[Any, str] = {
+        TimeoutError: f"{host} could not be reached in time.",
+        socket.gaierror: f"The name {host} could not be resolved.",
+        ConnectionRefusedError: f"{host} refused the connection.",
+    }
+    what = f"The connection to {host} broke ({type(reason).__name__})."
     what = next((text for kind, text in kinds.items() if isinstance(reason, kind)), what)
     proxy = "" if is_local else urllib.request.getproxies().get("https", "")
     if proxy:
         hint = f"{hint} https_proxy is {quoted(hide_credentials(proxy))}; Python needs an address "
         hint += "such as http://proxy.example:8080."
-    return SearchError("network", f"{host} {what}.", hint, retryable=True)
+    return SearchError("network", what, hint, retryable=True)
 
 
 def status_error(response: Response, provider: str) -> SearchError:

@@ -46,8 +46,6 @@ WITH_TABLES = (
     "websearch.search.commands",
     "websearch.servers.http_api",
 )
-COMMON: Any = load_script("websearch.core.common")
-CORE_PARAMETERS: Any = load_script("websearch.core.parameters")
 KIT: Any = load_script("websearch.kit")
 ALL_SCRIPTS = sorted(path.name for path in SCRIPTS.glob("*.py"))
 # The rooms of the package, from the top down: a module imports what stands below its room, or
@@ -133,7 +131,9 @@ class EveryScript(unittest.TestCase):
                 self.assertIn(room, ("__init__.py", "kit.py"))
                 continue
             with self.subTest(str(path)):
-                below = {*ROOMS[ROOMS.index(room) :]} | (set() if room == "core" else single_files)
+                below = {"kit", *ROOMS[ROOMS.index(room) :]} | (
+                    set() if room == "core" else single_files
+                )
                 self.assertLessEqual(imported_rooms(path), below)
 
     def test_a_command_is_thin(self) -> None:
@@ -312,17 +312,17 @@ class Messages(unittest.TestCase):
                 self.assertLessEqual(set(re.findall(r"\{([a-z_]+)\}", text)), known)
                 self.assertNotRegex(text, bare)
                 for spelling in takes:
-                    hint = COMMON.spell_hints({"hint": text}, spelling)["hint"]
+                    hint = KIT.spell_hints({"hint": text}, spelling)["hint"]
                     self.assertNotRegex(hint, r"\{[a-z_]+\}")
 
     def test_a_hint_is_written_as_its_reader_writes_parameters(self) -> None:
         hint = "Try later. Raise {page_timeout}. Or {since} it."
         document = {"details": {"hint": hint}, "warnings": ["{since}.", "{x}."], "hint": "{a}?"}
         self.assertEqual(
-            COMMON.spell_hints(document, {"since": "from"}),
+            KIT.spell_hints(document, {"since": "from"}),
             {"details": {"hint": "Try later. Or from it."}, "warnings": ["from."], "hint": ""},
         )
-        plain = COMMON.spell_hints(document)["details"]["hint"]
+        plain = KIT.spell_hints(document)["details"]["hint"]
         self.assertEqual(plain, "Try later. Raise page_timeout. Or since it.")
 
 
@@ -719,24 +719,6 @@ class Keys(FakeServerCase):
                 self.write(line.replace("good-x", self.key) + "\n")
                 self.assertEqual(self.sent_key(), self.key)
 
-    @unittest.skipUnless(sys.platform == "linux", "audit hooks see every open; one way is enough")
-    def test_the_file_is_read_once_a_process(self) -> None:
-        self.write(f"BRAVE_SEARCH_API_KEY: {self.key}\n")
-        code = (
-            "import sys; opened = []; sys.path.insert(0, sys.argv[1]); "
-            "sys.addaudithook(lambda name, details: name == 'open' and opened.append(details[0])); "
-            "import web_search; "
-            "web_search.main(['python', '--engine', 'duckduckgo', '--no-pages']); "
-            "print([str(one) for one in opened].count(sys.argv[2]), file=sys.stderr)"
-        )
-        variables = {"GLSI_DB_PATH": f"{self.secrets}.db", "DUCKDUCKGO_BASE_URL": self.server.url}
-        environment = clean_environment(**self.place, **variables)
-        run = subprocess.run(
-            [*PYTHON, "-c", code, str(SCRIPTS), str(self.secrets)],
-            env=environment, capture_output=True, check=False,
-        )  # fmt: skip
-        self.assertEqual((run.returncode, run.stderr), (0, b"1\n"))
-
     def test_file_can_be_named_by_a_variable(self) -> None:
         other = self.secrets.parent / "other.yaml"
         other.write_text(f"BRAVE_SEARCH_API_KEY: {self.key}\n")
@@ -752,15 +734,14 @@ class Keys(FakeServerCase):
             'EMPTY: ""', "# N: 1", "N: # 2",
         )  # fmt: skip
         self.write("\n".join(lines))
+        self.set_environment(WEB_SEARCH_SECRETS=str(self.secrets))
         expected = {
             "A_LIST": "a.example, b.example",
             "A_KEY": "abc#def",
             "QUOTED": "x y",
             "EMPTY": "",
         }
-        self.assertEqual(
-            load_script("websearch.core.http_client").secrets_in(self.secrets, 0), expected
-        )
+        self.assertEqual(KIT.read_secrets(), expected)
 
     def test_a_missing_key_names_variable_and_file_before_any_request(self) -> None:
         run = run_script(self.script, "python", env=self.place)

@@ -10,7 +10,7 @@ import contextlib
 import contextvars
 import time
 
-from websearch.core.common import SearchError
+from websearch.kit import SearchError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -7,8 +7,8 @@ import time
 from dataclasses import dataclass
 
 from websearch.apis.site_rules import refusing_rule
-from websearch.core.common import clean_text
 from websearch.extraction.foreign_text import harmless_markdown
+from websearch.kit import clean_text
 from websearch.reading.page import Page, stored_page
 from websearch.search.result_dates import dated_result, utc_day
 
@@ -16,7 +16,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from websearch.core.common import ProgressCallback
+    from websearch.kit import ProgressCallback
     from websearch.search.rank import Source
     from websearch.store.page_store import PageStore
 

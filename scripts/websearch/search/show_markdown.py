@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from websearch.core.common import dump_json, fence_untrusted, make_harmless, plain_address, shorten
-from websearch.core.documents import frame_markdown
+from websearch.core.untrusted import make_harmless, plain_address
+from websearch.kit import dump_json, fence_untrusted, frame_markdown, shorten
 from websearch.quotations import check
 from websearch.reading.sections import lower_headings
 from websearch.search.answers import spoken_questions
@@ -15,7 +15,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from websearch.core.common import Document
+    from websearch.kit import Document
 
 
 def as_results(document: Document) -> list[dict[str, Any]]:

@@ -14,24 +14,25 @@ import time
 
 from websearch.apis.site_rules import OWNER_HINT, left_out_warning, without_refused
 from websearch.apis.table import ENGINES
-from websearch.core.common import (
+from websearch.core.http_client import warn_once
+from websearch.kit import (
+    DEFAULT_MAX_CHARS,
+    TRUE_WORDS,
     SearchError,
+    check_text,
+    check_value,
+    configured_key,
     dump_json,
     error_document,
+    error_markdown,
+    fit_document,
+    given_twice,
+    internal_error,
+    nearest,
     object_field,
     quoted,
     shorten,
     spell_hints,
-)
-from websearch.core.documents import error_markdown, fit_document, internal_error
-from websearch.core.http_client import configured_key, warn_once
-from websearch.core.parameters import (
-    DEFAULT_MAX_CHARS,
-    TRUE_WORDS,
-    check_text,
-    check_value,
-    given_twice,
-    nearest,
     spelled_name,
 )
 from websearch.search.result_dates import utc_day
@@ -42,7 +43,7 @@ if TYPE_CHECKING:
     from types import ModuleType
     from typing import Any
 
-    from websearch.core.common import Document, ProgressCallback
+    from websearch.kit import Document, ProgressCallback
 
 # What a hint about a missing key adds for the user of an MCP client.
 CONFIGURATION_HINT = (
