@@ -1675,7 +1675,8 @@ def plain_text(marked: str) -> str:
 def make_harmless(text: str) -> str:
     """Return a snippet without tags, live links and images; the words of a link stay."""
     text = re.sub(r"(?<=\w)<(?=[\w, .:&*]{1,80}>)", "< ", text)  # List<String> is code
-    return without_live_links(re.sub(_HTML, " ", text) if "<" in text else text)
+    text = re.sub(_HTML, " ", text) if "<" in text else text
+    return without_live_links(re.sub(r"<(?=[a-zA-Z/!?])", "< ", text))  # tags with < inside
 
 
 def without_live_links(text: str) -> str:
@@ -2788,10 +2789,9 @@ class Response:
 def secrets_path() -> str:
     """Return where secrets.yaml is looked for; it need not exist."""
     folder = os.environ.get("XDG_CONFIG_HOME", "")  # by its specification an absolute path
-    path = os.path.join(
-        folder if os.path.isabs(folder) else "~/.config", "web-search", "secrets.yaml"
-    )
-    return os.path.expanduser(os.environ.get("WEB_SEARCH_SECRETS") or path)
+    folder = folder if os.path.isabs(folder) else "~/.config"
+    path = os.environ.get("WEB_SEARCH_SECRETS")
+    return os.path.expanduser(path or os.path.join(folder, "web-search", "secrets.yaml"))
 
 
 def read_secrets() -> dict[str, str]:
