@@ -1260,8 +1260,8 @@ SYNONYMS = {
 }
 # Names from other search tools that no parameter can replace -> what to do instead.
 NO_SYNONYMS = {
-    "page": "To go on, give {offset}, or raise {count}.",
-    "size": "Give {count} for the number of results, {max_chars} for the length of the output.",
+    "page": "To go on, give {offset}. Or raise {count}.",
+    "size": "For the number of results give {count}. For the length of the text {max_chars}.",
 }
 # Parameters that every command takes, in the form of a COMMANDS table.
 MAX_CHARS: Fields = {

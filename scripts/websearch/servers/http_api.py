@@ -261,16 +261,19 @@ def read_query(operation: dict[str, Any], query: str) -> dict[str, Any]:
     params: dict[str, Any] = {}
     for name, item in parameters_of(operation).items():
         known |= dict.fromkeys([name, item["name"], *item.get("aliases", ())], item)
+    known = {word: known[name] for word, name in kit.SYNONYMS.items() if name in known} | known
     for name, value in pairs:
         if name not in known:
             names = [item["name"] for item in parameters_of(operation).values()]
-            hint = nearest(name, names, "parameter")
+            hint = kit.NO_SYNONYMS.get(name) or nearest(name, names, "parameter")
             hint = hint or (f"The parameters are {', '.join(names)}." if names else "Give none.")
             message = f"There is no parameter {quoted(name)} here."
             raise SearchError("invalid_input", message, hint)
         item, label = known[name], known[name]["name"]
         if not value.strip():
             raise SearchError("invalid_input", f"{label} is blank.", f"It is: {item['help']}.")
+        if name in kit.SYNONYMS:  # an error names the parameter as its caller wrote it
+            check_value({**item, "name": name}, value)
         if item["type"] in ("list", "csv"):
             params.setdefault(label, []).append(value)
         elif label in params:

@@ -17,6 +17,8 @@ from websearch.apis.table import ENGINES
 from websearch.core.http_client import warn_once
 from websearch.kit import (
     DEFAULT_MAX_CHARS,
+    NO_SYNONYMS,
+    SYNONYMS,
     TRUE_WORDS,
     SearchError,
     check_text,
@@ -498,6 +500,7 @@ def tool_params(name: str, arguments: Any) -> dict[str, Any]:
     for label, parameter in parameters.items():
         for other in (parameter["name"], *parameter.get("aliases", ())):
             known.setdefault(other, label)
+    known = {word: known[name] for word, name in SYNONYMS.items() if name in known} | known
     params: dict[str, Any] = {}
     for key, value in arguments.items():
         spelled = spelled_name(key)
@@ -506,6 +509,8 @@ def tool_params(name: str, arguments: Any) -> dict[str, Any]:
         parameter = parameters[known[spelled]]
         if value is None:
             continue
+        if spelled in SYNONYMS:  # an error names the argument as its caller wrote it
+            check_value({**parameter, "name": spelled}, value)
         first = params.setdefault(parameter["name"], value)
         if first is not value and first != value:
             raise given_twice(known[spelled], first, value)
@@ -522,7 +527,7 @@ def unknown_argument(name: str, key: str, spelled: str, labels: list[str]) -> Se
     """Return the error for an argument that a tool does not have; spelled as in the table."""
     tool = TOOLS[name]
     command = load_module(tool["module"]).COMMANDS[tool["command"]]
-    reason = command.get("cannot", {}).get(spelled, "")
+    reason = command.get("cannot", {}).get(spelled) or NO_SYNONYMS.get(spelled, "")
     hint = reason or nearest(spelled, labels, "argument")
     hint = f"{hint} The arguments are {', '.join(labels)}.".strip()
     return SearchError("invalid_input", f"{name} has no argument {quoted(key)}.", hint)
