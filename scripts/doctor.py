@@ -28,7 +28,7 @@ import sys
 
 
 def refuse(message: str, hint: str, kind: str, code: int) -> None:
-    """Print an error document without common.py, and exit with code."""
+    """Print an error document without kit.py, and exit with code."""
     import json
 
     details = {"kind": kind, "retryable": False, "hint": hint}
@@ -41,7 +41,7 @@ def refuse(message: str, hint: str, kind: str, code: int) -> None:
 sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))  # PYTHONSAFEPATH leaves it out
 
 try:
-    from websearch.core import command_line
+    from websearch import kit
     from websearch.setup import doctor
 except (ImportError, SyntaxError) as missing:
     if __name__ != "__main__":
@@ -60,4 +60,4 @@ def main(argv: list[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
-    command_line.end_process(main())
+    kit.end_process(main())

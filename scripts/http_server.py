@@ -22,7 +22,7 @@ without them a request has 30 seconds and gets whole page texts. SIGTERM or Ctrl
 when running requests are answered.
 
 Exit codes: 0 stopped by a signal, 2 bad input (also a port that is in use), 70 defect of this
-script, 130 or 143 a second signal (SIGINT or SIGTERM) before running requests were answered.
+script, 130 a second signal (SIGINT or SIGTERM) before running requests were answered.
 """
 
 import functools
@@ -31,7 +31,7 @@ import sys
 
 sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))  # PYTHONSAFEPATH leaves it out
 
-from websearch.core.command_line import end_process, run_command_line
+from websearch.kit import end_process, run_command_line
 from websearch.servers.http_api import COMMANDS, run_serve, to_markdown
 
 

@@ -25,7 +25,7 @@ import sys
 
 sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))  # PYTHONSAFEPATH leaves it out
 
-from websearch.core.command_line import end_process
+from websearch.kit import end_process
 from websearch.servers import mcp_stdio
 
 

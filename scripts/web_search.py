@@ -40,7 +40,7 @@ import sys
 
 sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))  # PYTHONSAFEPATH leaves it out
 
-from websearch.core import command_line
+from websearch import kit
 from websearch.search.commands import COMMANDS, RUN, to_markdown
 from websearch.setup import front_door
 
@@ -59,4 +59,4 @@ def main(argv: list[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
-    command_line.end_process(main())
+    kit.end_process(main())

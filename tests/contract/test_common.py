@@ -19,12 +19,12 @@ import zlib
 from datetime import datetime, timedelta, timezone
 from email.utils import formatdate
 from typing import Any
+from unittest import mock
 
 from tests.support import SLACK, CannedServer, EnvironmentCase, load_script
 
-common = load_script("websearch.core.common")
-core_documents = load_script("websearch.core.documents")
-core_parameters = load_script("websearch.core.parameters")
+kit = load_script("websearch.kit")
+untrusted = load_script("websearch.core.untrusted")
 http_client = load_script("websearch.core.http_client")
 
 SPEC: dict[str, Any] = {
@@ -47,7 +47,7 @@ SPEC: dict[str, Any] = {
 
 def checked(**given: Any) -> dict[str, Any]:
     """Return what check_params makes of a query and the given parameters, without the query."""
-    result: dict[str, Any] = core_parameters.check_params("find", SPEC, {"query": "x", **given})
+    result: dict[str, Any] = kit.check_params("find", SPEC, {"query": "x", **given})
     return {name: value for name, value in result.items() if name not in ("query", "count")}
 
 
@@ -66,13 +66,13 @@ class Periods(unittest.TestCase):
         for text, expected in rows.items():
             with self.subTest(text):
                 if expected is None:
-                    with self.assertRaises(common.SearchError):
+                    with self.assertRaises(kit.SearchError):
                         checked(since=text)
                 else:
                     self.assertEqual(checked(since=text)["since"], expected)
 
     def test_a_period_that_begins_in_the_future_is_said(self) -> None:
-        with self.assertRaisesRegex(common.SearchError, "begins by today"):
+        with self.assertRaisesRegex(kit.SearchError, "begins by today"):
             checked(since=str(datetime.now(timezone.utc).date() + timedelta(1)))
 
 
@@ -102,9 +102,9 @@ class Parameters(unittest.TestCase):
 
     def test_defaults_are_filled_in_and_whole_numbers_are_ints(self) -> None:
         self.assertEqual(
-            core_parameters.check_params("find", SPEC, {"q": 2024}), {"query": "2024", "count": 10}
+            kit.check_params("find", SPEC, {"q": 2024}), {"query": "2024", "count": 10}
         )
-        count = core_parameters.check_params("find", SPEC, {"q": "x", "count": "7"})["count"]
+        count = kit.check_params("find", SPEC, {"q": "x", "count": "7"})["count"]
         self.assertIs(type(count), int)
 
     def test_wrong_values_are_named_with_what_is_allowed(self) -> None:
@@ -140,7 +140,7 @@ class Parameters(unittest.TestCase):
             ({"nothing": 1}, "find has no parameter 'nothing'."),
             ({"q": "y"}, "query is given twice: 'x' and 'y'."),
         ):
-            with self.subTest(given), self.assertRaises(common.SearchError) as caught:
+            with self.subTest(given), self.assertRaises(kit.SearchError) as caught:
                 checked(**given)
             self.assertEqual(caught.exception.kind, "invalid_input")
             self.assertIn(sentence, caught.exception.message)
@@ -151,13 +151,13 @@ class Parameters(unittest.TestCase):
             ({"color": "bleu"}, "The nearest value is blue."),
             ({"offset": 1}, "this command has no pages."),
         ):
-            with self.subTest(given), self.assertRaises(common.SearchError) as caught:
+            with self.subTest(given), self.assertRaises(kit.SearchError) as caught:
                 checked(**given)
             self.assertEqual(caught.exception.details["hint"], hint)
 
     def test_a_missing_parameter_says_what_it_is(self) -> None:
-        with self.assertRaises(common.SearchError) as caught:
-            core_parameters.check_params("find", SPEC, {})
+        with self.assertRaises(kit.SearchError) as caught:
+            kit.check_params("find", SPEC, {})
         self.assertEqual(caught.exception.message, "query is missing.")
         self.assertIn("the query", caught.exception.details["hint"])
 
@@ -174,7 +174,7 @@ class Texts(unittest.TestCase):
             ("lone \ud800 surrogate", "lone \ufffd surrogate"),
         ):
             with self.subTest(text):
-                self.assertEqual(common.clean_text(text), expected)
+                self.assertEqual(kit.clean_text(text), expected)
 
     def test_nothing_that_shows_nothing_stays_unless_its_neighbours_need_it(self) -> None:
         smuggled = "".join(
@@ -187,7 +187,7 @@ class Texts(unittest.TestCase):
         ):  # fmt: skip
             for before, after in (("a", "b"), ("я", "ж"), ("中", "文")):
                 with self.subTest(hidden, before=before):
-                    text = common.clean_text(before + hidden + after)
+                    text = kit.clean_text(before + hidden + after)
                     left = len(text) - len(before + after)
                     self.assertLessEqual(left, 1)  # a variation selector, or a joiner
         for text in (
@@ -198,7 +198,7 @@ class Texts(unittest.TestCase):
             "क्\u200dष",
             "葛\ufe00",
         ):
-            self.assertEqual(common.clean_text(text), text)
+            self.assertEqual(kit.clean_text(text), text)
 
     def test_a_strangers_markdown_and_html_is_not_live(self) -> None:
         for text, expected in (
@@ -229,35 +229,49 @@ class Texts(unittest.TestCase):
             ("plain text, 5 > 3", "plain text, 5 > 3"),
         ):
             with self.subTest(text):
-                self.assertEqual(common.make_harmless(text), expected)
+                self.assertEqual(untrusted.make_harmless(text), expected)
+
+    def test_a_snippet_has_no_tags_and_no_live_links(self) -> None:
+        for text, expected in (
+            ("see ![x](http://evil/?d=1) here", "see x here"),
+            ("a <im<img>g src=x> b", "a < im< img>g src=x> b"),
+            ("a <!-- hidden --> b <!-- open", "a   b  "),
+            (
+                "<p align=\"center\" title='<'>a</p> <b>b</b>",
+                "< p align=\"center\" title='<'>a   b ",
+            ),
+            ("a <img src=http://evil", "a  "),
+            ("List<String> <b>x</b> a < b > c", "List< String>  x  a < b > c"),
+            ("![x][ref]\n[ref]: http://evil", "![x] [ref]\n[ref] : http://evil"),
+        ):
+            with self.subTest(text):
+                self.assertEqual(kit.make_harmless(text), expected)
 
     def test_what_a_server_says_is_harmless_in_the_markdown_of_an_error(self) -> None:
-        error = common.SearchError("provider", "It said ![x](http://evil/?d=1) <img src=y>")
-        document = common.error_document(error)
-        self.assertEqual(core_documents.error_markdown(document), "**Error (provider):** It said x")
-        text = core_documents.frame_markdown({"ok": True, "warnings": [error.message]})
+        error = kit.SearchError("provider", "It said ![x](http://evil/?d=1) <img src=y>")
+        document = kit.error_document(error)
+        self.assertEqual(kit.error_markdown(document), "**Error (provider):** It said x")
+        text = kit.frame_markdown({"ok": True, "warnings": [error.message]})
         self.assertEqual(text.rstrip(), "> It said x")
 
     def test_a_models_answer_loses_only_controls(self) -> None:
-        self.assertEqual(
-            common.clean_text("a\x00\u200bb\u202e", model_answer=True), "a\u200bb\u202e"
-        )
+        self.assertEqual(kit.clean_text("a\x00\u200bb\u202e", model_answer=True), "a\u200bb\u202e")
 
     def test_cleaning_reaches_every_text_and_numbers_json_cannot_hold(self) -> None:
         data = {"a\x00": ["b\x00", {"c": "d\u202e"}], "n": float("inf"), "m": float("nan"), "i": 1}
         self.assertEqual(
-            common.clean_tree(data), {"a": ["b", {"c": "d"}], "n": None, "m": None, "i": 1}
+            kit.clean_tree(data), {"a": ["b", {"c": "d"}], "n": None, "m": None, "i": 1}
         )
 
     def test_addresses_that_are_not_of_the_web_go(self) -> None:
         bad = ("javascript:alert(1)", "file:///etc/passwd", "//host/x", "--version", "vscode:x", "")
         for address in bad:
             data = {"title": address, "url": address, "imageUrl": address, "links": [address]}
-            cleaned = common.clean_tree(data)
+            cleaned = kit.clean_tree(data)
             expected = {"title": address, "url": "", "imageUrl": "", "links": [""]}
             self.assertEqual(cleaned, expected, address)
         good = {"link": "HTTPS://example.org/", "website": "http://[::1]/"}
-        self.assertEqual(common.clean_tree(good), good)
+        self.assertEqual(kit.clean_tree(good), good)
 
     def test_marks_are_stripped_and_entities_decoded_once(self) -> None:
         for marked, text in (
@@ -274,7 +288,7 @@ class Texts(unittest.TestCase):
             (f"a&#{'9' * 5_000};b", "a\ufffdb"),
         ):
             with self.subTest(marked):
-                self.assertEqual(common.plain_text(marked), text)
+                self.assertEqual(kit.plain_text(marked), text)
 
     def test_entities_are_decoded_as_the_standard_library_does(self) -> None:
         source = random.Random(7)
@@ -293,17 +307,17 @@ class Texts(unittest.TestCase):
         ]
         for _ in range(2_000):
             text = "x" + "".join(source.choices(pieces, k=8)) + "x"
-            self.assertEqual(common.plain_text(text), html.unescape(text), text)
+            self.assertEqual(kit.plain_text(text), html.unescape(text), text)
 
     def test_links_survive_brackets_and_parentheses(self) -> None:
-        link = common.markdown_link("a [b]\nc", "https://e.org/x_(y) z")
+        link = kit.markdown_link("a [b]\nc", "https://e.org/x_(y) z")
         self.assertEqual(link, "[a \\[b\\] c](https://e.org/x_%28y%29%20z)")
-        self.assertEqual(common.markdown_link("a\\", "https://e.org"), "[a\\\\](https://e.org)")
-        link = common.markdown_link("a", "https://e.org/\n# b\tc")
+        self.assertEqual(kit.markdown_link("a\\", "https://e.org"), "[a\\\\](https://e.org)")
+        link = kit.markdown_link("a", "https://e.org/\n# b\tc")
         self.assertEqual(link, "[a](https://e.org/%20#%20b%20c)")
 
     def test_a_fence_has_a_mark_of_its_own_each_time(self) -> None:
-        first, second = common.fence_untrusted("text"), common.fence_untrusted("text")
+        first, second = kit.fence_untrusted("text"), kit.fence_untrusted("text")
         self.assertNotEqual(first, second)
         self.assertRegex(first, r"^\[untrusted page text (\w{8}): .*\]\ntext\n\[end of \1\]$")
 
@@ -332,23 +346,23 @@ class DocumentSize(unittest.TestCase):
             urls = {item["url"] for item in document["results"]}
             before = json.loads(json.dumps(document))
             limit = source.randint(900, 12_000)
-            core_documents.fit_document(document, limit, ("raw",))
-            self.assertLessEqual(len(common.dump_json(document)), limit)
+            kit.fit_document(document, limit, ("raw",))
+            self.assertLessEqual(len(kit.dump_json(document)), limit)
             self.assertLessEqual({item["url"] for item in document["results"]}, urls)
-            if len(common.dump_json(before)) <= limit:
+            if len(kit.dump_json(before)) <= limit:
                 self.assertEqual(document, before)
             else:
                 self.assertIn("max_chars", document["truncated"]["hint"])
 
     def test_expendable_fields_go_first_and_the_rest_stays_whole(self) -> None:
         document = {"ok": True, "text": "a" * 800, "raw": ["b" * 100] * 20}
-        core_documents.fit_document(document, 1_200, ("raw",))
+        kit.fit_document(document, 1_200, ("raw",))
         self.assertEqual(document["text"], "a" * 800)
         self.assertEqual(document["truncated"]["left_out"], ["raw"])
 
     def test_last_items_are_dropped_and_counted(self) -> None:
         document = {"ok": True, "results": [{"n": number, "t": "x" * 90} for number in range(30)]}
-        core_documents.fit_document(document, 1_500, ())
+        kit.fit_document(document, 1_500, ())
         kept = [item["n"] for item in document["results"]]
         self.assertEqual(kept, list(range(len(kept))))
         self.assertEqual(document["truncated"]["items_dropped"]["results"], 30 - len(kept))
@@ -361,8 +375,8 @@ class DocumentSize(unittest.TestCase):
             for count in (3, 30, 30)
         ]
         document: Any = {"ok": True, "results": [short, *texts, *lists]}
-        core_documents.fit_document(document, 4_000, ("raw",))
-        self.assertLessEqual(len(common.dump_json(document)), 4_000)
+        kit.fit_document(document, 4_000, ("raw",))
+        self.assertLessEqual(len(kit.dump_json(document)), 4_000)
         first, *others = document["results"]
         self.assertEqual(first, {"ok": True, "query": "short", "results": [{"n": 0}]})
         lengths = [len(one["text"]) for one in others[:4]]
@@ -379,47 +393,64 @@ class DocumentSize(unittest.TestCase):
         source = {"number": 1, "title": "a.example", "url": "https://a.example/" + "p" * 300}
         answer = {"ok": True, "text": "word " * 1_200, "sources": [source] * 10}
         document: Any = {"ok": True, "results": [copy.deepcopy(answer) for _ in range(3)]}
-        core_documents.fit_document(document, 9_000)
-        self.assertLessEqual(len(common.dump_json(document)), 9_000)
+        kit.fit_document(document, 9_000)
+        self.assertLessEqual(len(kit.dump_json(document)), 9_000)
         for result in document["results"]:
             self.assertGreaterEqual(len(result["text"]), 1_000)
             self.assertEqual(len(result["sources"]), 3)
 
     def test_a_document_is_measured_as_it_is_printed(self) -> None:
         document = {"ok": True, "text": '"' * 4_000}
-        core_documents.fit_document(document, 5_000, (), lambda cut: len(cut["text"]))
+        kit.fit_document(document, 5_000, (), lambda cut: len(cut["text"]))
         self.assertEqual(len(document["text"]), 4_000)
-        core_documents.fit_document(document, 3_000, (), lambda cut: len(cut["text"]))
+        kit.fit_document(document, 3_000, (), lambda cut: len(cut["text"]))
         self.assertEqual(len(document["text"]), 3_000)
 
     def test_whole_documents_of_a_batch_go_only_if_nothing_else_helps(self) -> None:
         document: Any = {"ok": True, "results": [{"ok": True, "url": "u" * 90} for _ in range(30)]}
-        core_documents.fit_document(document, 1_500, ())
-        self.assertLessEqual(len(common.dump_json(document)), 1_500)
+        kit.fit_document(document, 1_500, ())
+        self.assertLessEqual(len(kit.dump_json(document)), 1_500)
         kept = len(document["results"])
         self.assertEqual(document["truncated"]["items_dropped"], {"results": 30 - kept})
         self.assertGreater(kept, 5)
 
     def test_no_limit_means_no_change(self) -> None:
         document = {"ok": True, "results": ["x" * 50_000]}
-        core_documents.fit_document(document, 0, ())
+        kit.fit_document(document, 0, ())
         self.assertEqual(len(document["results"][0]), 50_000)
 
 
 class Waiting(unittest.TestCase):
+    def tries(self, error: Any, deadline: float = 60.0) -> tuple[int, list[float]]:
+        """Return how often a request that always fails is sent, and the pauses between."""
+        clock = [0.0]
+        pauses: list[float] = []
+
+        def sleep(seconds: float) -> None:
+            pauses.append(seconds)
+            clock[0] += seconds
+
+        send = mock.Mock(side_effect=error)
+        with (
+            mock.patch.object(kit.time, "monotonic", lambda: clock[0]),
+            mock.patch.object(kit.time, "sleep", sleep),
+            self.assertRaises(kit.SearchError),
+        ):
+            kit.exchange({}, deadline, mock.Mock(), send)
+        return send.call_count, pauses
+
     def test_faults_get_three_tries_and_named_waits_more(self) -> None:
-        fault = common.SearchError("network", "x", retryable=True)
-        named = common.SearchError("rate_limit", "x", retryable=True, retry_after=2.0)
-        final = common.SearchError("auth", "x")
-        self.assertIsNone(http_client.pause_before_retry(final, 1))
-        self.assertIsNone(http_client.pause_before_retry(fault, 3))
-        for tries, base in ((1, 0.3), (2, 0.6)):
-            for _ in range(50):
-                self.assertTrue(
-                    base * 0.5 <= http_client.pause_before_retry(fault, tries) <= base * 1.5
-                )
-        for tries in (1, 3, 9):
-            self.assertTrue(2.0 < http_client.pause_before_retry(named, tries) < 2.5)
+        self.assertEqual(self.tries(kit.SearchError("auth", "x")), (1, []))
+        for _ in range(50):
+            count, pauses = self.tries(kit.SearchError("network", "x", retryable=True))
+            self.assertEqual(count, 3)
+            for pause, base in zip(pauses, (0.3, 0.6), strict=True):
+                self.assertTrue(base * 0.5 <= pause <= base * 1.5)
+        count, pauses = self.tries(
+            kit.SearchError("rate_limit", "x", retryable=True, retry_after=9.0)
+        )
+        self.assertEqual(count, 7)
+        self.assertTrue(all(9.0 < pause < 9.5 for pause in pauses))
 
     def test_retry_after_is_a_number_or_a_date(self) -> None:
         for value, low, high in (
@@ -428,14 +459,12 @@ class Waiting(unittest.TestCase):
             (formatdate(time.time() - 60, usegmt=True), 0, 0),
         ):  # fmt: skip
             with self.subTest(value):
-                waited = http_client.retry_after(
-                    http_client.Response(429, {"retry-after": value}, b"")
-                )
+                waited = kit.retry_after(kit.Response(429, {"retry-after": value}, b""))
                 self.assertTrue(low <= waited <= high, waited)
         for value in ("", "soon", "-5", "1.5", "Mon, 01 Jan 99999999999 00:00:00 GMT"):
             with self.subTest(value):
-                response = http_client.Response(429, {"retry-after": value}, b"")
-                self.assertIsNone(http_client.retry_after(response))
+                response = kit.Response(429, {"retry-after": value}, b"")
+                self.assertIsNone(kit.retry_after(response))
 
     def test_statuses_become_kinds(self) -> None:
         for status, kind, retryable in (
@@ -443,9 +472,7 @@ class Waiting(unittest.TestCase):
             (404, "provider", False), (429, "rate_limit", True), (500, "provider", True),
             (501, "provider", False), (503, "provider", True),
         ):  # fmt: skip
-            error = http_client.status_error(
-                http_client.Response(status, {}, b"<h1>Oh</h1> no"), "Acme"
-            )
+            error = kit.status_error(kit.Response(status, {}, b"<h1>Oh</h1> no"), "Acme")
             with self.subTest(status):
                 self.assertEqual((error.kind, error.retryable), (kind, retryable))
                 self.assertEqual(error.details["status"], status)
@@ -454,10 +481,10 @@ class Waiting(unittest.TestCase):
 
     def test_every_kind_has_an_exit_code_and_bad_input_never_falls_back(self) -> None:
         kinds = ("auth", "rate_limit", "quota", "blocked", "provider", "network", "timeout")
-        self.assertTrue(all(common.may_fall_back(kind) for kind in (*kinds, "no_results")))
+        self.assertTrue(all(kit.may_fall_back(kind) for kind in (*kinds, "no_results")))
         for kind in ("invalid_input", "internal", "interrupted", "refused", "unsupported"):
-            self.assertFalse(common.may_fall_back(kind))
-            self.assertIn(kind, common.EXIT_CODES)
+            self.assertFalse(kit.may_fall_back(kind))
+            self.assertIn(kind, kit.EXIT_CODES)
 
 
 class Body:
@@ -502,13 +529,13 @@ class Bodies(unittest.TestCase):
             ("deflate", zlib.compress(b"x")),
             ("gzip", b"no gzip at all"),
         ):
-            with self.subTest(encoding), self.assertRaises(common.SearchError) as caught:
+            with self.subTest(encoding), self.assertRaises(kit.SearchError) as caught:
                 http_client.read_body(Body(data), encoding, None)
             self.assertEqual(caught.exception.kind, "provider")
 
     def test_a_long_body_is_refused_or_cut_while_it_is_read(self) -> None:
         bomb = gzip.compress(bytes(60_000_000))
-        with self.assertRaises(common.SearchError):
+        with self.assertRaises(kit.SearchError):
             http_client.read_body(Body(bomb), "gzip", None)
         self.assertEqual(len(http_client.read_body(Body(bomb), "gzip", 1_000)), 1_001)
 
@@ -519,7 +546,7 @@ class Requests(EnvironmentCase):
             port = listener.getsockname()[1]
             request = {"method": "GET", "url": f"http://127.0.0.1:{port}/", "headers": {}}
             started = time.monotonic()
-            with self.assertRaises(common.SearchError) as caught:
+            with self.assertRaises(kit.SearchError) as caught:
                 http_client.exchange(request, time.monotonic() + 0.3, lambda _: None)
             self.assertEqual(caught.exception.kind, "timeout")
             self.assertLess(time.monotonic() - started, 0.3 + SLACK)
@@ -536,10 +563,10 @@ class Requests(EnvironmentCase):
         def judge(_: Any) -> Any:
             tried.append(1)
             server.delay = 5.0  # the next try outlives the deadline
-            return common.SearchError("rate_limit", "slow down", retryable=True)
+            return kit.SearchError("rate_limit", "slow down", retryable=True)
 
         request = {"method": "GET", "url": server.url, "headers": {}}
-        with self.assertRaises(common.SearchError) as caught:
+        with self.assertRaises(kit.SearchError) as caught:
             http_client.exchange(request, time.monotonic() + 2, judge)
         self.assertEqual((caught.exception.kind, len(tried)), ("rate_limit", 1))
 
@@ -551,7 +578,7 @@ class Requests(EnvironmentCase):
             raise ConnectionRefusedError
 
         request = {"method": "GET", "url": "http://e.invalid/", "headers": {}, "connect": connect}
-        with self.assertRaises(common.SearchError) as caught:
+        with self.assertRaises(kit.SearchError) as caught:
             http_client.exchange(request, time.monotonic() + 10, lambda _: None)
         self.assertEqual(caught.exception.kind, "network")
         self.assertEqual(set(asked), {("e.invalid", 80)})
@@ -561,7 +588,7 @@ class Requests(EnvironmentCase):
         for error in (ValueError(f"Invalid header value {secret}"), OSError(secret)):
             found = http_client.transport_error(error, "https://example.org/x")
             self.assertEqual(found.kind, "network")
-            self.assertNotIn(secret, str(common.error_document(found)))
+            self.assertNotIn(secret, str(kit.error_document(found)))
 
     def test_an_answer_that_quotes_a_long_key_does_not_pass_it_on(self) -> None:
         server = CannedServer()

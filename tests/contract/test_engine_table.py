@@ -64,7 +64,7 @@ KEYED_MODULE = '''"""An engine with a key, for a test."""
 
 from websearch.apis.table import engine_address, engine_key
 from websearch.apis.messages import EngineRequest, ResultPage
-from websearch.core.http_client import json_answer, status_error
+from websearch.kit import json_answer, status_error
 
 
 def first_request(params):

@@ -14,6 +14,7 @@ from unittest import mock
 from tests.support import load_script
 
 http_client: Any = load_script("websearch.core.http_client")
+kit: Any = load_script("websearch.kit")
 local_files: Any = load_script("websearch.fetching.local_files")
 store_file: Any = load_script("websearch.store.database")
 HOME = r"C:\Users\Jürgen"
@@ -33,16 +34,16 @@ class Paths(unittest.TestCase):
 
     def test_the_users_files_lie_below_userprofile(self) -> None:
         self.assertEqual(
-            ntpath.normpath(http_client.secrets_path()), rf"{HOME}\.config\web-search\secrets.yaml"
+            ntpath.normpath(kit.secrets_path()), rf"{HOME}\.config\web-search\secrets.yaml"
         )
         self.assertEqual(ntpath.normpath(store_file.store_path("")), rf"{HOME}\.glsi\cache.db")
 
     def test_variables_with_backslashes_are_taken_as_they_are(self) -> None:
         os.environ["WEB_SEARCH_SECRETS"] = r"D:\keys\my secrets.yaml"
         os.environ["XDG_CONFIG_HOME"] = r"D:\config"
-        self.assertEqual(http_client.secrets_path(), r"D:\keys\my secrets.yaml")
+        self.assertEqual(kit.secrets_path(), r"D:\keys\my secrets.yaml")
         del os.environ["WEB_SEARCH_SECRETS"]
-        self.assertEqual(http_client.secrets_path(), r"D:\config\web-search\secrets.yaml")
+        self.assertEqual(kit.secrets_path(), r"D:\config\web-search\secrets.yaml")
         self.assertEqual(store_file.store_path(r"D:\store\x.db"), r"D:\store\x.db")
         self.assertEqual(store_file.store_path(r"~\x.db"), rf"{HOME}\x.db")
 

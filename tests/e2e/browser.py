@@ -33,7 +33,7 @@ from tests.e2e.scenarios import show
 from tests.support import CANARY, SCRIPTS, load_script
 
 browser: Any = load_script("websearch.fetching.browser")
-common: Any = load_script("websearch.core.common")
+kit: Any = load_script("websearch.kit")
 INSTALL_TIMEOUT = 600.0  # seconds
 CALL_TIMEOUT = 60.0  # seconds; read_page itself ends at its own timeout
 LOST_SECONDS = 5.0  # in which the processes of a browser must have ended
@@ -199,7 +199,7 @@ def text_of_page(document: dict[str, Any]) -> str:
 
 def installed_browser() -> str:
     """The path of a browser, installed if need be; "" if there is none."""
-    with contextlib.suppress(common.SearchError):
+    with contextlib.suppress(kit.SearchError):
         return str(browser.find_browser())
     if os.geteuid() == 0 and shutil.which("apt-get"):
         for words in (["update"], ["install", "-y", "--no-install-recommends", "chromium"]):
@@ -209,7 +209,7 @@ def installed_browser() -> str:
                     timeout=INSTALL_TIMEOUT,
                     env={**os.environ, "DEBIAN_FRONTEND": "noninteractive"},
                 )  # fmt: skip
-    with contextlib.suppress(common.SearchError):
+    with contextlib.suppress(kit.SearchError):
         return str(browser.find_browser())
     return ""
 

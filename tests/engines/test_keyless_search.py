@@ -60,7 +60,7 @@ pacing: Any = load_script("websearch.apis.pacing")
 result_pages: Any = load_script("websearch.apis.result_pages")
 searxng: Any = load_script("websearch.engines.searxng")
 command = load_script("keyless_search")
-common = load_script("websearch.core.common")
+kit = load_script("websearch.kit")
 http_client = load_script("websearch.core.http_client")
 store_file: Any = load_script("websearch.store.database")
 REQUEST = messages.EngineRequest("https://engine.example/", {})
@@ -165,7 +165,7 @@ class SeedTest(KeylessCase):
         self.assertRegex(agents[2], r"^web-search-skill/")  # an API that wants to know who asks
 
     def test_wikipedia_is_told_the_tool_its_version_and_the_contact_that_is_set(self) -> None:
-        version = f"web-search-skill/{common.VERSION}"
+        version = f"web-search-skill/{kit.VERSION}"
         self.search("guide", "--engine", "wikipedia")
         self.set_environment(**self.variables, WEB_SEARCH_CONTACT="me@example.org")
         self.search("guide", "--engine", "wikipedia")
@@ -586,10 +586,10 @@ class CannedAnswers(CannedKeylessCase):
         for engine, answer in good.items():
             request = messages.EngineRequest("https://w.example/w/api.php?x", {})
             for broken in mutations(answer, source, 400):
-                response = http_client.Response(200, {}, json.dumps(broken).encode())
+                response = kit.Response(200, {}, json.dumps(broken).encode())
                 try:
                     page = engines.load_module(engine).read_answer(request, response)
-                except common.SearchError as error:
+                except kit.SearchError as error:
                     self.assertEqual(error.kind, "provider", broken)
                 else:
                     self.assertTrue(all(one["url"] for one in page.results), broken)
@@ -851,7 +851,7 @@ class PacingRules(unittest.TestCase):
         for _ in range(30):
             self.reserve(1000.0, 1.0, 99)
         before = copy.copy(self.state)
-        with self.assertRaises(common.SearchError) as caught:
+        with self.assertRaises(kit.SearchError) as caught:
             self.reserve(1000.0, 1.0, 20)
         error = caught.exception
         self.assertEqual((error.kind, error.retry_after), ("rate_limit", 30.0))
@@ -898,7 +898,7 @@ class PacingRules(unittest.TestCase):
         self.setUp()
         for moment in (0, 10, 20):
             self.at(1000.0 + moment).note_failure(0.0)
-        with self.assertRaises(common.SearchError) as caught:
+        with self.assertRaises(kit.SearchError) as caught:
             self.reserve(self.state.now, 1.0, 99)
         error = caught.exception
         self.assertEqual((error.kind, error.retry_after), ("provider", 300))
@@ -909,7 +909,7 @@ class PacingRules(unittest.TestCase):
 
     def test_a_resting_engine_is_refused_with_what_is_left(self) -> None:
         self.state = pacing.EngineState(rest_until=1300.0, signal="a sign")
-        with self.assertRaises(common.SearchError) as caught:
+        with self.assertRaises(kit.SearchError) as caught:
             self.reserve(1000.0, 1.0, 99)
         self.assertEqual((caught.exception.kind, caught.exception.retry_after), ("blocked", 300))
         self.assertIn("not asked for another 5 min", caught.exception.message)
@@ -932,7 +932,7 @@ class PacingRules(unittest.TestCase):
         for text in ("s", "1", "1 s", "1w", "-1s", "1s2", "1e3s"):
             with (
                 mock.patch.dict(os.environ, {"GLSI_RATE_LIMIT": text}),
-                self.assertRaises(common.SearchError),
+                self.assertRaises(kit.SearchError),
             ):
                 pacing.request_interval()
 
@@ -1183,14 +1183,14 @@ if SAMPLES:
             if text.startswith("HTTP/"):
                 status = int(text.split()[1])
                 text = text.partition("\n\n")[2]
-            return http_client.Response(status, {}, text.encode())
+            return kit.Response(status, {}, text.encode())
 
         def page(self, engine: str, name: str) -> Any:
             """What the script makes of a saved page."""
             return engines.load_module(engine).read_answer(REQUEST, self.answer(name))
 
         def assert_wall(self, engine: str, name: str, signal: str, status: int) -> None:
-            with self.assertRaises(common.SearchError) as caught:
+            with self.assertRaises(kit.SearchError) as caught:
                 engines.load_module(engine).read_answer(REQUEST, self.answer(name, status))
             self.assertEqual(caught.exception.kind, "blocked")
             self.assertIn(signal, caught.exception.details["signal"])
@@ -1236,10 +1236,10 @@ if SAMPLES:
             self.assertEqual(by_page.unresponsive_engines[0]["engine"], "wikipedia")
 
         def test_searxngs_failures_are_errors_and_not_empty_results(self) -> None:
-            with self.assertRaises(common.SearchError) as caught:
+            with self.assertRaises(kit.SearchError) as caught:
                 self.page("searxng", "searxng/search_engine_down.json")
             self.assertIn("Suspended: HTTP connection error", caught.exception.message)
-            with self.assertRaises(common.SearchError) as caught:
+            with self.assertRaises(kit.SearchError) as caught:
                 self.page("searxng", "searxng/json_disabled_403.txt")
             self.assertEqual(caught.exception.details["status"], 403)
 

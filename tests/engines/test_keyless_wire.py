@@ -19,8 +19,7 @@ class KeylessWireTest(WireCase):
     modules = (
         "keyless_search",
         "websearch.search.keyless",
-        "websearch.core.command_line",
-        "websearch.core.common",
+        "websearch.kit",
     )
     waiting = ("websearch.apis.pacing", "websearch.core.http_client")
     folder = "keyless"

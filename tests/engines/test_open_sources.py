@@ -43,7 +43,7 @@ engine_calls: Any = load_script("websearch.search.engine_calls")
 messages: Any = load_script("websearch.apis.messages")
 pacing: Any = load_script("websearch.apis.pacing")
 open_sources: Any = load_script("websearch.apis.open_sources")
-common: Any = load_script("websearch.core.common")
+kit: Any = load_script("websearch.kit")
 http_client: Any = load_script("websearch.core.http_client")
 command = load_script("keyless_search")
 SCRIPT = "keyless_search.py"
@@ -139,7 +139,7 @@ class Results(OpenSourceCase):
     def test_a_query_of_any_length_is_cut_to_its_key_words_or_refused(self) -> None:
         for query in ("a" * 32_000, "a_" * 16_000, "a." * 16_000, "é" * 32_000, "A " * 16_000):
             for engine in SOURCES:
-                with contextlib.suppress(common.SearchError):
+                with contextlib.suppress(kit.SearchError):
                     engines.load_module(engine).first_request({"query": query, "count": 5})
 
     def test_since_is_a_filter_of_each_source(self) -> None:
@@ -452,13 +452,13 @@ if SAMPLES:
                 lines = head.decode().splitlines()
                 status = int(lines[0].split()[1])
                 headers = dict(line.split(": ", 1) for line in lines[1:])
-            answer = http_client.Response(status, headers, body)
+            answer = kit.Response(status, headers, body)
             page = engines.load_module(engine).read_answer(request, answer)
             return list(engine_calls.merged_results([page]))
 
         def refused(self, engine: str, name: str, status: int) -> Any:
             """The error that a recorded answer means."""
-            with self.assertRaises(common.SearchError) as caught:
+            with self.assertRaises(kit.SearchError) as caught:
                 self.read(engine, name, status)
             return caught.exception
 

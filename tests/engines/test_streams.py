@@ -1,20 +1,17 @@
-"""Batches as JSON Lines: queries without end, in pieces, in order or as they come, resumed.
+"""Batches as JSON Lines: in pieces, in order or as they come, resumed.
 
 The only module to notice a line of a batch that is lost, doubled or half written.
 """
 
 from __future__ import annotations
 
-import fcntl
 import gzip
 import itertools
 import json
 import os
 import resource
 import subprocess
-import sys
 import tempfile
-import threading
 import unittest
 from pathlib import Path
 from typing import Any
@@ -31,7 +28,7 @@ from tests.support import (
 )
 
 KEY = "good-" + CANARY
-NOTHING_LEFT = load_script("websearch.core.batch").NOTHING_LEFT.encode()
+NOTHING_LEFT = load_script("websearch.kit").NOTHING_LEFT.encode()
 # Script -> the variable of its key, and that of its address.
 BATCHES = {
     "serper_search.py": ("SERPER_API_KEY", "SERPER_BASE_URL"),
@@ -92,16 +89,6 @@ class Streams(StreamCase):
                     if words == ["--ordered"]:
                         self.assertEqual([one["input"] for one in found], lines)
 
-    def test_the_last_line_needs_no_newline_and_a_long_one_is_cut(self) -> None:
-        for script in BATCHES:
-            process = self.start(script, "--jsonl", "--ordered", stdout=subprocess.PIPE)
-            long_line = b"guide " * 50_000
-            stdout, _ = process.communicate(long_line + b"\nguide\nsourdough", timeout=60)
-            documents = [json.loads(line) for line in stdout.splitlines()]
-            inputs = [document["input"] for document in documents]
-            self.assertEqual(inputs[1:], ["guide", "sourdough"], script)
-            self.assertLessEqual(len(inputs[0]), 100_000)
-
     def test_a_bad_line_is_an_error_of_its_own(self) -> None:
         lines = ["guide", "{bad", '{"query": "guide", "cuont": 1}', '{"query": "sourdough"}']
         found = self.answers("serper_search.py", lines)
@@ -109,44 +96,25 @@ class Streams(StreamCase):
         self.assertEqual([one["ok"] for one in found], [True, False, False, True])
         self.assertEqual(found[3]["query"], "sourdough")
 
-    def test_queries_without_end_are_answered_until_the_reader_has_gone(self) -> None:
+    def test_a_reader_that_has_gone_ends_the_asking(self) -> None:
+        lines = "".join(f"guide {number}\n" for number in range(400)).encode()
         for script in BATCHES:
             process = self.start(script, "--jsonl", stdout=subprocess.PIPE)
-            feeder = threading.Thread(target=self.feed_without_end, args=(process,), daemon=True)
-            feeder.start()
-            found = [json.loads(process.stdout.readline()) for _ in range(250)]
+            process.stdin.write(lines)
+            process.stdin.close()
+            found = [json.loads(process.stdout.readline()) for _ in range(150)]
+            process.stdout.close()
             with self.subTest(script):
                 self.assertTrue(all(one["ok"] for one in found))
-                process.stdout.close()
                 self.assertEqual(process.wait(timeout=30), 0)
                 self.assertEqual(process.stderr.read(), b"")
-                feeder.join(timeout=30)
-            process.stdin.close()
             process.stderr.close()
 
-    @staticmethod
-    def feed_without_end(process: Any) -> None:
-        try:
-            for number in itertools.count():
-                os.write(process.stdin.fileno(), f"guide {number}\n".encode())  # not buffered
-        except BrokenPipeError:
-            return
-
-    def test_a_query_is_answered_before_the_next_one_comes(self) -> None:
-        for script in BATCHES:
-            process = self.start(script, "--jsonl", stdout=subprocess.PIPE)
-            for query in ("guide", "sourdough"):
-                process.stdin.write(query.encode() + b"\n")
-                process.stdin.flush()
-                self.assertEqual(json.loads(process.stdout.readline())["input"], query)
-            self.assertEqual(process.communicate(timeout=30), (b"", b""))
-            self.assertEqual(process.returncode, 0)
-
     def test_answers_come_as_they_finish_or_in_the_order_of_the_queries(self) -> None:
-        lines = ["sourdough", "aurora", "", "chess", "guide"]
+        lines = ["sourdough", "aurora", "chess", "guide"]
         given = [word for line in lines for word in ("--queries", line)]
         found = self.answers("gemini_search.py", [], *given, key="slow-" + CANARY)
-        self.assertEqual(found[0]["input"], "")  # is refused without a request
+        self.assertEqual(sorted(one["input"] for one in found), sorted(lines))
         found = self.answers("gemini_search.py", [], "--ordered", *given)
         self.assertEqual([one["input"] for one in found], lines)
 
@@ -158,10 +126,10 @@ class Streams(StreamCase):
         bodies = [json.loads(one.body) for one in self.server.requests if b"harbour" in one.body]
         self.assertEqual([len(body) for body in bodies], [100, 100, 50])
 
-    def test_a_json_array_over_a_megabyte_is_refused_and_not_cut(self) -> None:
+    def test_an_input_over_a_megabyte_is_refused_and_not_cut(self) -> None:
         for script in BATCHES:
             found = self.answers(script, [json.dumps(["guide " * 20] * 10_000)], code=2)
-            self.assertIn("JSON array over", found[0]["error"])
+            self.assertIn("is over 1000000 bytes long", found[0]["error"])
             found = self.answers(script, [json.dumps(["guide", "a\nb"])], "--ordered")
             self.assertEqual([one["input"] for one in found], ["guide", "a\nb"])
         self.assertEqual({one.path for one in self.server.requests} & {"/"}, set())
@@ -221,11 +189,40 @@ class Resumed(StreamCase):
         self.assertEqual(self.server.requests, [])
 
     def test_several_files_of_earlier_runs_are_one(self) -> None:
-        for name, query in (("a", "guide"), ("b", "sourdough")):
-            (self.folder / name).write_text(json.dumps({"input": query, "ok": True}))
-        words = [word for name in "ab" for word in ("--skip-done", str(self.folder / name))]
-        found = self.answers("serper_search.py", ["guide", "sourdough", "chess"], *words)
+        words = []
+        for name in "ab":
+            path = self.folder / f"{name}.jsonl"
+            words += ["--skip-done", str(path)]
+            self.answers("serper_search.py", [f"guide {name}"], "--output", str(path))
+        found = self.answers("serper_search.py", ["guide a", "guide b", "chess"], *words)
         self.assertEqual([one["input"] for one in found], ["chess"])
+
+    def test_other_parameters_are_another_search_and_a_second_spelling_is_the_same(self) -> None:
+        words = ("--skip-done", str(self.out), "--output", str(self.out))
+        for given, asked in (
+            ([], 1), (["--type", "search"], 0), (["--type", "news"], 1), (["--country", "de"], 1),
+            (["--gl", "de", "--timeout", "50"], 0), (["--params-json", '{"gl": "de"}'], 0),
+        ):  # fmt: skip
+            process = self.start("serper_search.py", *words, *given, stdout=subprocess.PIPE)
+            receipt = json.loads(process.communicate(b"guide", timeout=60)[0])
+            self.assertEqual(receipt["answered"] + receipt["failed"], asked, given)
+
+    def test_a_file_without_a_line_of_an_earlier_run_is_refused(self) -> None:
+        other = self.folder / "other.jsonl"
+        for text in (b"notes", b'{"input": "guide", "ok": true}\n', b"", None):
+            if text is not None:
+                other.write_bytes(text)
+            else:
+                other.unlink()
+            words = ("--skip-done", str(other), "--output", str(self.out))
+            (found,) = self.answers("serper_search.py", ["guide"], *words, code=2)
+            self.assertIn("skip_done: ", found["error"])
+        words = ("--skip-done", str(other), "--output", str(other))  # neither is there yet
+        (receipt,) = self.answers("serper_search.py", ["guide"], *words)
+        self.assertEqual(receipt["answered"], 1)
+        other.write_bytes(b"notes\n{")
+        self.answers("serper_search.py", ["guide"], *words, code=2)
+        self.assertEqual(other.read_bytes(), b"notes\n{")
 
     def test_the_flags_of_lines_are_there_for_batches_alone(self) -> None:
         for flag in ("--jsonl", "--ordered", "--skip-done=x"):
@@ -273,35 +270,54 @@ class OutputFiles(StreamCase):
                 self.assertEqual((code, receipt["answered"], stderr), (0, 0, NOTHING_LEFT))
                 self.assertEqual(self.out.read_bytes(), before)
 
-    def test_one_document_for_all_has_a_receipt_with_the_same_counts(self) -> None:
-        for script, cost in (
-            ("serper_search.py", "credits"),
-            ("gemini_search.py", "billed_queries"),
-        ):
-            code, receipt, _ = self.into_file(script, ["guide", '{"x": 1}', "bread"])
-            with self.subTest(script):
-                self.assertEqual((code, receipt["answered"] + receipt["failed"]), (0, 3))
-                self.assertGreaterEqual(receipt[cost], 2)
-
-    def test_errors_alone_do_not_replace_a_file(self) -> None:
-        for script in BATCHES:
+    def test_a_file_with_content_is_refused_unless_it_may_be_overwritten(self) -> None:
+        for script, name in itertools.product(BATCHES, ("out.jsonl", "out.json")):
+            self.out = self.folder / name
             self.out.write_text("before")
-            code, receipt, _ = self.into_file(script, ["guide"], "--jsonl", key=f"bad-{CANARY}")
-            with self.subTest(script):
-                self.assertEqual((code, receipt["ok"], receipt["failed"]), (3, False, 1))
-                self.assertIn("left as it was", receipt["warnings"][0])
+            code, receipt, _ = self.into_file(script, ["guide"])
+            with self.subTest(script, name=name):
+                self.assertEqual((code, receipt["details"]["kind"]), (2, "invalid_input"))
+                self.assertIn("--overwrite replaces it", receipt["details"]["hint"])
                 self.assertEqual(self.out.read_text(), "before")
-                self.assertEqual(os.listdir(self.folder), ["out.jsonl"])
-                self.into_file(script, ["guide"], "--jsonl")
-                self.assertEqual(self.inputs(), ["guide"])
+                code, receipt, _ = self.into_file(script, ["guide"], "--overwrite")
+                self.assertEqual((code, receipt["ok"]), (0, True), receipt)
+                self.assertEqual(receipt["bytes"], self.out.stat().st_size)
+                self.assertIn("guide", self.out.read_text())
+
+    def test_a_dry_run_writes_and_counts_nothing(self) -> None:
+        for script in BATCHES:
+            for words in ((), ("--skip-done", str(self.out)), ("--overwrite",)):
+                code, document, _ = self.into_file(script, ["guide"], "--dry-run", *words)
+                self.assertEqual((code, "dry_run" in json.dumps(document)), (0, True))
+                self.assertFalse(self.out.exists())
+
+    def test_an_input_is_no_output(self) -> None:
+        self.out.write_text("guide\n")
+        link = self.folder / "link"
+        link.symlink_to(self.out)
+        for name in (str(self.out), f"@{self.out}", str(link)):
+            run = self.run_script("serper_search.py", "batch", name, "--output", str(self.out))
+            self.assertIn("is an input", run.document["error"])
+        given = json.dumps({"input": str(self.out)})
+        words = ("--params-json", given, "--overwrite", "--output", str(self.out))
+        run = self.run_script("serper_search.py", "batch", *words)
+        self.assertIn("is an input", run.document["error"])
+        self.assertEqual(self.out.read_text(), "guide\n")
+
+    @unittest.skipIf(LIKE_WINDOWS, "it has no FIFOs")
+    def test_a_fifo_that_nobody_reads_is_refused_at_once(self) -> None:
+        os.mkfifo(self.out)
+        code, document, _ = self.into_file("serper_search.py", ["guide"])
+        self.assertEqual((code, document["details"]["kind"]), (2, "invalid_input"))
+        self.assertIn("nobody reads it", document["error"])
 
     def test_a_full_disk_prints_what_it_cannot_hold(self) -> None:
         def small_files() -> None:
             resource.setrlimit(resource.RLIMIT_FSIZE, (6_000, 6_000))
 
         lines = [f"guide {number}" for number in range(20)]
-        for script, before in itertools.product(BATCHES, ("", '{"input": "before"}')):
-            self.out.write_text(before)
+        for script in BATCHES:
+            self.out.unlink(missing_ok=True)
             words = ("--jsonl", "--output", str(self.out), "--max-chars", "2000")
             process = self.start(script, *words, stdout=subprocess.PIPE, preexec_fn=small_files)
             stdout, _ = process.communicate(
@@ -312,21 +328,7 @@ class OutputFiles(StreamCase):
                 self.assertEqual((process.returncode, receipt["ok"]), (2, False))
                 self.assertIn("File too large", receipt["error"])
                 inputs = [*self.inputs(), *(one["input"] for one in printed)]
-                self.assertEqual(sorted(inputs), sorted([*lines, *(["before"] if before else [])]))
-
-    @unittest.skipIf(LIKE_WINDOWS, "files are not locked there")
-    def test_no_two_runs_write_one_file(self) -> None:
-        words = ("--skip-done", str(self.out))
-        with self.out.open("ab") as file:
-            fcntl.flock(file, fcntl.LOCK_EX)
-            code, document, _ = self.into_file("serper_search.py", ["guide"], *words)
-            message = f"{str(self.out)!r} is written by another run."
-            self.assertEqual((code, document["error"]), (2, message))
-            with self.out.open("ab") as out:
-                process = self.start("serper_search.py", *words, stdout=out)
-                _, stderr = process.communicate(b"guide", timeout=60)
-            self.assertEqual((process.returncode, stderr.decode()), (2, message + "\n"))
-        self.assertEqual((self.out.read_bytes(), self.server.requests), (b"", []))
+                self.assertEqual(sorted(inputs), sorted(lines))
 
     def test_what_no_lines_can_be_is_refused_once(self) -> None:
         packed, wide = self.folder / "packed", self.folder / "wide"
@@ -340,11 +342,6 @@ class OutputFiles(StreamCase):
             run = call_main(load_script("serper_search"), "batch", *words)
             with self.subTest(words):
                 self.assertEqual(run.code, 2, run.stdout)
-        command = f"exec {sys.executable} {SCRIPTS}/serper_search.py batch {packed} --jsonl >&-"
-        run = subprocess.run(["sh", "-c", command], capture_output=True, check=False)
-        self.assertEqual(
-            (run.returncode, run.stderr), (74, b"serper_search.py: stdout is closed.\n")
-        )
         self.assertEqual(self.server.requests, [])
 
 

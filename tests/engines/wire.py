@@ -301,7 +301,8 @@ class WireCase(FakeServerCase):
         script = {"name": self.modules[0], "description": "", "commands": self.code.COMMANDS}
         try:
             words = row.words[is_named:]
-            found = self.code.parse_arguments(script, command, is_named, words, {})
+            options = {"spec": script["commands"][command]}
+            found = self.code.parse_arguments(script, command, words, is_named, options)
         except self.code.SearchError:
             return None
         return None if "--params-json" in row.words else found

@@ -17,7 +17,7 @@ from typing import Any
 from tests.extraction.test_attack_guard import CannedPage
 from tests.support import load_script
 
-common: Any = load_script("websearch.core.common")
+kit: Any = load_script("websearch.kit")
 read: Any = load_script("websearch.reading.read")
 read_pages: Any = load_script("websearch.search.read_sources")
 show_markdown: Any = load_script("websearch.search.show_markdown")

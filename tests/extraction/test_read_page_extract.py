@@ -15,7 +15,7 @@ from typing import Any
 
 from tests.support import load_script
 
-common: Any = load_script("websearch.core.common")
+kit: Any = load_script("websearch.kit")
 
 http_client: Any = load_script("websearch.core.http_client")
 content: Any = load_script("websearch.extraction.content")
@@ -899,7 +899,7 @@ class HostileMarkup(unittest.TestCase):
             ("<body><svg><title>no</title></svg><p>only this is text</p>", "only this is text"),
         ):
             with self.subTest(html[:40]):
-                text = common.clean_text(content.extract(html))
+                text = kit.clean_text(content.extract(html))
                 self.assertIn(words, " ".join(text.split()))
                 markdown.extract_markdown(html)
 
@@ -910,12 +910,12 @@ class HostileMarkup(unittest.TestCase):
 def page_of(html: str, **options: bool) -> dict[str, Any]:
     """The document of an HTML page as its server sent it; an error's document if it has no text."""
     headers = {"content-type": "text/html; charset=utf-8"}
-    response = http_client.Response(200, headers, html.encode("utf-8", "replace"))
+    response = kit.Response(200, headers, html.encode("utf-8", "replace"))
     fetched = fetch.Fetched("http://x/", response)
     try:
         page: dict[str, Any] = one_page.read_answer(fetched, options, math.inf)
-    except common.SearchError as error:
-        page = common.error_document(error)
+    except kit.SearchError as error:
+        page = kit.error_document(error)
         assert page["details"]["kind"] in ("blocked", "unsupported", "http"), page
     return page
 
@@ -960,7 +960,7 @@ def fuzz(case: unittest.TestCase, seed: int, pages: int) -> None:
         with case.subTest(number=number, seed=seed):
             page = page_of(html, keep_links=number % 2 == 0, explain=number % 3 == 0)
             passages.select_passages(page.get("text", ""), "keep the words", 500)
-            shown = common.dump_json(page)
+            shown = kit.dump_json(page)
             shown.encode()
             case.assertNotRegex(shown, r"[\0\x1b\u202e\ufeff]|\\u00(?:00|1b)")
             case.assertLessEqual(len(content.extract(html)), 4 * len(html) + 100)

@@ -58,9 +58,8 @@ MODULES = [
     for path in sorted(SCRIPTS.glob("*.py"))
     if hasattr(load_script(path.stem), "COMMANDS")
 ]
-common: Any = load_script("websearch.core.common")
+kit: Any = load_script("websearch.kit")
 http_client: Any = load_script("websearch.core.http_client")
-command_line: Any = load_script("websearch.core.command_line")
 markdown: Any = load_script("websearch.extraction.markdown")
 passages: Any = load_script("websearch.passages.excerpts")
 page_store: Any = load_script("websearch.store.page_store")
@@ -281,7 +280,7 @@ class FuzzCase(EnvironmentCase):
         """A document of any kind but a defect's, which JSON and Markdown can hold."""
         self.assertIsInstance(document["ok"], bool)
         if not document["ok"]:
-            self.assertIn(document["details"]["kind"], common.EXIT_CODES)
+            self.assertIn(document["details"]["kind"], kit.EXIT_CODES)
             self.assertNotEqual(document["details"]["kind"], "internal", (document, told))
             self.assertTrue(document["error"], told)
         json.dumps(document, allow_nan=False, ensure_ascii=False).encode("utf-8", "replace")
@@ -334,7 +333,7 @@ class Parameters(FuzzCase):
             command = source.choice(list(module.COMMANDS))
             spec = module.COMMANDS[command]
             flags = list(
-                command_line.make_parser(
+                kit.make_parser(
                     {"name": "x", "description": "", "commands": module.COMMANDS}, command
                 ).types
             )
@@ -518,7 +517,7 @@ class Html(FuzzCase):
             text = markdown.extract_markdown(html, "http://e.org/", source.random() < 0.5)
             words = source.choice(["sentence something", "京都", "\x00", "", "word " * 50])
             found = passages.select_passages(text, words, source.choice([1, 50, 2_000]))
-            common.dump_json({"text": text, "passages": found}).encode()
+            kit.dump_json({"text": text, "passages": found}).encode()
             self.assertNotRegex(text, r"[\0\x1b\u202e\ufeff]")
 
         self.fuzz(check)
@@ -696,8 +695,8 @@ class Secrets(FuzzCase):
             path.write_bytes(data)
             for names in (("GOOD_API_KEY",), ("BRAVE_SEARCH_API_KEY", "BRAVE_API_KEY"), ("A",)):
                 try:
-                    found = http_client.configured_key(*names)
-                except common.SearchError as error:
+                    found = kit.configured_key(*names)
+                except kit.SearchError as error:
                     self.assertEqual(error.kind, "auth")
                     continue
                 if has_good and names == ("GOOD_API_KEY",):

@@ -34,7 +34,7 @@ from tests.support import SCRIPTS, SLACK, load_script
 
 pdf: Any = load_script("websearch.pdf.read_pdf")
 crypt: Any = load_script("websearch.pdf.crypt")
-common: Any = load_script("websearch.core.common")
+kit: Any = load_script("websearch.kit")
 
 CASES = 2_000
 SEED = int(os.environ.get("PDF_FUZZ_SEED", "5"))
@@ -150,7 +150,7 @@ class Fuzz(unittest.TestCase):
                 try:
                     pdf.read_pdf(data, pages, begin + SECONDS)
                     kinds.add("text")
-                except common.SearchError as error:
+                except kit.SearchError as error:
                     kinds.add(error.kind)
                 except Exception as error:
                     raise AssertionError(f"PDF_FUZZ_CASE={case}") from error
@@ -166,7 +166,7 @@ class Memory(unittest.TestCase):
 import re, sys, time
 from pathlib import Path
 sys.path.insert(0, sys.argv[1])
-from websearch.core.common import SearchError
+from websearch.core.kit import SearchError
 from websearch.pdf.read_pdf import read_pdf
 data = sys.stdin.buffer.read()
 try:
@@ -265,7 +265,7 @@ class Hostile(unittest.TestCase):
                 begin = time.monotonic()
                 try:
                     pdf.read_pdf(data, "", begin + 2)
-                except common.SearchError as error:
+                except kit.SearchError as error:
                     self.assertIn(error.kind, ("unsupported", "refused"))
                 self.assertLess(time.monotonic() - begin, 10 + SLACK)
 
@@ -307,7 +307,7 @@ class Tables(unittest.TestCase):
             with self.subTest(name):
                 self.assertTrue(pdf.read_pdf(data, "", time.monotonic() + 60)["text"])
                 tracemalloc.start()
-                with contextlib.suppress(common.SearchError):
+                with contextlib.suppress(kit.SearchError):
                     pdf.read_pdf(data, "", time.monotonic() + 3)
                 peak = tracemalloc.get_traced_memory()[1]
                 tracemalloc.stop()

@@ -38,7 +38,7 @@ from tests.support import SLACK, load_script
 pdf: Any = load_script("websearch.pdf.read_pdf")
 crypt: Any = load_script("websearch.pdf.crypt")
 limits: Any = load_script("websearch.core.limits")
-common: Any = load_script("websearch.core.common")
+kit: Any = load_script("websearch.kit")
 
 WORDS = "The keeper wrote down the weather"
 # Codes of a font for text from right to left: a to z, a mark, a ligature, an Arabic letter.
@@ -95,7 +95,7 @@ SCRIPTS: tuple[tuple[tuple[tuple[bytes, int, int], ...], str], ...] = (
 
 class PdfCase(unittest.TestCase):
     def failure(self, data: bytes, kind: str, words: str) -> None:
-        with self.assertRaises(common.SearchError) as caught:
+        with self.assertRaises(kit.SearchError) as caught:
             pdf.read_pdf(data)
         self.assertEqual(caught.exception.kind, kind)
         self.assertIn(words, caught.exception.message)
@@ -296,10 +296,10 @@ class Pages(PdfCase):
 
     def test_a_range_that_is_none_or_not_in_the_file_is_bad_input(self) -> None:
         for pages in ("x", "0", "3-2", "1-", "-3", "1,,2", "1;2"):
-            with self.assertRaises(common.SearchError) as caught:
+            with self.assertRaises(kit.SearchError) as caught:
                 pdf.read_pdf(self.book(), pages)
             self.assertEqual(caught.exception.kind, "invalid_input", pages)
-        with self.assertRaises(common.SearchError) as caught:
+        with self.assertRaises(kit.SearchError) as caught:
             pdf.read_pdf(self.book(), "7-9")
         self.assertIn("6 pages", caught.exception.message)
 
@@ -1025,7 +1025,7 @@ class Limits(PdfCase):
             number = builder.add_stream(b"/X Do " * 20 + b"(a) Tj", b"/Subtype/Form" + inner)
         builder.add_page(b"/X Do", b"<</XObject<</X %d 0 R>>>>" % number)
         begin = time.monotonic()
-        with self.assertRaises(common.SearchError) as caught:
+        with self.assertRaises(kit.SearchError) as caught:
             pdf.read_pdf(builder.build(), "", begin + 0.5)
         self.assertLess(time.monotonic() - begin, 5)
         self.assertIn("the time", caught.exception.message)

@@ -12,7 +12,7 @@ from tests.fake_server.pdf_builder import PdfBuilder, escaped
 from tests.support import load_script
 
 pdf: Any = load_script("websearch.pdf.read_pdf")
-common: Any = load_script("websearch.core.common")
+kit: Any = load_script("websearch.kit")
 
 Place = tuple[int, int]
 ROWS = [

@@ -168,11 +168,9 @@ class LlmsFiles(DocsCase):
         with mock.patch.object(sources, "_DOCUMENTATION", ".*/docs-site/"):
             self.read(self.url("listed"), "--robots")
         self.assertIn("/robots.txt", [request.path for request in self.server.requests])
-        with self.assertRaises(load_script("websearch.core.common").SearchError):
+        with self.assertRaises(load_script("websearch.kit").SearchError):
             robots = mock.Mock()
-            robots.check.side_effect = load_script("websearch.core.common").SearchError(
-                "refused", "no"
-            )
+            robots.check.side_effect = load_script("websearch.kit").SearchError("refused", "no")
             shared = load_script("websearch.fetching.fetch").SharedAnswers()
             sources.listed_twin("https://docs.example.com/a", 9e9, robots, shared)
 

@@ -24,7 +24,7 @@ from tests.fake_server.server import FakeServer
 from tests.support import PYTHON, ROOT, SLACK, CannedServer, FakeServerCase, call_main, load_script
 
 command: Any = load_script("read_page")
-common: Any = load_script("websearch.core.common")
+kit: Any = load_script("websearch.kit")
 fetch: Any = load_script("websearch.fetching.fetch")
 charsets: Any = load_script("websearch.fetching.charsets")
 other_formats: Any = load_script("websearch.extraction.other_formats")
@@ -152,7 +152,7 @@ class Requests(SiteCase):
         self.assertEqual(page["text"], "# Served as Markdown\n\nNo markup to remove.")
         self.assertEqual(page["title"], "Served as Markdown")
         request = self.server.requests[0]
-        agent = f"Mozilla/5.0 (compatible; web-search-skill/{common.VERSION})"
+        agent = f"Mozilla/5.0 (compatible; web-search-skill/{kit.VERSION})"
         self.assertEqual(request.header("user-agent"), agent)
         self.assertEqual(request.header("accept-encoding"), "gzip")
 
@@ -160,7 +160,7 @@ class Requests(SiteCase):
         self.set_environment(WEB_SEARCH_CONTACT=" https://example.org/me, me@example.org ")
         self.page("list/news")
         agent = self.server.requests[0].header("user-agent") or ""
-        self.assertIn(f"web-search-skill/{common.VERSION} (https://example.org/me, me@", agent)
+        self.assertIn(f"web-search-skill/{kit.VERSION} (https://example.org/me, me@", agent)
         planned = self.read("list/news", dry_run=True)
         self.assertEqual(planned["request"]["headers"]["User-Agent"], agent)
 
@@ -473,7 +473,7 @@ class Budget(SiteCase):
         short, long = document["pages"]
         self.assertNotIn("truncated", short)
         self.assertGreater(len(long["text"]), 4_000)
-        self.assertLessEqual(len(common.dump_json(document)), 6_000)
+        self.assertLessEqual(len(kit.dump_json(document)), 6_000)
 
     def test_any_budget_is_kept(self) -> None:
         paths = ("articles/lighthouse", "articles/tides", "docs/timeouts", "status/404")
@@ -481,7 +481,7 @@ class Budget(SiteCase):
             for query in ({}, {"query": "keeper weather"}):
                 with self.subTest(max_chars=max_chars, query=query):
                     document = self.read(*paths, max_chars=max_chars, **query)
-                    self.assertLessEqual(len(common.dump_json(document)), max_chars)
+                    self.assertLessEqual(len(kit.dump_json(document)), max_chars)
 
     def test_a_query_brings_the_passages_that_answer_it_with_their_headings(self) -> None:
         page = self.page("docs/timeouts", query="default of the read timeout", max_chars=1_200)
@@ -523,7 +523,7 @@ class Explain(SiteCase):
     def test_the_list_leaves_room_for_the_text(self) -> None:
         for max_chars in (1_000, 3_000):
             document = self.read("articles/sourdough", explain=True, max_chars=max_chars)
-            self.assertLessEqual(len(common.dump_json(document)), max_chars)
+            self.assertLessEqual(len(kit.dump_json(document)), max_chars)
             self.assertTrue(document["pages"][0]["text"])
 
     def test_markdown_shows_the_list_fenced(self) -> None:

@@ -234,8 +234,8 @@ class FromThisMachine(unittest.TestCase):
         self.assertEqual(response.document["details"]["kind"], "refused")
 
     def test_a_redirect_to_a_file_is_refused(self) -> None:
-        common = load_script("websearch.core.common")
-        with self.assertRaises(common.SearchError) as caught:
+        kit = load_script("websearch.kit")
+        with self.assertRaises(kit.SearchError) as caught:
             fetch.redirect_target("https://example.org/", "file:///etc/hosts")
         self.assertEqual(caught.exception.kind, "refused")
 

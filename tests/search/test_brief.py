@@ -18,7 +18,7 @@ from tests.search.brief_support import HERON, NEWT, OTTER, QUESTIONS, SITES, Bri
 from tests.search.scripted_web import GOOD_KEY, story
 from tests.support import SmallWebCase, load_script
 
-common = load_script("websearch.core.common")
+kit = load_script("websearch.kit")
 rank = load_script("websearch.search.rank")
 plan = load_script("websearch.search.plan")
 answers = load_script("websearch.search.answers")
@@ -228,7 +228,7 @@ class Budgets(BriefCase):
             for questions in (self.eight[:3], self.eight):
                 with self.subTest(limit=limit, questions=len(questions)):
                     document = self.brief(*questions, "--max-chars", str(limit))
-                    size = len(common.dump_json(document))
+                    size = len(kit.dump_json(document))
                     self.assertLessEqual(size, limit)
                     self.assertGreater(size, 0.5 * limit)
                     asked, answered = (
@@ -258,7 +258,7 @@ class Budgets(BriefCase):
             with self.subTest(limit):
                 run = self.run_command("brief", *self.eight, "--max-chars", limit)
                 self.assertEqual(run.code, 0, run.document)
-                self.assertLessEqual(len(common.dump_json(run.document)), int(limit))
+                self.assertLessEqual(len(kit.dump_json(run.document)), int(limit))
                 self.assertTrue(run.document["truncated"])
                 ways = ("brief", *self.eight, "--max-chars", limit, "--format", "markdown")
                 self.assertEqual(self.run_command(*ways).code, 0)

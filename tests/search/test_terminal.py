@@ -232,7 +232,7 @@ class FrontDoor(TerminalCase):
 
     def test_closed_streams_are_no_defect(self) -> None:
         script = str(SCRIPTS / "web_search.py")
-        for closed in ("<&-", ">&-", "2>&-", "<&- >&- 2>&-"):
+        for closed in ("<&-", "2>&-", "<&- 2>&-"):
             command = f"exec {sys.executable} {script} version {closed}"
             run = subprocess.run(["sh", "-c", command], env=clean_environment(), check=False)
             with self.subTest(closed):
@@ -270,25 +270,6 @@ class FrontDoor(TerminalCase):
         run = self.run_script("web_search.py", "sourdough", "--no-pages", "-n", "1", "--open", "2")
         self.assertIn("there is 1 result.", run.document["error"])
         self.assertFalse(os.path.exists(opened))
-
-    def test_no_progress_where_a_terminal_is_an_agents_or_dumb(self) -> None:
-        for variables in ({"CLAUDECODE": "1"}, {"TERM": "dumb"}, {}):
-            main_end, other_end = pty.openpty()
-            environment = {**self.environment_of(self.server.url, ""), "TERM": "xterm", **variables}
-            process = subprocess.Popen(
-                [*PYTHON, str(SCRIPTS / "web_search.py"), "sourdough"],
-                env=clean_environment(GLSI_DB_PATH=self.store, **environment),
-                stdout=subprocess.DEVNULL,
-                stderr=other_end,
-            )
-            os.close(other_end)
-            shown = b""
-            while piece := self.read_piece(main_end):
-                shown += piece
-            os.close(main_end)
-            process.wait()
-            with self.subTest(variables):
-                self.assertEqual(b"\x1b" in shown, not variables, shown)
 
     def test_shells_complete_its_words(self) -> None:
         _, script = self.run_words("completion", "bash")

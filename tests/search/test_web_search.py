@@ -33,7 +33,7 @@ command = load_script("web_search")
 answers = load_script("websearch.search.answers")
 durations = load_script("websearch.core.durations")
 engines = load_script("websearch.apis.table")
-common = load_script("websearch.core.common")
+kit = load_script("websearch.kit")
 pacing: Any = load_script("websearch.apis.pacing")
 QUESTION = "python asyncio"
 BRAVE = {"BRAVE_SEARCH_API_KEY": "good-" + CANARY}
@@ -107,7 +107,7 @@ class FromQuestionToPassages(WebSearchCase):
     def test_a_document_keeps_every_limit_and_says_how_long_its_pages_are(self) -> None:
         for limit in (500, 800, 2_000, 4_000, 9_000):
             document = self.search(max_chars=limit)
-            self.assertLessEqual(len(common.dump_json(document)), limit)
+            self.assertLessEqual(len(kit.dump_json(document)), limit)
         document, whole = self.search(max_chars=4_000), self.search(max_chars=0)
         cut = [one for one in document["results"] if one.get("truncated")]
         self.assertTrue(cut)
@@ -194,7 +194,7 @@ class FromQuestionToPassages(WebSearchCase):
             for limit in (3_000, 6_000, 9_000):
                 arguments = (query, "--count", str(count), "--max-chars", str(limit))
                 document = self.run_script("web_search.py", "search", *arguments).document
-                size = len(common.dump_json(document))
+                size = len(kit.dump_json(document))
                 with self.subTest(query=query, limit=limit, size=size):
                     self.assertLessEqual(size, limit)
                     self.assertIn("text", document["results"][0])
@@ -234,7 +234,7 @@ class Cache(WebSearchCase):
         long, engine, pages = self.requests_of(max_chars=6_000)
         self.assertEqual((engine, pages, long["from_cache"]), (0, 0, True))
         self.assertGreater(len(json.dumps(long)), len(json.dumps(short)))
-        self.assertLessEqual(len(common.dump_json(long)), 6_000)
+        self.assertLessEqual(len(kit.dump_json(long)), 6_000)
 
     def test_another_question_takes_its_pages_from_the_store(self) -> None:
         first = {one["url"] for one in self.search("python asyncio tutorial")["results"]}
@@ -371,7 +371,7 @@ class Cache(WebSearchCase):
         document = self.search()
         self.assertTrue(document["ok"])
         self.assertIn(path, document["warnings"][0])
-        self.assertLessEqual(len(common.dump_json(document)), 9_000)
+        self.assertLessEqual(len(kit.dump_json(document)), 9_000)
         with open(path, "rb") as file:
             self.assertTrue(file.read().startswith(b"this is no database"))
 
@@ -447,7 +447,7 @@ class Engines(WebSearchCase):
         )
 
     def test_an_engine_that_found_nothing_has_answered(self) -> None:
-        failure = common.SearchError
+        failure = kit.SearchError
         failures = [
             ("brave", failure("quota", "used up")),
             ("searxng", failure("no_results", "nothing")),
@@ -509,7 +509,7 @@ class Engines(WebSearchCase):
         for text, seconds in table.items():
             self.assertEqual(durations.seconds_of_duration("ttl", text, "7d"), seconds)
         for text in ("", "5", "-1h", "1h 30m", "h", "1w", "9" * 40 + "s"):
-            with self.assertRaisesRegex(common.SearchError, "ttl must be .* such as 7d"):
+            with self.assertRaisesRegex(kit.SearchError, "ttl must be .* such as 7d"):
                 durations.seconds_of_duration("ttl", text, "7d")
 
 
@@ -532,7 +532,7 @@ class Batch(WebSearchCase):
         out = f"{self.store}.jsonl"
         with open(out, "w", encoding="utf-8") as file:
             file.write(json.dumps(lines[0]) + "\n")
-        code, [receipt] = self.batch("--output", out, "--skip-done", out)
+        code, [receipt] = self.batch("--output", out, "--skip-done", out, "-n", "2")
         self.assertEqual((code, receipt["skipped"], receipt["answered"]), (0, 1, 1), receipt)
 
     def test_a_few_are_one_document_and_many_are_refused_before_they_cost_anything(self) -> None:
@@ -590,7 +590,7 @@ class Recall(WebSearchCase):
         first = document["results"][0]
         self.assertIn("asyncio", first["text"].lower())
         self.assertTrue(first["title"] and first["url"] and first["fetched_at"])
-        self.assertLessEqual(len(common.dump_json(document)), 9_000)
+        self.assertLessEqual(len(kit.dump_json(document)), 9_000)
 
     def test_words_that_no_page_holds_are_no_results(self) -> None:
         for prepared in (False, True):

@@ -39,7 +39,7 @@ from tests.servers.http_support import (
 from tests.support import SLACK, EnvironmentCase, call_main, load_script, run_script
 
 command: Any = load_script("http_server")
-common: Any = load_script("websearch.core.common")
+kit: Any = load_script("websearch.kit")
 messages: Any = load_script("websearch.servers.http_messages")
 
 
@@ -89,7 +89,7 @@ class GlsiPhaseSeven(ServerCase):
         self.assertEqual((again["from_cache"], again["content"]), (True, whole["content"]))
         cut = self.search("keeper", engine="searxng", max_chars=3_000)
         self.assertTrue(cut.document["results"][0]["truncated"])
-        self.assertLess(len(common.dump_json(cut.document)), 3_200)
+        self.assertLess(len(kit.dump_json(cut.document)), 3_200)
 
     def test_force_asks_again_and_count_limits_the_results(self) -> None:
         self.let_searxng_find("articles/sourdough", "articles/tides", "list/news")
@@ -841,6 +841,6 @@ class Description(ServerCase):
 
 class StatusTable(unittest.TestCase):
     def test_every_kind_of_failure_has_a_status_with_a_phrase(self) -> None:
-        self.assertEqual(set(messages.STATUSES), set(common.EXIT_CODES))
+        self.assertEqual(set(messages.STATUSES), set(kit.EXIT_CODES))
         for status in messages.STATUSES.values():
             self.assertTrue(http.HTTPStatus(status).phrase)

@@ -618,20 +618,20 @@ class SkillFolder(DoctorCase):
     def test_a_complete_copy_says_its_version(self) -> None:
         line = lines_of(self.run_copy(self.copy_of_the_skill()).document, "skill folder")[0]
         self.assertEqual(line["status"], "ok", line)
-        version = load_script("websearch.core.common").VERSION
+        version = load_script("websearch.kit").VERSION
         copy = "a copy without a list (FILES.sha256)"
         self.assertRegex(line["message"], rf" is {re.escape(copy)}, version {version}$")
 
     def test_a_package_that_cannot_be_loaded_is_a_document_too(self) -> None:
         folder = self.copy_of_the_skill()
         for content in (None, "def broken("):
-            (folder / "scripts/websearch/core/common.py").unlink()
+            (folder / "scripts/websearch/kit.py").unlink()
             if content:
-                (folder / "scripts/websearch/core/common.py").write_text(content, encoding="utf-8")
+                (folder / "scripts/websearch/kit.py").write_text(content, encoding="utf-8")
             run = self.run_copy(folder)
             self.assertEqual((run.code, run.stderr), (70, ""))
             self.assertIn("websearch/", run.document["error"])
-            (folder / "scripts/websearch/core/common.py").touch()
+            (folder / "scripts/websearch/kit.py").touch()
 
     def test_files_that_are_missing_or_changed_since_the_installation_are_named(self) -> None:
         skills = self.home / "skills"

@@ -36,7 +36,7 @@ PARTS = (
 FEW_SCRIPTS = (
     "install.py", "brave_search.py", "mcp_server.py", "web_search.py",
     *(f"websearch/{name}.py"
-      for name in ("__init__", "core/common", "setup/skill_files", "setup/installation",
+      for name in ("__init__", "kit", "setup/skill_files", "setup/installation",
                    "setup/packing")),
     "websearch/servers/desk/style.css",
 )  # fmt: skip
@@ -240,7 +240,7 @@ class Update(InstallCase):
         copy = self.installed()
         whole = snapshot(copy)
         for damage in (
-            (copy / "scripts/websearch/core/common.py").unlink,
+            (copy / "scripts/websearch/kit.py").unlink,
             lambda: (copy / "scripts/brave_search.py").write_bytes(b""),
             lambda: (copy / "scripts/web_search.py").chmod(0o644),
             (copy / "FILES.sha256").unlink,
@@ -310,7 +310,7 @@ class FromAPlainCopy(InstallCase):
             (self.repository / name).unlink()
         copy = self.installed()
         self.assertFalse((copy / "LICENSE").exists())
-        self.assertTrue((copy / "scripts/websearch/core/common.py").is_file())
+        self.assertTrue((copy / "scripts/websearch/kit.py").is_file())
         self.assertEqual(set(snapshot(copy)), set(snapshot(self.installed())))
         self.assert_refused("Run package in a clone of the repository", "package")
 
@@ -391,7 +391,7 @@ class Refusals(InstallCase):
         (copy / "scripts").symlink_to(self.folder / "scripts")
         self.assert_refused("scripts is in the way", "install", "--dir", str(copy.parent))
         self.run_install("uninstall", "--dir", str(copy.parent))
-        self.assertTrue((self.folder / "scripts/websearch/core/common.py").exists())
+        self.assertTrue((self.folder / "scripts/websearch/kit.py").exists())
         self.assertTrue((copy / "scripts").is_symlink())
 
     def test_a_list_that_names_files_outside_removes_none_of_them(self) -> None:

@@ -33,7 +33,7 @@ sites: Any = load_script("websearch.sites.dispatch")
 fetch: Any = load_script("websearch.fetching.fetch")
 search: Any = load_script("websearch.search.commands")
 pacing: Any = load_script("websearch.apis.pacing")
-common: Any = load_script("websearch.core.common")
+kit: Any = load_script("websearch.kit")
 http_client: Any = load_script("websearch.core.http_client")
 site_api: Any = load_script("websearch.sites.site_api")
 site_github: Any = load_script("websearch.sites.github")
@@ -176,7 +176,7 @@ class GitHub(SitesCase):
         self.assertIn("Only the first 1 reviews and 1 review comments are read.", page["note"])
         self.assertTrue(page["truncated"])
         for status, words in ((None, "could not be read: Slow down."), (404, "")):
-            error = common.SearchError("rate_limit", "Slow down.", status=status)
+            error = kit.SearchError("rate_limit", "Slow down.", status=status)
             with mock.patch.object(site_github, "readme", side_effect=error):
                 page = self.read(TOOLBOX)
             self.assertIn(words, page.get("note", ""))
@@ -459,7 +459,7 @@ class Fallback(SitesCase):
             ),
         }  # fmt: skip
         for variable, (url, path) in paths.items():
-            good = http_client.Response(*self.answer_of(path)).json()
+            good = kit.Response(*self.answer_of(path)).json()
             server = self.canned()
             self.use(**{variable: server.url}, WEB_SEARCH_ALLOW_PRIVATE=self.allow(server))
             for broken in mutations(good, source, 60):
@@ -471,7 +471,7 @@ class Fallback(SitesCase):
                         page = sites.read_through_api(
                             url, time.monotonic() + 5, None, params, fetch.SharedAnswers()
                         )
-                    except common.SearchError:
+                    except kit.SearchError:
                         continue
                     self.assertIsInstance(page["text"], str)
 

@@ -83,7 +83,7 @@ class SkillFormat(unittest.TestCase):
     def test_metadata_is_text_and_its_version_that_of_the_scripts(self) -> None:
         version = re.search(r'^  version: "(.*)"$', SKILL, re.MULTILINE)
         assert version is not None
-        self.assertEqual(version[1], load_script("websearch.core.common").VERSION)
+        self.assertEqual(version[1], load_script("websearch.kit").VERSION)
 
     def test_it_is_below_130_lines_and_6500_bytes(self) -> None:
         self.assertLess(len(SKILL.splitlines()), 130)
@@ -95,9 +95,7 @@ class SkillFormat(unittest.TestCase):
             "References",
         ):  # fmt: skip
             self.assertIn(f"\n## {heading}\n", SKILL)
-        for code in sorted(
-            set(load_script("websearch.core.common").EXIT_CODES.values()) - {130, 143}
-        ):
+        for code in sorted(set(load_script("websearch.kit").EXIT_CODES.values()) - {130, 143}):
             self.assertRegex(SKILL, rf"(?m)^\| {code} \|")
 
     def test_every_reference_is_named(self) -> None:
@@ -176,7 +174,7 @@ def known_words(script: str) -> tuple[set[str], set[str]]:
         return commands, set(re.findall(r"--?[a-z-]+", " ".join([told, *helps])))
     told = call_main(load_script(script), "--help").stdout.decode()
     commands = set(re.findall(rf"{script}\.py ([a-z]+)", told))
-    core, table = load_script("websearch.core.parameters"), load_script(script).COMMANDS
+    core, table = load_script("websearch.kit"), load_script(script).COMMANDS
     parameters = [*core.COMMON_PARAMS, *core.OUTPUT_PARAMS]
     parameters += [one for command in table.values() for one in command["params"]]
     flags = {flag for one in parameters for flag in one.get("flags", ())}
@@ -429,7 +427,7 @@ class Docstrings(unittest.TestCase):
 
 class Pictures(unittest.TestCase):
     def test_they_are_of_this_version(self) -> None:
-        version = load_script("websearch.core.common").VERSION
+        version = load_script("websearch.kit").VERSION
         for theme in ("light", "dark"):
             text = (ROOT / f"assets/terminal-{theme}.svg").read_text(encoding="utf-8")
             self.assertIn(f"<title>web-search {version}:", text, "run make picture")

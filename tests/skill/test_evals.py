@@ -221,7 +221,7 @@ class ErrorsReference(unittest.TestCase):
         statuses = load_script("websearch.servers.http_messages").STATUSES
         expected = {
             kind: (code, statuses.get(kind, 500))
-            for kind, code in load_script("websearch.core.common").EXIT_CODES.items()
+            for kind, code in load_script("websearch.kit").EXIT_CODES.items()
         }
         self.assertEqual(kinds, expected)
 
@@ -232,7 +232,7 @@ class ErrorsReference(unittest.TestCase):
         self.assertTrue(errors)
         for error in errors:
             self.assertLessEqual({"ok", "error", "details"}, set(error))
-            self.assertIn(error["details"]["kind"], load_script("websearch.core.common").EXIT_CODES)
+            self.assertIn(error["details"]["kind"], load_script("websearch.kit").EXIT_CODES)
             self.assertLessEqual({"retryable", "hint"}, set(error["details"]))
 
 

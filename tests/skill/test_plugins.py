@@ -12,7 +12,7 @@ from typing import Any
 
 from tests.support import ROOT, load_script
 
-VERSION = load_script("websearch.core.common").VERSION
+VERSION = load_script("websearch.kit").VERSION
 
 
 def read(path: str) -> Any:

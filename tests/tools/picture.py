@@ -90,7 +90,7 @@ def main() -> int:
     with demo.demo_environment() as environment:
         output, code = demo.run_step(step, environment)
     lines = terminal_lines(demo.command_line(step), output)
-    version = load_script("websearch.core.common").VERSION
+    version = load_script("websearch.kit").VERSION
     for theme, colors in THEMES.items():
         path = ROOT / f"assets/terminal-{theme}.svg"
         path.write_text(drawn(lines, colors, version), encoding="utf-8")

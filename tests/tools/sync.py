@@ -1,6 +1,6 @@
 """Copy what is written once into the files that carry a copy: `make sync`.
 
-- The shared blocks of the package (SHARED), into the standalone scripts.
+- The kit of the package, from its mark on, into the standalone scripts.
 - What opencode's tool google_search shares with the plugin, into its file.
 - The parameter tables made from each script's COMMANDS, into references/*.md.
 - The table of engines and their filters, made from ENGINES, into references/*.md; the variables of
@@ -20,24 +20,10 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-# Shared block -> the module of the package that it stands in.
-SHARED = {
-    **dict.fromkeys(("core", "answers", "fallback", "marked text", "page text"), "core/common.py"),
-    "parameters": "core/parameters.py",
-    "documents": "core/documents.py",
-    "command line": "core/command_line.py",
-    "http": "core/http_client.py",
-    "filters": "apis/filters.py",
-    "batch": "core/batch.py",
-}
+KIT = ROOT / "scripts/websearch/kit.py"
+KIT_MARK = "\n# ===== kit "  # below it the copy begins
 MAIN_GUARD = 'if __name__ == "__main__":\n'
-# Standalone script -> the blocks that it carries.
-BASIC_BLOCKS = ("core", "parameters", "documents", "command line", "http")
-STANDALONE = {
-    "brave_search.py": (*BASIC_BLOCKS, "marked text", "page text"),
-    "gemini_search.py": (*BASIC_BLOCKS, "answers", "fallback", "batch"),
-    "serper_search.py": (*BASIC_BLOCKS, "answers", "page text", "filters", "batch"),
-}
+STANDALONE = ("brave_search.py", "gemini_search.py", "serper_search.py")
 TOOL_MARK = "// ===== google_search.ts carries a copy of what stands above"
 LONG_LIST = 12  # choices
 # Type of a parameter in COMMANDS -> its name in the tables.
@@ -63,22 +49,12 @@ TABLE = re.compile(
 ENGINE_TABLE = re.compile(r"(<!-- engines -->\n).*?(<!-- end of engines -->)", re.DOTALL)
 
 
-def shared_block(name: str) -> str:
-    """Return a marked block of the package, markers included."""
-    source = (ROOT / "scripts/websearch" / SHARED[name]).read_text(encoding="utf-8")
-    start = source.index(f"# ===== shared block: {name} ")
-    end = source.index(f"# ===== end of shared block: {name} ")
-    return source[start : source.index("\n", end) + 1]
-
-
 def synced_script(name: str) -> str:
-    """Return a standalone script with fresh copies of its blocks at its end."""
+    """Return a standalone script with a fresh copy of the kit at its end."""
     source = (ROOT / "scripts" / name).read_text(encoding="utf-8")
-    banner = source.index("\n# ===== shared blocks ") + 1
-    own = source[: source.index("\n", banner) + 1]
-    blocks = [shared_block(block) for block in STANDALONE[name]]
-    guard = source[source.rindex(MAIN_GUARD) :]
-    return own + "\n" + "\n\n".join([*blocks, guard])
+    kit = KIT.read_text(encoding="utf-8")
+    own, guard = source[: source.index(KIT_MARK)], source[source.rindex(MAIN_GUARD) :]
+    return f"{own}{kit[kit.index(KIT_MARK) :].rstrip()}\n\n\n{guard}"
 
 
 def parameter_table(script: str, command: str) -> str:

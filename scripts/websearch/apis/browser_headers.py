@@ -12,15 +12,14 @@ import re
 from websearch.apis.filters import country_code, language_code
 from websearch.apis.result_pages import header_signal, layout_error, wall_error
 from websearch.apis.table import ENGINES
-from websearch.core.common import SearchError, quoted
-from websearch.core.http_client import status_error
+from websearch.kit import SearchError, quoted, status_error
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
     from websearch.apis.messages import ResultPage
-    from websearch.core.http_client import Response
+    from websearch.kit import Response
 
 # GLSI_USER_AGENT replaces it. The same for every request: DuckDuckGo binds the token of the next
 # page to it.

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import re
 
-from websearch.core.common import SearchError, quoted
+from websearch.kit import SearchError, quoted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from websearch.core.common import Fields
+    from websearch.kit import Fields
 
 # ===== shared block: filters (edit websearch/apis/filters.py, then run `make sync`) ============
 

@@ -11,7 +11,7 @@ import os
 import time
 
 from websearch.apis.table import ENGINES, costs_money
-from websearch.core.common import SearchError, quoted
+from websearch.kit import SearchError, quoted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -11,16 +11,14 @@ from __future__ import annotations
 import json
 
 from websearch.apis.search_apis import json_post, no_list, refusal, refused_key, too_many
-from websearch.core.common import clean_tree, list_field, object_field
-from websearch.core.http_client import retry_after
+from websearch.kit import clean_tree, list_field, object_field, retry_after
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
     from websearch.apis.messages import EngineRequest
-    from websearch.core.common import SearchError
-    from websearch.core.http_client import Response
+    from websearch.kit import Response, SearchError
 
 LIMIT_CODE = -32000  # of JSON-RPC: Exa's, for an allowance that is used up
 BOTH_TYPES = "application/json, text/event-stream"  # else the answer is 406

@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
-from websearch.core.common import WEB_ADDRESS
-from websearch.core.http_client import KEY_HEADERS
+from websearch.kit import KEY_HEADERS, WEB_ADDRESS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -19,17 +19,26 @@ from websearch.apis.result_pages import (
     within_limit,
 )
 from websearch.apis.table import ENGINES, engine_address
-from websearch.core.common import SearchError, drop_empty, list_field, one_line, shorten
 from websearch.core.durations import spoken
-from websearch.core.http_client import identified_agent, json_answer, retry_after, status_error
+from websearch.core.http_client import identified_agent
 from websearch.core.words import ENGLISH_STOP_WORDS
+from websearch.kit import (
+    SearchError,
+    drop_empty,
+    json_answer,
+    list_field,
+    one_line,
+    retry_after,
+    shorten,
+    status_error,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
     from websearch.apis.messages import EngineRequest
-    from websearch.core.http_client import Response
+    from websearch.kit import Response
 
 MOST_WORDS = 6  # of a query: these APIs want every word, so a whole question finds nothing
 FEWER_WORDS = 3  # of a second request, if the first one finds nothing

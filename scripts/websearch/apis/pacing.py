@@ -19,9 +19,9 @@ from functools import partial
 from websearch.apis.messages import EngineAnswer
 from websearch.apis.table import ENGINES, engine_address, entry_of, has_other_address
 from websearch.core.calls import check_cancelled
-from websearch.core.common import SearchError
 from websearch.core.durations import seconds_of_duration, spoken
-from websearch.core.http_client import FAULT_TRIES, read_secrets, send_within
+from websearch.core.http_client import send_within
+from websearch.kit import FAULT_TRIES, SearchError, read_secrets
 from websearch.store.database import StoreFile
 
 TYPE_CHECKING = False
@@ -30,8 +30,7 @@ if TYPE_CHECKING:
     from typing import Any, TypeVar
 
     from websearch.apis.messages import EngineRequest
-    from websearch.core.common import ProgressCallback
-    from websearch.core.http_client import Response
+    from websearch.kit import ProgressCallback, Response
 
     Answer = TypeVar("Answer", bound=EngineAnswer)
     StateChange = Callable[["EngineState"], Any]

@@ -8,16 +8,15 @@ from websearch.apis.filters import site_filter
 from websearch.apis.messages import EngineRequest
 from websearch.apis.site_rules import matches, plain_address
 from websearch.apis.table import ENGINES
-from websearch.core.common import SearchError, clean_text, plain_text, shorten
 from websearch.core.html_tree import BLOCKS, Node, TreeBuilder
-from websearch.core.http_client import retry_after
+from websearch.kit import SearchError, clean_text, plain_text, retry_after, shorten
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
-    from websearch.core.http_client import Response
+    from websearch.kit import Response
 
 MAX_BYTES = 2_000_000  # of a result page; real ones stay under 600,000
 MAX_TEXT = 1_000  # characters of one title or snippet

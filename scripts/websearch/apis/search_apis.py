@@ -15,21 +15,23 @@ from websearch.apis.messages import EngineRequest
 from websearch.apis.open_sources import period, raw_text, utc_time
 from websearch.apis.result_pages import tidy_url
 from websearch.apis.table import ENGINES
-from websearch.core.common import SearchError, quoted, shorten
 from websearch.core.durations import spoken
-from websearch.core.http_client import (
+from websearch.core.http_client import identified_agent
+from websearch.kit import (
     USER_AGENT,
+    SearchError,
     configured_key,
-    identified_agent,
     json_answer,
+    quoted,
     retry_after,
+    shorten,
 )
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from websearch.core.http_client import Response
+    from websearch.kit import Response
 
 PROGRAM = USER_AGENT.partition("/")[0]  # how callers without a key name themselves
 MAX_SNIPPET = 400  # characters: highlights and excerpts are pieces of pages, not snippets

@@ -13,8 +13,7 @@ import posixpath
 import re
 from urllib.parse import unquote, urlsplit
 
-from websearch.core.common import SearchError
-from websearch.core.http_client import read_secrets
+from websearch.kit import SearchError, read_secrets
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -30,14 +30,8 @@ from __future__ import annotations
 import os
 
 from websearch.apis.site_rules import allowed_sites
-from websearch.core.common import SearchError, quoted
-from websearch.core.http_client import (
-    base_url,
-    configured_key,
-    find_key,
-    hide_credentials,
-    scheme_of,
-)
+from websearch.core.http_client import scheme_of
+from websearch.kit import SearchError, base_url, configured_key, find_key, hide_credentials, quoted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

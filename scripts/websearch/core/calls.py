@@ -10,8 +10,7 @@ import contextlib
 import contextvars
 import time
 
-from websearch.core.common import SearchError, one_line
-from websearch.core.documents import internal_error
+from websearch.kit import SearchError, internal_error, one_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -6,13 +6,13 @@ asked without them.
 
 from __future__ import annotations
 
-from websearch.core.http_client import read_secrets
+from websearch.kit import read_secrets
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from websearch.core.common import Document
+    from websearch.kit import Document
 
 NAMES = ("engine", "country", "language", "count", "format")
 WISHES = ("country", "language")

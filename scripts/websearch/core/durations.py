@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from websearch.core.common import SearchError, quoted
+from websearch.kit import SearchError, quoted
 
 SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3_600.0, "d": 86_400.0}
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 
-from websearch.core.common import unescape
+from websearch.core.untrusted import unescape
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -1,37 +1,44 @@
-"""HTTP: keys, addresses, one request with its retries and its deadline, what an answer means.
+"""The HTTP client of the package: guarded, cancellable, with its resolved addresses.
 
-The three single files carry a copy of the block; see common.py.
+The single files have a smaller one, kit.send_once. Requests here may also name max_body (a longer
+answer is cut there instead of refused), connect (called in place of socket.create_connection) and
+wait (called in place of threading.Event.wait).
 """
 
 from __future__ import annotations
 
 import functools
-import json
 import os
 import re
 import sys
 import time
 
-from websearch.core.common import VERSION, SearchError, clean_tree, dump_json, one_line, quoted
-from websearch.core.parameters import MAX_INPUT_BYTES
+from websearch import kit
+from websearch.kit import (
+    KEY_HEADERS,
+    MAX_BODY,
+    SHORTEST_KEY,
+    USER_AGENT,
+    Response,
+    SearchError,
+    dump_json,
+    hide_credentials,
+    is_loopback,
+    quoted,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-    from websearch.core.common import Fields
+    from websearch.kit import Fields
 
-# ===== shared block: http (edit websearch/core/http_client.py, then run `make sync`) ==============
-
-USER_AGENT = f"web-search-skill/{VERSION}"
-MAX_BODY = 8_000_000  # bytes of one answer after decompression; real ones stay under 1 MB
+READ_SIZE = 65_536  # bytes read at a time
 MAX_HEADER = 8_192  # characters of a header's value; http.client lets 65,536 through
 CONNECT_TIMEOUT = 5.0  # seconds for one address: a dead IPv6 route must not eat the whole deadline
-FAULT_TRIES = 3  # of a request that meets a fault (connection, 500, 502, 503, 504)
-BACKOFF = 0.3  # seconds before the second try; doubled for each further one
-KEY_HEADERS = ("authorization", "x-api-key", "x-goog-api-key", "x-subscription-token")
-SHORTEST_KEY = 8  # characters: a shorter value may be a word of the answer itself
+
+
 # Where systems keep their certificates, for an interpreter that was built to look elsewhere.
 CA_BUNDLES = (
     "/etc/ssl/certs/ca-certificates.crt /etc/pki/tls/certs/ca-bundle.crt /etc/ssl/ca-bundle.pem "
@@ -40,123 +47,10 @@ CA_BUNDLES = (
 ).split()
 
 
-class Response:
-    """An HTTP answer: status, headers (lower-case names), body (decompressed bytes).
-
-    cut: whether the body was longer than the request's max_body and ends there. key: the key that
-    the request carried; text() and json() replace it where the answer quotes it.
-    """
-
-    def __init__(
-        self, status: int, headers: dict[str, str], body: bytes, cut: bool = False, key: str = ""
-    ) -> None:
-        self.status, self.headers, self.body = status, headers, body
-        self.cut, self.key = cut, key
-
-    def text(self) -> str:
-        """Return the body as text; bytes that are no UTF-8 become U+FFFD."""
-        text = self.body.removeprefix(b"\xef\xbb\xbf").decode("utf-8", "replace")
-        return text.replace(self.key, "[key]") if self.key else text
-
-    def json(self) -> Any:
-        """Return the body as JSON data; raises ValueError or RecursionError."""
-        data = json.loads(self.text(), parse_constant=lambda _: None)
-        if self.key and b"\\" in self.body:  # JSON can spell a character as \/ or \u003d
-            # Not dump_json, which refuses what 1e999 becomes.
-            plain, key = json.dumps(data, ensure_ascii=False), json.dumps(self.key)[1:-1]
-            data = json.loads(plain.replace(key, "[key]")) if key in plain else data
-        return data
-
-    def excerpt(self) -> str:
-        """Return the start of the body without tags, scripts and styles, for an error message."""
-        text = re.sub(r"(?is)<(script|style)\b.*?(?:</\1\s{0,9}>|\Z)", " ", self.text()[:40_000])
-        return one_line(re.sub(r"<[^<>]{1,200}>", " ", text[:4_000]), 200)
-
-
-def secrets_path() -> str:
-    """Return where secrets.yaml is looked for; it need not exist."""
-    path = os.environ.get("WEB_SEARCH_SECRETS")
-    folder = os.environ.get("XDG_CONFIG_HOME", "")
-    if not os.path.isabs(folder):  # the XDG specification: a relative path is ignored
-        folder = "~/.config"
-    return os.path.expanduser(path or os.path.join(folder, "web-search", "secrets.yaml"))
-
-
 @functools.cache
 def warn_once(text: str) -> None:
     """Write a warning to stderr, the first time that it is given."""
     sys.stderr.write(f"warning: {text}\n")
-
-
-def read_secrets() -> dict[str, str]:
-    """Return the NAME: value lines of secrets.yaml; {} if the file cannot be read."""
-    path = secrets_path()
-    try:
-        return secrets_in(path, os.stat(path).st_mtime_ns)
-    except OSError:
-        return {}
-
-
-@functools.cache
-def secrets_in(path: str, _: int) -> dict[str, str]:
-    """Return what secrets.yaml holds, read once for each time at which it was changed."""
-    try:
-        with open(path, encoding="utf-8-sig", errors="replace") as file:
-            lines = file.read(MAX_INPUT_BYTES).splitlines()
-            mode = os.fstat(file.fileno()).st_mode
-            if os.name == "posix" and mode & 0o077 and mode & 0o170000 == 0o100000:  # a file
-                warn_once(f"others can read {path}; run: chmod 600 {path}")
-    except OSError:
-        return {}
-    pattern = r"""\s*([A-Z][A-Z0-9_]*)\s*:\s*(?:"([^"]*)"|'([^']*)'|([^\s#'"].*))\s*(?:#.*)?"""
-    matches = (re.fullmatch(pattern, line[:10_000]) for line in lines)
-    return {
-        match[1]: match[2] or match[3] or re.split(r"\s#", match[4] or "", maxsplit=1)[0].strip()
-        for match in matches
-        if match
-    }
-
-
-def configured_key(*names: str) -> tuple[str, str]:
-    """Return (name, key) of the first name that is set, or ("", "").
-
-    Environment first, then secrets.yaml. Raises SearchError (auth) for what cannot be a key.
-    """
-    for load in (lambda: os.environ, read_secrets):
-        values = load()
-        for name in names:
-            key = values.get(name, "").strip()
-            if key and not re.fullmatch(r"[!-~]+", key):  # else http.client quotes it in an error
-                message = f"{name} holds characters that no key has."
-                raise SearchError("auth", message, f"Copy the key into {name} again.")
-            if key:
-                return name, key
-    return "", ""
-
-
-def find_key(*names: str, message: str = "", **details: Any) -> tuple[str, str]:
-    """Return (name, key) of the first name that is set, or raise SearchError (auth).
-
-    The error names the variable and the file, never a key; message and details are what else it
-    says.
-    """
-    name, key = configured_key(*names)
-    if key:
-        return name, key
-    where = f"a line {names[0]}: ... in {secrets_path()}"
-    hint = f"Set the environment variable {names[0]}, or {where}."
-    raise SearchError("auth", message or f"{names[0]} is not set", hint, **details)
-
-
-def base_url(variable: str, default: str) -> str:
-    """Return the API's address: $variable if set (https, or http on loopback), else the default."""
-    address = os.environ.get(variable, "").strip().rstrip("/") or default
-    scheme = scheme_of(address)
-    if scheme != "https" and not (scheme == "http" and is_loopback(address)):
-        shown = quoted(hide_credentials(address))
-        message = f"{variable} is {shown}; an API address begins with https://."
-        raise SearchError("invalid_input", message, "Plain http:// is accepted on loopback only.")
-    return address
 
 
 def scheme_of(address: str) -> str:
@@ -175,59 +69,11 @@ def scheme_of(address: str) -> str:
     return parts.scheme if valid else ""
 
 
-def hide_credentials(address: str) -> str:
-    """Return an address for a message: without user name, password and query, which may be keys."""
-    address = re.sub(r"^([a-zA-Z][\w+.-]*://)?.*@", r"\1[hidden]@", address)
-    return re.sub(r"\?.+", "?[hidden]", address)
-
-
-def is_loopback(url: str) -> bool:
-    """Return whether a URL names this machine."""
-    from urllib.parse import urlsplit
-
-    host = urlsplit(url).hostname or ""
-    return host in ("localhost", "::1") or bool(re.fullmatch(r"127(\.\d{1,3}){3}", host))
-
-
 def exchange(
     request: Fields, deadline: float, find_error: Callable[[Response], SearchError | None]
 ) -> Response:
-    """Send a request until it is answered, fails for good, or the deadline passes.
-
-    request: method, url, headers (dict), and optional: json or body (bytes), max_body (a longer
-    answer is cut there instead of refused), connect (called in place of socket.create_connection),
-    wait (called in place of threading.Event.wait).
-    deadline: on time.monotonic()'s clock. find_error(response) returns the error that an answer
-    means, None for a good one. Faults get FAULT_TRIES tries; an error with retry_after is waited
-    out as long as the deadline allows. Raises SearchError.
-    """
-    tries = 0
-    error: SearchError | None = None
-    while True:
-        tries += 1
-        try:
-            response = send_within(request, deadline)
-            error = find_error(response)
-        except SearchError as fault:
-            # If the time ends during a further try, what the try before met says more.
-            error = error if error and fault.kind == "timeout" else fault
-        if error is None:
-            return response
-        pause = pause_before_retry(error, tries)
-        if pause is None or time.monotonic() + pause >= deadline:
-            raise error
-        time.sleep(pause)
-
-
-def pause_before_retry(error: SearchError, tries: int) -> float | None:
-    """Return the seconds to wait before the next try, with jitter; None to give up."""
-    if not error.retryable or (tries >= FAULT_TRIES and error.retry_after is None):
-        return None
-    from random import random  # parallel callers must not come back all at once
-
-    if error.retry_after is not None:
-        return error.retry_after + 0.05 + 0.25 * random()
-    return float(BACKOFF * 2 ** (tries - 1) * (0.5 + random()))
+    """Send a request as kit.exchange does, by this client; raises SearchError."""
+    return kit.exchange(request, deadline, find_error, send_within)
 
 
 def send_within(request: Fields, deadline: float) -> Response:
@@ -425,61 +271,6 @@ def transport_error(error: Exception, url: str) -> SearchError:
     else:
         message = f"The connection to {host} broke ({type(cause).__name__})."
     return SearchError("network", message, hint, retryable=True)
-
-
-def status_error(response: Response, provider: str) -> SearchError:
-    """Return what an answer's status means, if the provider's own codes say nothing better."""
-    status = response.status
-    details: Fields = {"status": status}
-    message = f"{provider} answered {status}: {response.excerpt()}"
-    if status in (401, 403):
-        return SearchError("auth", message, "Check the key and its plan.", **details)
-    if status == 429:
-        details |= {"retryable": True, "retry_after": retry_after(response)}
-        return SearchError("rate_limit", message, "Wait, then try again.", **details)
-    if status in (500, 502, 503, 504):
-        return SearchError("provider", message, "Try again later.", retryable=True, **details)
-    if 300 <= status < 400:
-        message = f"{provider} answered with a redirect ({status}), which is not followed."
-    return SearchError("provider", message, "Try another provider.", **details)
-
-
-def retry_after(response: Response) -> float | None:
-    """Return the seconds that a Retry-After header names (number or HTTP date), else None."""
-    value = response.headers.get("retry-after", "").strip()[:100]
-    if value.isdecimal():
-        return float(value[:9])
-    from email.utils import parsedate_to_datetime
-
-    try:
-        return max(0.0, parsedate_to_datetime(value).timestamp() - time.time())
-    except (TypeError, ValueError, OverflowError):
-        return None
-
-
-def json_object(response: Response, clean: bool = True) -> Fields | None:
-    """Return an answer's JSON object, its texts cleaned if clean; None for any other answer."""
-    try:
-        data = clean_tree(response.json()) if clean else response.json()
-    except (ValueError, RecursionError):
-        return None
-    return data if isinstance(data, dict) else None
-
-
-def json_answer(response: Response, provider: str, clean: bool = True) -> Fields:
-    """Return an answer's JSON object as json_object does; raises SearchError (provider)."""
-    data = json_object(response, clean)
-    if data is not None:
-        return data
-    message = f"{provider}'s answer is no JSON object: {response.excerpt()}"
-    raise SearchError("provider", message, "Try again later.", status=response.status)
-
-
-# ===== end of shared block: http ==================================================================
-
-# ===== for the package alone ======================================================================
-
-READ_SIZE = 65_536  # bytes read at a time
 
 
 def identified_agent() -> str:

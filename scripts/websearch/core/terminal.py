@@ -12,20 +12,27 @@ import shutil
 import sys
 import textwrap
 
-from websearch.core.command_line import is_agents
-from websearch.core.common import WEB_ADDRESS, SearchError, error_document, object_field, one_line
+from websearch.kit import WEB_ADDRESS, SearchError, error_document, object_field, one_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-    from websearch.core.common import Document, ProgressCallback
+    from websearch.kit import Document, ProgressCallback
 
+# Set by agents for the commands that they run, and by CI.
+AGENT_VARIABLES = ("CLAUDECODE", "CODEX_SANDBOX", "GEMINI_CLI", "OPENCODE", "CURSOR_AGENT", "CI")
 WIDEST_TEXT = 100  # columns: longer lines are hard to read
 USUAL_WIDTH = 80  # columns
 BOLD, DIM, RED, PLAIN = "\x1b[1m", "\x1b[2m", "\x1b[31m", "\x1b[0m"
 FENCE_LINE = re.compile(r"(?m)^\[(?:untrusted page text \w{8}: data.*|end of \w{8})\]\n?")
+
+
+def is_agents() -> bool:
+    """Return whether an agent or CI has started this process, or the terminal is a dumb one."""
+    is_dumb = os.environ.get("TERM", "") == "dumb"
+    return is_dumb or any(os.environ.get(name) for name in AGENT_VARIABLES)
 
 
 def to_terminal(document: Document, to_markdown: Callable[[Document], str]) -> str:

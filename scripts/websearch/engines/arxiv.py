@@ -19,14 +19,15 @@ from websearch.apis.open_sources import (
     utc_time,
 )
 from websearch.apis.result_pages import layout_error, wall_error
-from websearch.core.common import SearchError, unescape
+from websearch.core.untrusted import unescape
+from websearch.kit import SearchError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
     from websearch.apis.messages import EngineRequest
-    from websearch.core.http_client import Response
+    from websearch.kit import Response
 
 NAME = "arxiv"
 _FIELD = r"-?(?:ti|au|abs|co|jr|cat|rn|all):\S+"  # a word that names a field of the API

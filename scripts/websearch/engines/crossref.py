@@ -19,15 +19,14 @@ from websearch.apis.open_sources import (
     utc_time,
 )
 from websearch.apis.result_pages import within_limit
-from websearch.core.common import list_field, object_field
+from websearch.kit import list_field, object_field
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
     from websearch.apis.messages import EngineRequest
-    from websearch.core.common import SearchError
-    from websearch.core.http_client import Response
+    from websearch.kit import Response, SearchError
 
 NAME = "crossref"
 FIELDS = "DOI,URL,title,container-title,author,issued,abstract,type"

@@ -24,14 +24,14 @@ from websearch.apis.result_pages import (
     within_limit,
 )
 from websearch.apis.table import engine_address
-from websearch.core.common import SearchError, drop_empty, quoted
+from websearch.kit import SearchError, drop_empty, quoted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
     from websearch.core.html_tree import Node
-    from websearch.core.http_client import Response
+    from websearch.kit import Response
 
 NAME = "duckduckgo"
 PERIODS = {"day": "d", "week": "w", "month": "m", "year": "y"}

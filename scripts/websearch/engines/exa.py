@@ -23,14 +23,14 @@ from websearch.apis.search_apis import (
     used_up,
 )
 from websearch.apis.table import engine_address, engine_key, mcp_address
-from websearch.core.common import drop_empty, list_field
+from websearch.kit import drop_empty, list_field
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
     from websearch.apis.messages import EngineRequest
-    from websearch.core.http_client import Response
+    from websearch.kit import Response
 
 NAME = "exa"
 MOMENT = "%Y-%m-%dT%H:%M:%S.000Z"

@@ -24,16 +24,22 @@ from websearch.apis.open_sources import (
     utc_time,
 )
 from websearch.apis.result_pages import header_signal, within_limit
-from websearch.core.common import SearchError, list_field, object_field, quoted
-from websearch.core.http_client import configured_key, json_object
-from websearch.core.parameters import TRUE_WORDS
+from websearch.kit import (
+    TRUE_WORDS,
+    SearchError,
+    configured_key,
+    json_object,
+    list_field,
+    object_field,
+    quoted,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
     from websearch.apis.messages import EngineRequest
-    from websearch.core.http_client import Response
+    from websearch.kit import Response
 
 NAME = "github"
 TOKEN = "GITHUB_TOKEN"  # noqa: S105  the variable's name

@@ -25,7 +25,7 @@ from websearch.apis.result_pages import (
     within_limit,
 )
 from websearch.apis.table import engine_address
-from websearch.core.common import drop_empty
+from websearch.kit import drop_empty
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from websearch.apis.messages import EngineRequest
     from websearch.core.html_tree import Node
-    from websearch.core.http_client import Response
+    from websearch.kit import Response
 
 NAME = "google"
 PAGE_SIZE = 10  # results; Google has dropped larger pages (September 2025)

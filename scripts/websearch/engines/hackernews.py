@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from websearch.apis.messages import EngineRequest
-    from websearch.core.http_client import Response
+    from websearch.kit import Response
 
 NAME = "hackernews"
 ITEM = "https://news.ycombinator.com/item?id="

@@ -10,15 +10,14 @@ from websearch.apis.messages import ResultPage
 from websearch.apis.result_pages import api_text, within_limit
 from websearch.apis.search_apis import api_answer, api_page, days_of, hosts_of, json_post, no_list
 from websearch.apis.table import engine_address, engine_key
-from websearch.core.common import SearchError, drop_empty, list_field, object_field
-from websearch.core.http_client import retry_after
+from websearch.kit import SearchError, drop_empty, list_field, object_field, retry_after
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
     from websearch.apis.messages import EngineRequest
-    from websearch.core.http_client import Response
+    from websearch.kit import Response
 
 NAME = "kagi"
 LIMIT_HINT = "Look at the account's limit, or try again in a minute."

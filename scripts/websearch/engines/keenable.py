@@ -8,14 +8,14 @@ from websearch.apis.open_sources import listed_items
 from websearch.apis.result_pages import within_limit
 from websearch.apis.search_apis import PROGRAM, api_answer, api_page, days_of, json_post
 from websearch.apis.table import engine_address, engine_key
-from websearch.core.common import drop_empty
+from websearch.kit import drop_empty
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
     from websearch.apis.messages import EngineRequest
-    from websearch.core.http_client import Response
+    from websearch.kit import Response
 
 NAME = "keenable"
 

@@ -12,14 +12,14 @@ from websearch.apis.open_sources import listed_items
 from websearch.apis.result_pages import within_limit
 from websearch.apis.search_apis import api_answer, api_page, days_of, hosts_of, json_post
 from websearch.apis.table import engine_address, engine_key, mcp_address
-from websearch.core.common import drop_empty, list_field
+from websearch.kit import drop_empty, list_field
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
     from websearch.apis.messages import EngineRequest
-    from websearch.core.http_client import Response
+    from websearch.kit import Response
 
 NAME = "parallel"
 

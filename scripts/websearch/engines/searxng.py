@@ -25,15 +25,16 @@ from websearch.apis.result_pages import (
     within_limit,
 )
 from websearch.apis.table import engine_address
-from websearch.core.common import (
+from websearch.kit import (
     SearchError,
     clean_text,
     drop_empty,
     dump_json,
+    json_answer,
     list_field,
     shorten,
+    status_error,
 )
-from websearch.core.http_client import json_answer, status_error
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ if TYPE_CHECKING:
 
     from websearch.apis.messages import EngineRequest
     from websearch.core.html_tree import Node
-    from websearch.core.http_client import Response
+    from websearch.kit import Response
 
 NAME = "searxng"
 FEWEST_RESULTS = 5  # a page with fewer is the last one

@@ -22,8 +22,15 @@ from websearch.apis.open_sources import (
     text_of_html,
     too_fast,
 )
-from websearch.core.common import SearchError, list_field, object_field, quoted
-from websearch.core.http_client import MAX_BODY, Response, json_object
+from websearch.kit import (
+    MAX_BODY,
+    Response,
+    SearchError,
+    json_object,
+    list_field,
+    object_field,
+    quoted,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

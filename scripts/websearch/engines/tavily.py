@@ -19,16 +19,14 @@ from websearch.apis.search_apis import (
     used_up,
 )
 from websearch.apis.table import engine_address, engine_key
-from websearch.core.common import drop_empty, list_field, object_field
-from websearch.core.http_client import json_object
+from websearch.kit import drop_empty, json_object, list_field, object_field
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
     from websearch.apis.messages import EngineRequest
-    from websearch.core.common import SearchError
-    from websearch.core.http_client import Response
+    from websearch.kit import Response, SearchError
 
 NAME = "tavily"
 SPENT = (402, 432, 433)  # 432: the plan or key, 433: what is paid as it goes

@@ -15,15 +15,24 @@ from websearch.apis.result_pages import (
     within_limit,
 )
 from websearch.apis.table import engine_address, has_other_address
-from websearch.core.common import SearchError, dump_json, list_field, object_field, shorten
-from websearch.core.http_client import identified_agent, json_answer, retry_after, status_error
+from websearch.core.http_client import identified_agent
+from websearch.kit import (
+    SearchError,
+    dump_json,
+    json_answer,
+    list_field,
+    object_field,
+    retry_after,
+    shorten,
+    status_error,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
     from websearch.apis.messages import EngineRequest
-    from websearch.core.http_client import Response
+    from websearch.kit import Response
 
 NAME = "wikipedia"
 LICENSE = "CC BY-SA 4.0"  # of the articles; it asks to be named beside them

@@ -10,15 +10,15 @@ from websearch.apis.messages import ResultPage
 from websearch.apis.result_pages import get_request, within_limit
 from websearch.apis.search_apis import api_answer, api_page, days_of, no_list, used_up
 from websearch.apis.table import engine_address, engine_key
-from websearch.core.common import SearchError, drop_empty, list_field, object_field, quoted
-from websearch.core.http_client import identified_agent, retry_after
+from websearch.core.http_client import identified_agent
+from websearch.kit import SearchError, drop_empty, list_field, object_field, quoted, retry_after
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
     from websearch.apis.messages import EngineRequest
-    from websearch.core.http_client import Response
+    from websearch.kit import Response
 
 NAME = "you"
 COUNTRIES = (

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 
-from websearch.core.common import without_live_html, without_live_links
+from websearch.core.untrusted import without_live_html
+from websearch.kit import without_live_links
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

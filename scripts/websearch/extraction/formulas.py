@@ -12,8 +12,8 @@ import functools
 import itertools
 import re
 
-from websearch.core.common import unescape
 from websearch.core.html_tree import MATHML, MAX_VALUE_CHARS, Node, name_set, text_beginning
+from websearch.core.untrusted import unescape
 from websearch.extraction.mathml import MAX_MATHML, mathml_tex
 
 FORMULA = "#formula"  # tag of an element with the TeX of a formula; no page can name it

@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import re
 
-from websearch.core.common import clean_text
 from websearch.core.escapes import (
     MARK,
     as_cell,
@@ -42,6 +41,7 @@ from websearch.extraction.inline_rules import (
 from websearch.extraction.name_rules import words_of
 from websearch.extraction.page_tree import ancestors, text_of
 from websearch.extraction.tables import is_data_table, is_shown, read_rows, rows_of, table_parts
+from websearch.kit import clean_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

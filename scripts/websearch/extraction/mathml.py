@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 import unicodedata
 
-from websearch.core.common import unescape
 from websearch.core.html_tree import name_set
+from websearch.core.untrusted import unescape
 
 MAX_MATHML = 300_000  # characters; nothing is written for longer ones
 MAX_DEPTH = 60  # of elements; only the text of deeper ones is written

@@ -6,9 +6,9 @@ import itertools
 import json
 import re
 
-from websearch.core.common import drop_empty
 from websearch.core.html_tree import text_beginning
 from websearch.extraction.dates import find_dates
+from websearch.kit import drop_empty
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -10,24 +10,18 @@ import re
 from collections import Counter
 from typing import NamedTuple
 
-from websearch.core.common import (
-    SearchError,
-    make_harmless,
-    markdown_link,
-    one_line,
-    plain_text,
-    unescape,
-)
 from websearch.core.escapes import as_cell, backticks, escape, mark_signs
+from websearch.core.untrusted import make_harmless, unescape
 from websearch.extraction.markdown import MarkdownWriter
 from websearch.extraction.page_tree import PageTree
 from websearch.fetching.charsets import wide_codec, wide_label
+from websearch.kit import SearchError, markdown_link, one_line, plain_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from websearch.core.common import Document
+    from websearch.kit import Document
 
 MAX_START = 2_000  # characters of a text that tell what it is
 MAX_JSON = 50_000  # characters; longer data is shown as it stands

@@ -11,9 +11,9 @@ from __future__ import annotations
 import functools
 import re
 
-from websearch.core.common import SearchError
 from websearch.core.html_tree import HEADINGS, text_beginning
 from websearch.fetching.walls import MAX_WALL_HTML, SAID, WALLS
+from websearch.kit import SearchError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

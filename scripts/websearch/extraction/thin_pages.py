@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 import re
 
-from websearch.core.common import SearchError, shorten
 from websearch.core.html_tree import text_beginning
 from websearch.extraction.stand_ins import stand_in, stand_in_error
 from websearch.fetching.fetch import BROWSER_VARIABLE, host_and_port, normal_url
 from websearch.fetching.walls import find_wall, wall_error
+from websearch.kit import SearchError, shorten
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -9,8 +9,7 @@ from urllib.parse import quote
 from websearch.apis.messages import ApiValue, EngineRequest
 from websearch.apis.pacing import PacedEngine
 from websearch.apis.table import engine_address, has_other_address
-from websearch.core.common import SearchError
-from websearch.core.http_client import identified_agent, retry_after, status_error
+from websearch.core.http_client import identified_agent
 from websearch.fetching.fetch import (
     Fetched,
     check_status,
@@ -19,10 +18,11 @@ from websearch.fetching.fetch import (
     host_and_port,
     is_excepted,
 )
+from websearch.kit import SearchError, retry_after, status_error
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from websearch.core.http_client import Response
+    from websearch.kit import Response
 
 NAME = "wayback"  # its entry in READ_HOSTS
 TITLE = "The Internet Archive"

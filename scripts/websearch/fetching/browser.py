@@ -24,8 +24,7 @@ import tempfile
 import threading
 import time
 
-from websearch.core.common import SearchError, clean_text, one_line
-from websearch.core.http_client import Response, proxy_for
+from websearch.core.http_client import proxy_for
 from websearch.fetching.browser_proxy import GuardProxy
 from websearch.fetching.fetch import (
     BROWSER_VARIABLE,
@@ -34,6 +33,7 @@ from websearch.fetching.fetch import (
     normal_url,
     page_headers,
 )
+from websearch.kit import Response, SearchError, clean_text, one_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -15,8 +15,8 @@ import threading
 import time
 
 from websearch.apis.site_rules import check_blocked_site
-from websearch.core.common import SearchError
 from websearch.fetching.fetch import ascii_host, guarded_connect, host_and_port, normal_url
+from websearch.kit import SearchError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

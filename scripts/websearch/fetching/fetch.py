@@ -9,18 +9,20 @@ import time
 
 from websearch.apis.site_rules import check_site
 from websearch.core.calls import check_cancelled, wait_for
-from websearch.core.common import SearchError, drop_empty, quoted, shorten
-from websearch.core.http_client import (
-    USER_AGENT,
-    Response,
-    exchange,
-    hide_credentials,
-    identified_agent,
-    proxy_for,
-    retry_after,
-)
+from websearch.core.http_client import identified_agent, proxy_for
 from websearch.core.limits import MAX_FILE_BYTES
 from websearch.fetching.walls import find_wall, wall_error
+from websearch.kit import (
+    USER_AGENT,
+    Response,
+    SearchError,
+    drop_empty,
+    exchange,
+    hide_credentials,
+    quoted,
+    retry_after,
+    shorten,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 
-from websearch.core.common import SearchError
+from websearch.kit import SearchError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from websearch.core.http_client import Response
+    from websearch.kit import Response
 
 MAX_WALL_HTML = 200_000  # characters of a page that are searched for the signs of a wall
 MAX_WALL_HEADERS = 20_000  # characters of its headers that are searched for them

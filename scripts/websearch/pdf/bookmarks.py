@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from websearch.core.common import one_line
+from websearch.kit import one_line
 from websearch.pdf.syntax import Reference, decode_text
 
 TYPE_CHECKING = False

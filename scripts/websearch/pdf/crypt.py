@@ -9,7 +9,7 @@ import functools
 import hashlib
 import struct
 
-from websearch.core.common import SearchError
+from websearch.kit import SearchError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

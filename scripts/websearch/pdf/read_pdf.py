@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 import time
 
-from websearch.core.common import SearchError, clean_text, drop_empty, one_line, quoted, unescape
 from websearch.core.limits import MAX_FILE_BYTES, MAX_PAGES, MAX_TEXT, Budget, OutOfBudgetError
+from websearch.core.untrusted import unescape
+from websearch.kit import SearchError, clean_text, drop_empty, one_line, quoted
 from websearch.pdf.annotations import show_annotations
 from websearch.pdf.bookmarks import info_text, read_bookmarks
 from websearch.pdf.content_stream import ContentReader
@@ -18,7 +19,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from websearch.core.common import Document
+    from websearch.kit import Document
 
 DEFAULT_SECONDS = 15.0  # for one file whose caller sets no deadline
 MAX_METADATA = 1_000_000  # bytes of a file's XMP description

@@ -6,18 +6,19 @@ import functools
 import time
 
 from websearch.core.calls import result_or_error
-from websearch.core.command_line import read_argument
-from websearch.core.common import (
+from websearch.core.untrusted import make_harmless, plain_address
+from websearch.kit import (
     DryRun,
     SearchError,
+    deadline_of,
     drop_empty,
     error_document,
     fence_untrusted,
-    make_harmless,
+    frame_markdown,
     one_line,
-    plain_address,
+    read_argument,
+    run_operation,
 )
-from websearch.core.documents import deadline_of, frame_markdown, run_operation
 
 # draft, numbers and standing are imported where they are used: their patterns take 25 ms to
 # compile, and every search imports this module for the table of its command.
@@ -25,7 +26,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from websearch.core.common import Document, ProgressCallback
+    from websearch.kit import Document, ProgressCallback
     from websearch.quotations.draft import Cited, CitedParts
     from websearch.quotations.numbers import PageNumbers
     from websearch.quotations.standing import ComparedText, Quotation

@@ -13,8 +13,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from websearch.core.common import Document
     from websearch.core.numbers import Number
+    from websearch.kit import Document
 
 # "(counted)", "(computed: 83 - 14)", "<!-- computed -->" behind a number.
 _MARK = re.compile(

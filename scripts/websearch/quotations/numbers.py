@@ -18,9 +18,9 @@ from heapq import nlargest
 from itertools import pairwise
 from typing import NamedTuple
 
-from websearch.core.common import one_line
 from websearch.core.numbers import UNITS, Number, decimals, numbers_of, scale_powers, shown
 from websearch.core.words import STOP_WORDS, UNSPACED, language_of
+from websearch.kit import one_line
 from websearch.passages.units import PageText, cells_of
 
 TYPE_CHECKING = False

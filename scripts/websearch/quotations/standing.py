@@ -15,15 +15,15 @@ from difflib import SequenceMatcher
 from itertools import pairwise
 from typing import NamedTuple
 
-from websearch.core.common import shorten
 from websearch.core.matching import MINUS, normal_text_with_map
 from websearch.core.words import NEGATIONS, STOP_WORDS, UNSPACED
+from websearch.kit import shorten
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from websearch.core.common import Document
+    from websearch.kit import Document
 
 NEAR = 0.6  # share of a quotation's words that stand in the text, in order, if it is altered
 COMMON_WEIGHT = 0.3  # of "the" and "of", which stand in any page; another word has 1

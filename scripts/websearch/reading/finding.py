@@ -9,16 +9,16 @@ import bisect
 import functools
 import re
 
-from websearch.core.common import drop_empty, one_line, shorten
 from websearch.core.matching import normal_text_with_map
 from websearch.core.words import STOP_WORDS, UNSPACED, language_of
+from websearch.kit import drop_empty, one_line, shorten
 from websearch.passages.units import ITEM, STRONG, PageText
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from websearch.core.common import Document
+    from websearch.kit import Document
     from websearch.passages.units import Piece
 
 MAX_TEXTS = 20  # of one call

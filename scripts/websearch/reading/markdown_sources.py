@@ -9,16 +9,16 @@ from __future__ import annotations
 import itertools
 import re
 
-from websearch.core.common import SearchError
 from websearch.extraction.foreign_text import outside_code
 from websearch.extraction.thin_pages import linked_address
 from websearch.fetching.fetch import fetch_page, host_and_port
+from websearch.kit import SearchError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from websearch.core.common import Document
     from websearch.extraction.page_tree import PageTree
     from websearch.fetching.fetch import Fetched, RobotsCache, SharedAnswers
+    from websearch.kit import Document
     from websearch.reading.page import Page
 
 MARKDOWN_TYPES = ("text/markdown", "text/x-markdown", "application/markdown")

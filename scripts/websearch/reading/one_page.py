@@ -6,15 +6,8 @@ import re
 import time
 
 from websearch.core.calls import result_or_error
-from websearch.core.common import (
-    SearchError,
-    clean_text,
-    drop_empty,
-    one_line,
-    shorten,
-    unescape,
-)
 from websearch.core.html_tree import texts_below
+from websearch.core.untrusted import unescape
 from websearch.extraction.content import find_content
 from websearch.extraction.foreign_text import harmless_markdown
 from websearch.extraction.markdown import content_markdown
@@ -40,6 +33,7 @@ from websearch.fetching.fetch import (
     is_office,
     is_pdf,
 )
+from websearch.kit import SearchError, clean_text, drop_empty, one_line, shorten
 from websearch.reading.markdown_sources import is_markdown, read_markdown, twin_address
 from websearch.reading.page import Page
 
@@ -48,8 +42,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-    from websearch.core.common import Document
     from websearch.extraction.page_tree import PageTree
+    from websearch.kit import Document
 
 PDF_TIME_SHARE = 0.8  # of the time that is left, so that what was read of a long file is not late
 # Characters of a page's fields; what a page says about itself can be as long as it likes.

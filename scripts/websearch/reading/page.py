@@ -5,13 +5,13 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass, field
 
-from websearch.core.common import drop_empty, error_document
+from websearch.kit import drop_empty, error_document
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from websearch.core.common import Document, SearchError
+    from websearch.kit import Document, SearchError
 
 
 @dataclass(slots=True)

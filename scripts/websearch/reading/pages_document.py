@@ -7,22 +7,22 @@ import itertools
 import time
 
 from websearch.core.calls import bug_warning, is_bug, result_or_error
-from websearch.core.common import (
+from websearch.core.http_client import proxy_for
+from websearch.core.untrusted import make_harmless, plain_address
+from websearch.fetching.fetch import normal_url
+from websearch.kit import (
+    DEFAULT_MAX_CHARS,
     SearchError,
     drop_empty,
     dump_json,
     error_document,
+    error_markdown,
     fence_untrusted,
-    make_harmless,
+    frame_markdown,
     object_field,
     one_line,
-    plain_address,
     quoted,
 )
-from websearch.core.documents import error_markdown, frame_markdown
-from websearch.core.http_client import proxy_for
-from websearch.core.parameters import DEFAULT_MAX_CHARS
-from websearch.fetching.fetch import normal_url
 from websearch.passages.excerpts import limit_query, passages_within
 from websearch.passages.selection import PARAGRAPH_GAP
 from websearch.passages.units import PageText
@@ -42,7 +42,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from websearch.core.common import Document
+    from websearch.kit import Document
     from websearch.reading.page import Page
     from websearch.reading.sections import Heading
 

@@ -10,9 +10,6 @@ from dataclasses import replace
 
 from websearch.apis.site_rules import check_site, refusing_rule
 from websearch.core.calls import is_bug, put, result_or_error, start_thread, take, waits
-from websearch.core.common import DryRun, SearchError
-from websearch.core.documents import deadline_of, run_operation
-from websearch.core.parameters import MIN_TIMEOUT
 from websearch.extraction.thin_pages import wants_browser
 from websearch.fetching.fetch import (
     Fetched,
@@ -23,6 +20,7 @@ from websearch.fetching.fetch import (
     normal_url,
     page_headers,
 )
+from websearch.kit import MIN_TIMEOUT, DryRun, SearchError, deadline_of, run_operation
 from websearch.reading.finding import MAX_TEXTS
 from websearch.reading.markdown_sources import (
     fetch_llms,
@@ -50,8 +48,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from typing import Any
 
-    from websearch.core.common import Document, ProgressCallback
     from websearch.fetching.browser import Browser
+    from websearch.kit import Document, ProgressCallback
 
 __all__ = ["COMMANDS", "run_read", "to_markdown"]
 MAX_URLS = 50  # of one call

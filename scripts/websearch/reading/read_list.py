@@ -10,13 +10,20 @@ import itertools
 import math
 from dataclasses import replace
 
-from websearch.core.batch import LineWriter, input_lines, wants_lines
 from websearch.core.calls import result_or_error, start_thread
-from websearch.core.common import SearchError, error_document
-from websearch.core.documents import deadline_of, fit_document, log_operation
-from websearch.core.http_client import retry_after, warn_once
-from websearch.core.parameters import check_params
+from websearch.core.http_client import warn_once
+from websearch.core.lists import input_lines
 from websearch.fetching.fetch import Fetched, host_and_port
+from websearch.kit import (
+    JsonLines,
+    SearchError,
+    check_params,
+    deadline_of,
+    error_document,
+    fit_document,
+    log_operation,
+    retry_after,
+)
 from websearch.reading.page import Page
 from websearch.reading.pages_document import pages_document
 from websearch.reading.read import COMMANDS as READ_COMMANDS
@@ -28,7 +35,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from typing import Any
 
-    from websearch.core.common import Document, ProgressCallback
+    from websearch.kit import Document, ProgressCallback
 
 CONNECTIONS = 16  # at once
 HOST_PAUSE = 1.0  # seconds between two requests to one host; crawlers that are welcome wait as long
@@ -42,7 +49,7 @@ MAX_IN_FILE = 100_000  # some 10 MB; if there are more, the list waits for them
 COMMANDS: dict[str, dict[str, Any]] = {
     "read": {
         **READ_COMMANDS["read"],
-        "batch": True,
+        "batch": "urls_from",
         "params": [
             *READ_COMMANDS["read"]["params"],
             {"name": "urls_from", "type": "str", "verbatim": True,
@@ -178,14 +185,14 @@ def run_list(params: dict[str, Any], options: dict[str, Any]) -> int:
     ):  # fmt: skip
         if is_given:
             raise SearchError("invalid_input", message, hint)
-    with LineWriter(options, "url") as writer:
-        reading = ListReading(checked, writer.is_done)
-        for item, page in reading.pages():
-            writer.emit(item.number, line_or_error(item.line, page, checked))
-            reading.rooms.release()
-            if writer.failure:
-                break
-        return writer.finish()
+    lines = JsonLines(options, "url", checked)
+    reading = ListReading(checked, lines.is_done)
+    for item, page in reading.pages():
+        lines.emit(item.number, item.line, line_or_error(item.line, page, checked))
+        reading.rooms.release()
+        if lines.failure:
+            break
+    return lines.finish()
 
 
 def line_or_error(line: str, page: Page, params: dict[str, Any]) -> Document:
@@ -221,6 +228,6 @@ def run_command(
     *urls, last = params.get("urls") or [""]
     if urls and "query" not in params and " " in last.strip():
         params = {**params, "urls": urls, "query": last}
-    if "urls_from" in params or (params.get("urls") and wants_lines(options)):
+    if "urls_from" in params or (params.get("urls") and options.get("jsonl")):
         return run_list(params, options)
     return run_read(params, report, local_files=True)

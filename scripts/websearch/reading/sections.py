@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from websearch.core.common import SearchError, drop_empty, one_line, quoted
+from websearch.kit import SearchError, drop_empty, one_line, quoted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

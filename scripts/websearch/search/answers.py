@@ -7,7 +7,7 @@ import time
 from dataclasses import dataclass, field
 
 from websearch.apis.table import ENGINES, is_storable, other_address
-from websearch.core.common import SearchError, clean_text, drop_empty, dump_json, may_fall_back
+from websearch.kit import SearchError, clean_text, drop_empty, dump_json, may_fall_back
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -7,8 +7,7 @@ import time
 from websearch.apis.ledger import begin_request, budgets, end_request
 from websearch.apis.table import ENGINES, costs_money, engine_order, is_storable, stand_ins
 from websearch.core.calls import check_cancelled, in_context, result_or_error, waits
-from websearch.core.common import SearchError, drop_empty, may_fall_back
-from websearch.core.parameters import MIN_TIMEOUT
+from websearch.kit import MIN_TIMEOUT, SearchError, drop_empty, may_fall_back
 from websearch.search.answers import (
     Answer,
     answered,
@@ -24,7 +23,7 @@ from websearch.search.result_dates import is_in_period, utc_day
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from websearch.core.common import ProgressCallback
+    from websearch.kit import ProgressCallback
     from websearch.search.plan import Question
     from websearch.store.page_store import PageStore
 

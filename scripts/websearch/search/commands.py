@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import re
 import time
@@ -9,11 +10,24 @@ import time
 from websearch.apis.ledger import budgets, this_month
 from websearch.apis.site_rules import OWNER_HINT, left_out_warning, refusing_rule
 from websearch.apis.table import ENGINES, FILTER_PARAMS, FOCUSES, SPELLINGS, focus_sources
-from websearch.core.batch import batch_outcome, read_queries, refuse_input, run_with_input
-from websearch.core.common import DryRun, SearchError, drop_empty, quoted
 from websearch.core.defaults import naming_defaults, with_defaults
-from websearch.core.documents import deadline_of, run_operation
-from websearch.core.parameters import COMMON_PARAMS, DEFAULT_MAX_CHARS, canonical_names
+from websearch.core.lists import input_pieces
+from websearch.kit import (
+    COMMON_PARAMS,
+    DEFAULT_MAX_CHARS,
+    DryRun,
+    SearchError,
+    batch_outcome,
+    canonical_names,
+    deadline_of,
+    drop_empty,
+    quoted,
+    read_queries,
+    refuse_input,
+    run_operation,
+    run_pieces,
+    run_with_input,
+)
 from websearch.quotations import check
 from websearch.search.answers import answered
 from websearch.search.ask import ask
@@ -37,7 +51,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-    from websearch.core.common import Document, ProgressCallback
+    from websearch.kit import Document, ProgressCallback
     from websearch.search.answers import Answer
 
 __all__ = [
@@ -266,7 +280,12 @@ def run_batch_file(
     params: dict[str, Any], report: ProgressCallback = None, options: Any = None
 ) -> Document | int:
     """Run a batch for the command line, which may read the questions from a file."""
-    return run_with_input(run_batch, INPUT_HINT, params, report, options or {})
+    options = options or {}
+    if "input" not in params or params.get("dry_run") or not options.get("jsonl"):
+        return run_with_input(run_batch, INPUT_HINT, params, report, options)
+    others = {name: item for name, item in params.items() if name not in ("input", "queries")}
+    pieces = itertools.chain([params.get("queries", [])], input_pieces(str(params["input"])))
+    return run_pieces(run_batch, pieces, others, report, options)
 
 
 def answer_document(params: dict[str, Any], report: ProgressCallback, caller: str) -> Document:

@@ -21,10 +21,14 @@ from websearch.apis.result_pages import (
 )
 from websearch.apis.table import ENGINES, FILTERS, check_filters, has_key, load_module
 from websearch.core.calls import result_or_error
-from websearch.core.common import SearchError, drop_empty, error_document
-from websearch.core.documents import log_operation
-from websearch.core.http_client import exchange
-from websearch.core.parameters import MIN_TIMEOUT
+from websearch.kit import (
+    MIN_TIMEOUT,
+    SearchError,
+    drop_empty,
+    error_document,
+    exchange,
+    log_operation,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -32,8 +36,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from websearch.apis.messages import EngineRequest, ResultPage
-    from websearch.core.common import Document, ProgressCallback
-    from websearch.core.http_client import Response
+    from websearch.kit import Document, ProgressCallback, Response
 
     ReadAnswer = Callable[[EngineRequest, Response], ResultPage]
 

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from websearch.apis.table import FILTER_PARAMS, SPELLINGS, filters_of, keyless_engines
-from websearch.core.common import (
+from websearch.core.untrusted import make_harmless
+from websearch.core.words import script_language
+from websearch.kit import (
     DryRun,
     SearchError,
+    deadline_of,
     drop_empty,
     error_document,
-    make_harmless,
+    frame_markdown,
     markdown_link,
+    run_operation,
 )
-from websearch.core.documents import deadline_of, frame_markdown, run_operation
-from websearch.core.words import script_language
 from websearch.search.engine_calls import RESULT_FIELDS, ModuleCall
 
 TYPE_CHECKING = False
@@ -20,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-    from websearch.core.common import Document, ProgressCallback
+    from websearch.kit import Document, ProgressCallback
     from websearch.search.engine_calls import Reply
 
 DEFAULT_COUNT = 10

@@ -12,17 +12,17 @@ from websearch.apis.table import (
     filters_of,
     focused_filters,
 )
-from websearch.core.common import DryRun, SearchError, drop_empty, quoted
 from websearch.core.defaults import WISHES, user_defaults
 from websearch.core.durations import seconds_of_duration
 from websearch.core.words import script_language
+from websearch.kit import DryRun, SearchError, drop_empty, quoted
 from websearch.search.engine_calls import planned_request
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from websearch.core.common import Document
+    from websearch.kit import Document
 
 MIN_QUESTIONS, MAX_QUESTIONS = 2, 8  # of a brief
 RESULTS_OF_A_QUESTION = 10  # in a brief: one result page of every engine, which costs one request

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 from websearch.apis.site_rules import refusing_rule
 from websearch.core.calls import bug_warning, is_bug, result_or_error
-from websearch.core.common import clean_text, one_line
 from websearch.extraction.foreign_text import harmless_markdown
+from websearch.kit import clean_text, one_line
 from websearch.reading.page import Page, stored_page
 from websearch.search.result_dates import dated_result, utc_day
 
@@ -17,7 +17,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from websearch.core.common import ProgressCallback, SearchError
+    from websearch.kit import ProgressCallback, SearchError
     from websearch.search.rank import Source
     from websearch.store.page_store import PageStore
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import time
 
-from websearch.core.common import drop_empty
+from websearch.kit import drop_empty
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from websearch.apis.ledger import budget_warnings
 from websearch.core.calls import is_bug, result_or_error
-from websearch.core.common import SearchError, drop_empty, dump_json, one_line, shorten
+from websearch.kit import SearchError, drop_empty, dump_json, one_line, shorten
 from websearch.passages.excerpts import excerpt_text, excerpts_of, rank_pages
 from websearch.passages.selection import json_size
 from websearch.passages.terms import fold_text
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-    from websearch.core.common import Document
+    from websearch.kit import Document
     from websearch.passages.ranking import Scores
     from websearch.passages.selection import Excerpt
     from websearch.search.answers import Answer

@@ -5,16 +5,15 @@ from __future__ import annotations
 import re
 
 from websearch.core.calls import result_or_error
-from websearch.core.common import (
+from websearch.core.untrusted import make_harmless, plain_address
+from websearch.kit import (
     SearchError,
     dump_json,
     fence_untrusted,
-    make_harmless,
+    frame_markdown,
     one_line,
-    plain_address,
     shorten,
 )
-from websearch.core.documents import frame_markdown
 from websearch.quotations import check
 from websearch.reading.sections import lower_headings
 from websearch.search.answers import spoken_questions
@@ -24,7 +23,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from websearch.core.common import Document
+    from websearch.kit import Document
 
 
 def as_results(document: Document) -> list[dict[str, Any]]:

@@ -12,10 +12,19 @@ import os
 import re
 import sys
 
-from websearch.core import common, http_client
-from websearch.core.common import SearchError, quoted, spell_hints
-from websearch.core.documents import frame_markdown, internal_error, run_operation
-from websearch.core.parameters import LEAST_MAX_CHARS, check_value, nearest
+from websearch import kit
+from websearch.core import http_client
+from websearch.kit import (
+    LEAST_MAX_CHARS,
+    SearchError,
+    check_value,
+    frame_markdown,
+    internal_error,
+    nearest,
+    quoted,
+    run_operation,
+    spell_hints,
+)
 from websearch.servers.desk import answers as desk
 from websearch.servers.http_messages import HttpError, check_token, document_answer, error_answer
 from websearch.servers.openapi import openapi_document
@@ -25,7 +34,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-    from websearch.core.common import Document, ProgressCallback
+    from websearch.kit import Document, ProgressCallback
     from websearch.servers.http_connection import ApiServer
     from websearch.servers.http_messages import Answer, HttpRequest
 
@@ -159,7 +168,7 @@ def find_operation(request: HttpRequest) -> dict[str, Any]:
     operation = methods.get("GET" if request.method == "HEAD" else request.method)
     if operation is None:
         allowed = ", ".join([*methods, *(["HEAD"] if "GET" in methods else [])])
-        message = f"{request.path} does not take {common.shorten(request.method, 20)}."
+        message = f"{request.path} does not take {kit.shorten(request.method, 20)}."
         raise HttpError(405, message, f"It takes {allowed}.", headers={"Allow": allowed})
     if request.body is None and request.body_length():
         hint = "Parameters go into the query string."
@@ -252,16 +261,19 @@ def read_query(operation: dict[str, Any], query: str) -> dict[str, Any]:
     params: dict[str, Any] = {}
     for name, item in parameters_of(operation).items():
         known |= dict.fromkeys([name, item["name"], *item.get("aliases", ())], item)
+    known = {word: known[name] for word, name in kit.SYNONYMS.items() if name in known} | known
     for name, value in pairs:
         if name not in known:
             names = [item["name"] for item in parameters_of(operation).values()]
-            hint = nearest(name, names, "parameter")
+            hint = kit.NO_SYNONYMS.get(name) or nearest(name, names, "parameter")
             hint = hint or (f"The parameters are {', '.join(names)}." if names else "Give none.")
             message = f"There is no parameter {quoted(name)} here."
             raise SearchError("invalid_input", message, hint)
         item, label = known[name], known[name]["name"]
         if not value.strip():
             raise SearchError("invalid_input", f"{label} is blank.", f"It is: {item['help']}.")
+        if name in kit.SYNONYMS:  # an error names the parameter as its caller wrote it
+            check_value({**item, "name": name}, value)
         if item["type"] in ("list", "csv"):
             params.setdefault(label, []).append(value)
         elif label in params:
@@ -288,7 +300,7 @@ def read_body(operation: dict[str, Any], request: HttpRequest) -> dict[str, Any]
     except (ValueError, RecursionError):
         raise HttpError(400, "The body is neither UTF-8 text nor JSON.") from None
     if not isinstance(body, dict) or body.keys() != {name} or not isinstance(body[name], str):
-        example = common.dump_json({name: "..."})
+        example = kit.dump_json({name: "..."})
         raise HttpError(400, "The body is no object with the text alone.", f"Send {example}.")
     return body
 
@@ -312,7 +324,7 @@ def run_serve(
     """Serve until a signal; return {ok, provider, address, requests}.
 
     params: those of COMMANDS["serve"], and timeout, max_chars (defaults of the requests), dry_run,
-    verbose. check_machine: returns doctor's document, for the desk. Raises nothing but Stopped, at
+    verbose. check_machine: returns doctor's document, for the desk. Raises KeyboardInterrupt, at
     a second signal; must run in the main thread.
     """
     import secrets
@@ -324,14 +336,14 @@ def run_serve(
         check_max_chars(limits)
         port = params["port"] if "port" in params else port_from_environment()
         family, address = resolve(params["host"], port)
-        loopback = http_client.is_loopback(url_of(address))
+        loopback = kit.is_loopback(url_of(address))
         token = read_token(params["token_file"]) if "token_file" in params else ""
         if not loopback and not token:
             message = f"host {quoted(params['host'])} can be reached from other machines."
             hint = f"Give {{token_file}} as well, or {LOOPBACK} as {{host}}."
             raise SearchError("invalid_input", message, hint)
         if params.get("dry_run"):
-            raise common.DryRun({"listen": url_of(address), "token": bool(token)})
+            raise kit.DryRun({"listen": url_of(address), "token": bool(token)})
         settings = {
             "loopback": loopback,
             "names": {name.lower() for name in [params["host"], *params.get("allow_host", [])]},

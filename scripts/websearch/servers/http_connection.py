@@ -19,7 +19,8 @@ import threading
 import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
-from websearch.core import command_line, common, http_client
+from websearch import kit
+from websearch.core import http_client
 from websearch.core.calls import cancelled_if
 from websearch.servers.http_messages import (
     MAX_HEAD,
@@ -91,7 +92,7 @@ def read_head(stream: BinaryIO) -> tuple[bytes, bytes]:
         message = f"The request line is longer than {MAX_TARGET} bytes."
         raise HttpError(414, message, "Shorten the query.")
     if not re.fullmatch(REQUEST_LINE, first):
-        message = f"This is not the first line of an HTTP request: {common.quoted(first)[1:]}."
+        message = f"This is not the first line of an HTTP request: {kit.quoted(first)[1:]}."
         hint = "A request begins with a line such as: GET /search?q=words HTTP/1.1"
         raise HttpError(400, message, hint)
     headers = line = b""
@@ -102,7 +103,7 @@ def read_head(stream: BinaryIO) -> tuple[bytes, bytes]:
             message = f"The headers are longer than {MAX_HEAD} bytes."
             raise HttpError(431, message, "Send fewer or shorter ones.")
         if not re.fullmatch(HEADER_LINE, line):
-            message = f"This is not a header line: {common.quoted(line)[1:]}."
+            message = f"This is not a header line: {kit.quoted(line)[1:]}."
             raise HttpError(400, message, "A header is Name: value.")
     return re.sub(rb"[\x80-\xff]", lambda match: b"%%%02X" % match[0][0], first), headers
 
@@ -197,7 +198,7 @@ class ApiHandler(BaseHTTPRequestHandler):
 
     def send_error(self, code: int, message: str | None = None, _: str | None = None) -> None:
         """Raise an HttpError for what the library refuses."""
-        raise HttpError(code, f"{common.one_line(message or '', 200)}.")
+        raise HttpError(code, f"{kit.one_line(message or '', 200)}.")
 
     # ----- answering
 
@@ -225,7 +226,7 @@ class ApiHandler(BaseHTTPRequestHandler):
         if self.server.settings["verbose"]:
             what = f"{request.method} {request.target}" if request else "(no request)"
             taken = (time.monotonic() - self.started) * 1_000
-            sys.stderr.write(f"{common.one_line(what, 500)} -> {status} in {taken:.0f} ms\n")
+            sys.stderr.write(f"{kit.one_line(what, 500)} -> {status} in {taken:.0f} ms\n")
 
     def linger(self) -> None:
         """Say that there are no more answers, and drop what the client still sends for a moment.
@@ -283,10 +284,10 @@ class ApiServer(ThreadingHTTPServer):
         while self.running and time.monotonic() < self.stop_deadline:
             time.sleep(LOOK_SECONDS)
 
-    def stop(self, number: int, _: Any) -> None:
-        """Stop: the handler of SIGTERM and SIGINT. A second signal raises Stopped."""
+    def stop(self, *_: Any) -> None:
+        """Stop: the handler of SIGTERM and SIGINT. A second signal interrupts the wait."""
         if self.stop_deadline:
-            raise command_line.Stopped(number)
+            raise KeyboardInterrupt
         self.stop_deadline = time.monotonic() + STOP_TIMEOUT
 
     def get_request(self) -> tuple[socket.socket, Any]:

@@ -9,8 +9,8 @@ from __future__ import annotations
 import math
 import re
 
-from websearch.core import common
-from websearch.core.common import SearchError, object_field, quoted
+from websearch import kit
+from websearch.kit import SearchError, object_field, quoted
 from websearch.servers.mcp_protocol import MAX_MESSAGE
 
 TYPE_CHECKING = False
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from email.message import Message
     from typing import Any
 
-    from websearch.core.common import Document
+    from websearch.kit import Document
 
     # JSON data, text (its type is in the headers), None, or the pieces of a body as they come.
     Content = Document | str | Iterator[bytes] | None
@@ -41,7 +41,7 @@ COOKIE = "web_search_session"
 STATUSES = {
     "no_results": 200, "invalid_input": 400, "auth": 503, "rate_limit": 429, "quota": 429,
     "timeout": 504, "network": 502, "provider": 502, "blocked": 502, "refused": 502,
-    "unsupported": 502, "http": 502, "internal": 500, "interrupted": 503, "terminated": 503,
+    "unsupported": 502, "http": 502, "internal": 500, "interrupted": 503,
 }  # fmt: skip
 # Kind of failure of an HttpError with this status; the others are invalid_input.
 KINDS = {401: "auth", 403: "refused", 408: "timeout", 503: "provider"}
@@ -187,7 +187,7 @@ def document_answer(document: Document) -> Answer:
 
 def error_answer(error: SearchError) -> Answer:
     """Return the answer to a request that failed."""
-    status, document, headers = document_answer(common.error_document(error))
+    status, document, headers = document_answer(kit.error_document(error))
     if isinstance(error, HttpError):
         return error.status, document, error.headers
     return status, document, headers
@@ -198,6 +198,6 @@ def body_of(content: Content) -> tuple[Iterable[bytes], dict[str, str]]:
     if not isinstance(content, (dict, str)):
         return (content or ()), {}
     kind = {"Content-Type": "application/json"} if isinstance(content, dict) else {}
-    text = common.dump_json(content) + "\n" if isinstance(content, dict) else content
+    text = kit.dump_json(content) + "\n" if isinstance(content, dict) else content
     data = text.encode("utf-8", "replace")
     return [data], {**kind, "Content-Length": str(len(data))}

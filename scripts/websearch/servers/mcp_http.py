@@ -7,7 +7,7 @@ of events: the progress, then the answer. http_messages.py decides which callers
 from __future__ import annotations
 
 from websearch.core.calls import start_thread
-from websearch.core.common import object_field
+from websearch.kit import object_field
 from websearch.servers.http_messages import HttpError
 from websearch.servers.mcp_protocol import (
     HEADER_MISMATCH,

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 
-from websearch.core.common import VERSION, dump_json, object_field, one_line
+from websearch.kit import VERSION, dump_json, object_field, one_line
 from websearch.servers import mcp_tools
 
 TYPE_CHECKING = False

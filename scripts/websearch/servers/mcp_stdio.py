@@ -15,8 +15,9 @@ import signal
 import sys
 import time
 
-from websearch.core import calls, command_line, common
-from websearch.core.documents import error_markdown
+from websearch import kit
+from websearch.core import calls
+from websearch.kit import error_markdown
 from websearch.servers import mcp_tools
 from websearch.servers.mcp_protocol import (
     INVALID_REQUEST,
@@ -98,7 +99,7 @@ class StdioServer:
         request = read_request(data)
         if request is None:
             if data.get("method") == "notifications/cancelled":
-                self.cancel(common.object_field(data, "params").get("requestId"))
+                self.cancel(kit.object_field(data, "params").get("requestId"))
         elif request.method == "tools/call":
             request.client = request.client or self.client
             call = self.calls[request.id] = RunningCall(request)
@@ -231,7 +232,7 @@ def print_tools() -> int:
             lines.append(f"  - {label}: {'; '.join(facts)}")
     others = [name for name in mcp_tools.TOOLS if name not in mcp_tools.listed_tools()]
     lines += [f"Not listed, because their keys are not set: {', '.join(others)}."] if others else []
-    command_line.write_stdout("\n".join(lines))
+    kit.print_text("\n".join(lines))
     return 0
 
 
@@ -243,21 +244,21 @@ def print_call(name: str, given: str) -> int:
     error = None
     try:
         if name not in mcp_tools.TOOLS:
-            message = f"There is no tool {common.quoted(name)}."
+            message = f"There is no tool {kit.quoted(name)}."
             hint = mcp_tools.unknown_tool_hint(name)
-            raise common.SearchError("invalid_input", message, hint)
-        text = command_line.read_argument("@-" if given == "-" else given, "arguments")
+            raise kit.SearchError("invalid_input", message, hint)
+        text = kit.read_argument("@-" if given == "-" else given, "arguments")
         document, text = mcp_tools.call_tool(name, json.loads(text))
-    except common.SearchError as failure:
+    except kit.SearchError as failure:
         error = failure
     except (ValueError, RecursionError):
         example = """For example '{"query": "..."}'."""
-        error = common.SearchError("invalid_input", "The arguments are not JSON.", example)
+        error = kit.SearchError("invalid_input", "The arguments are not JSON.", example)
     if error:
-        document = common.error_document(error)
+        document = kit.error_document(error)
         text = error_markdown(document)
-    command_line.write_stdout(text)
-    return 0 if document["ok"] else common.EXIT_CODES[document["details"]["kind"]]
+    kit.print_text(text)
+    return 0 if document["ok"] else kit.EXIT_CODES[document["details"]["kind"]]
 
 
 def main(description: str, argv: list[str] | None) -> int:
@@ -265,14 +266,13 @@ def main(description: str, argv: list[str] | None) -> int:
 
     description: the help text. argv: the words after the program's name, None for sys.argv's.
     """
-    command_line.open_closed_streams()
     if not (sys.argv[1:] if argv is None else argv):
         serve()
     style = argparse.RawDescriptionHelpFormatter
     parser = argparse.ArgumentParser(
         "mcp_server.py", description=description, formatter_class=style
     )
-    parser.add_argument("--version", action="version", version=f"mcp_server.py {common.VERSION}")
+    parser.add_argument("--version", action="version", version=f"mcp_server.py {kit.VERSION}")
     commands = parser.add_subparsers(dest="command", required=True)
     commands.add_parser("tools")
     call = commands.add_parser("call")
@@ -286,4 +286,4 @@ def main(description: str, argv: list[str] | None) -> int:
     except SystemExit as done:  # --help, --version, wrong words
         return int(done.code or 0)
     except KeyboardInterrupt:
-        return common.EXIT_CODES["interrupted"]
+        return kit.EXIT_CODES["interrupted"]

@@ -14,24 +14,27 @@ import time
 
 from websearch.apis.site_rules import OWNER_HINT, left_out_warning, without_refused
 from websearch.apis.table import ENGINES
-from websearch.core.common import (
+from websearch.core.http_client import warn_once
+from websearch.kit import (
+    DEFAULT_MAX_CHARS,
+    NO_SYNONYMS,
+    SYNONYMS,
+    TRUE_WORDS,
     SearchError,
+    check_text,
+    check_value,
+    configured_key,
     dump_json,
     error_document,
+    error_markdown,
+    fit_document,
+    given_twice,
+    internal_error,
+    nearest,
     object_field,
     quoted,
     shorten,
     spell_hints,
-)
-from websearch.core.documents import error_markdown, fit_document, internal_error
-from websearch.core.http_client import configured_key, warn_once
-from websearch.core.parameters import (
-    DEFAULT_MAX_CHARS,
-    TRUE_WORDS,
-    check_text,
-    check_value,
-    given_twice,
-    nearest,
     spelled_name,
 )
 from websearch.search.result_dates import utc_day
@@ -42,7 +45,7 @@ if TYPE_CHECKING:
     from types import ModuleType
     from typing import Any
 
-    from websearch.core.common import Document, ProgressCallback
+    from websearch.kit import Document, ProgressCallback
 
 # What a hint about a missing key adds for the user of an MCP client.
 CONFIGURATION_HINT = (
@@ -497,6 +500,7 @@ def tool_params(name: str, arguments: Any) -> dict[str, Any]:
     for label, parameter in parameters.items():
         for other in (parameter["name"], *parameter.get("aliases", ())):
             known.setdefault(other, label)
+    known = {word: known[name] for word, name in SYNONYMS.items() if name in known} | known
     params: dict[str, Any] = {}
     for key, value in arguments.items():
         spelled = spelled_name(key)
@@ -505,6 +509,8 @@ def tool_params(name: str, arguments: Any) -> dict[str, Any]:
         parameter = parameters[known[spelled]]
         if value is None:
             continue
+        if spelled in SYNONYMS:  # an error names the argument as its caller wrote it
+            check_value({**parameter, "name": spelled}, value)
         first = params.setdefault(parameter["name"], value)
         if first is not value and first != value:
             raise given_twice(known[spelled], first, value)
@@ -521,7 +527,7 @@ def unknown_argument(name: str, key: str, spelled: str, labels: list[str]) -> Se
     """Return the error for an argument that a tool does not have; spelled as in the table."""
     tool = TOOLS[name]
     command = load_module(tool["module"]).COMMANDS[tool["command"]]
-    reason = command.get("cannot", {}).get(spelled, "")
+    reason = command.get("cannot", {}).get(spelled) or NO_SYNONYMS.get(spelled, "")
     hint = reason or nearest(spelled, labels, "argument")
     hint = f"{hint} The arguments are {', '.join(labels)}.".strip()
     return SearchError("invalid_input", f"{name} has no argument {quoted(key)}.", hint)

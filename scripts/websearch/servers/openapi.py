@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 
-from websearch.core.common import VERSION, drop_empty
-from websearch.core.parameters import LEAST_MAX_CHARS
+from websearch.kit import LEAST_MAX_CHARS, VERSION, drop_empty
 from websearch.servers.http_messages import OPEN_PATHS, STATUSES
 
 TYPE_CHECKING = False
@@ -13,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-    from websearch.core.common import Document
+    from websearch.kit import Document
 
 # What the values of some parameters look like, by the API's names.
 PAGES = "[1-9][0-9]{0,5}(-[1-9][0-9]{0,5})?"  # numbers of pages, or a range of them

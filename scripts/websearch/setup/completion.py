@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
-from websearch.core.command_line import flag_of, print_document, write_stdout
-from websearch.core.common import SearchError, error_document
-from websearch.core.parameters import COMMON_PARAMS, OUTPUT_PARAMS
+from websearch.kit import (
+    COMMON_PARAMS,
+    OUTPUT_PARAMS,
+    SearchError,
+    error_document,
+    flag_of,
+    print_document,
+    print_text,
+)
 from websearch.search.commands import COMMANDS
 from websearch.setup.front_door import OTHERS
 
@@ -59,7 +65,7 @@ def script_for(shell: str) -> str:
 def main(argv: list[str]) -> int:
     """Print the completion script for the shell that is named; return the exit code."""
     try:
-        write_stdout(script_for(" ".join(argv)))
+        print_text(script_for(" ".join(argv)))
     except SearchError as error:
         return print_document(error_document(error), {}, {"to_markdown": str})
     return 0

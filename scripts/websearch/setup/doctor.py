@@ -11,6 +11,7 @@ import os
 import re
 from contextlib import closing
 
+from websearch import kit
 from websearch.apis.ledger import (
     BUDGET_VARIABLE,
     budget_warnings,
@@ -29,12 +30,17 @@ from websearch.apis.table import (
     has_other_address,
     keyless_engines,
 )
-from websearch.core import command_line, common, http_client
-from websearch.core.common import SearchError, shorten
 from websearch.core.defaults import user_defaults
-from websearch.core.documents import deadline_of, error_markdown, internal_error, run_operation
 from websearch.core.durations import spoken
 from websearch.core.terminal import to_terminal
+from websearch.kit import (
+    SearchError,
+    deadline_of,
+    error_markdown,
+    internal_error,
+    run_operation,
+    shorten,
+)
 from websearch.search.engine_calls import planned_request
 from websearch.setup import doctor_machine as machine
 from websearch.setup import key_file
@@ -47,7 +53,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from websearch.apis.pacing import EngineState
-    from websearch.core.common import Document, ProgressCallback
+    from websearch.kit import Document, ProgressCallback
     from websearch.setup.doctor_machine import Line
 
 # ===== commands and their parameters ==============================================================
@@ -89,7 +95,7 @@ def check_secrets_file() -> list[Line]:
 
     Faulty lines are named by number only, because they may hold a key.
     """
-    name, path = "secrets file", http_client.secrets_path()
+    name, path = "secrets file", kit.secrets_path()
     try:
         text = key_file.read_text(path)
     except FileNotFoundError:
@@ -118,7 +124,7 @@ def check_secrets_file() -> list[Line]:
 
 def check_keys() -> list[Line]:
     """Return a line for each provider's key: whether and where it is set."""
-    sources = key_file.key_sources(http_client.read_secrets())
+    sources = key_file.key_sources(kit.read_secrets())
     lines, keyless = [], []
     for provider, (names, user) in KEYS.items():
         name = f"{provider} key"
@@ -161,12 +167,12 @@ def check_addresses() -> list[Line]:
     elsewhere: list[str] = []
     for variable in ADDRESSES:
         try:
-            address = http_client.base_url(variable, "https://default.example")
+            address = kit.base_url(variable, "https://default.example")
         except SearchError as error:
             lines.append(failed(variable, error.message, error.details["hint"]))
             continue
         if os.environ.get(variable, "").strip():
-            is_local = http_client.is_loopback(address)
+            is_local = kit.is_loopback(address)
             (local if is_local else elsewhere).append(f"{variable} ({address})")
     if local:
         message = f"Requests, keys included, go to this machine: {', '.join(local)}."
@@ -378,10 +384,10 @@ def run_check(params: dict[str, Any], report: ProgressCallback = None) -> Docume
         from websearch.setup import doctor_live
 
         deadline = deadline_of(params)
-        secrets = http_client.read_secrets()
+        secrets = kit.read_secrets()
         engines = doctor_live.live_engines(secrets) if params["live"] else []
         if params.get("dry_run"):
-            raise common.DryRun(doctor_live.live_requests(engines))
+            raise kit.DryRun(doctor_live.live_requests(engines))
         checks = [line for name, work in CHECKS.items() for line in run_one_check(name, work)]
         if report and engines:
             report(f"asking {', '.join(engines)}", 1, 2)
@@ -401,12 +407,12 @@ def report_document(checks: list[Line], secrets: dict[str, str]) -> Document:
     document: Document = {"ok": True}
     if fatal:
         reason = SearchError(fatal.pop("kind"), fatal["message"], fatal["hint"])
-        document = common.error_document(reason)
+        document = kit.error_document(reason)
     lines = [{name: text for name, text in line.items() if name != "kind"} for line in checks]
-    text = common.dump_json(common.clean_tree({**document, "provider": "doctor", "checks": lines}))
+    text = kit.dump_json(kit.clean_tree({**document, "provider": "doctor", "checks": lines}))
     keys = {source.get(name, "").strip() for source in (os.environ, secrets) for name in KEY_NAMES}
     for key in sorted(keys, key=len, reverse=True):
-        if len(key) >= http_client.SHORTEST_KEY:
+        if len(key) >= kit.SHORTEST_KEY:
             text = text.replace(json.dumps(key, ensure_ascii=False)[1:-1], "[key]")
     hidden: Document = json.loads(text)
     return hidden
@@ -449,4 +455,4 @@ def main(description: str, argv: list[str] | None) -> int:
         "to_markdown": to_markdown,
         "to_terminal": to_terminal,
     }
-    return command_line.run_command_line(script, argv)
+    return kit.run_command_line(script, argv)

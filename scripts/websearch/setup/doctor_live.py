@@ -9,7 +9,7 @@ import os
 import time
 
 from websearch.apis.table import configured_engines
-from websearch.core.common import SearchError
+from websearch.kit import SearchError
 from websearch.search.ask import answer_question
 from websearch.search.engine_calls import planned_request
 from websearch.search.plan import Question

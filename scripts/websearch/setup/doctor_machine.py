@@ -7,8 +7,9 @@ import re
 import sys
 from contextlib import closing
 
-from websearch.core import common, http_client
-from websearch.core.common import shorten
+from websearch import kit
+from websearch.core import http_client
+from websearch.kit import shorten
 from websearch.setup import skill_files
 
 TYPE_CHECKING = False
@@ -66,7 +67,7 @@ def check_browser() -> list[Line]:
     is_wanted = thin_pages.wants_browser({})
     try:
         program = browser.find_browser()
-    except common.SearchError as error:
+    except kit.SearchError as error:
         if is_wanted:
             return [warning("browser", str(error), error.details["hint"])]
         return [ok("browser", "none is installed; pages that only a script fills are not read")]
@@ -99,7 +100,7 @@ def check_proxies() -> list[Line]:
 
     proxies, lines = getproxies(), []
     for scheme in [scheme for scheme in ("https", "http", "all") if proxies.get(scheme)]:
-        address = http_client.hide_credentials(proxies[scheme])
+        address = kit.hide_credentials(proxies[scheme])
         if scheme == "all" or address.lower().startswith("socks"):
             message = f"Python cannot use {address}."
             lines.append(warning(f"{scheme}_proxy", message, http_client.PROXY_HINT))
@@ -138,7 +139,7 @@ def check_skill_folder() -> list[Line]:
     if changed:
         message = f"{root} is not as it was installed; changed: {first_files(changed)}."
         lines.append(warning(name, message, INSTALL_HINT))
-    return lines or [ok(name, f"{root} is {skill_files.kind_of_copy()}, version {common.VERSION}")]
+    return lines or [ok(name, f"{root} is {skill_files.kind_of_copy()}, version {kit.VERSION}")]
 
 
 def first_files(files: list[str]) -> str:
@@ -178,6 +179,6 @@ def installed_line(name: str, folder: Path) -> Line:
     link = f", a link to {folder.resolve()}" if folder.is_symlink() else ""
     here = ", this copy" if folder.resolve() == skill_files.ROOT else ""
     message = f"{folder} ({version}{here}{link})"
-    if version != common.VERSION:
-        return warning(name, f"{message}; this copy is {common.VERSION}.", INSTALL_HINT)
+    if version != kit.VERSION:
+        return warning(name, f"{message}; this copy is {kit.VERSION}.", INSTALL_HINT)
     return ok(name, message)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import sys
 
-from websearch.core import command_line
-from websearch.core.common import SearchError, error_document
+from websearch import kit
 from websearch.core.defaults import user_defaults
 from websearch.core.terminal import opening, result_urls, to_terminal
+from websearch.kit import SearchError, error_document
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,8 +25,13 @@ OTHERS = {
     "mcp": ("mcp_server", []),
     "completion": ("websearch.setup.completion", []),
 }
-# Words that are commands of another script here, not of this one.
-ELSEWHERE = ("news", "images", "videos", "places", "maps", "shopping", "patents", "scholar")
+# Words that are no commands here -> what to do instead; kit.SIBLINGS has more of them.
+INSTEAD = {
+    "news": "Without a key: web_search.py 'QUERY' --since week. With one: serper_search.py news",
+    "scholar": "Without a key: web_search.py 'QUERY' --focus papers. With one: serper_search.py "
+    "scholar",
+    "budget": "doctor.py shows what was spent; WEB_SEARCH_BUDGET sets a limit",
+}
 MEANT = {"help": "--help", "version": "--version"}  # a single word that is no question
 
 
@@ -41,20 +46,7 @@ def default_format(words: list[str]) -> list[str]:
 
 def refuse(error: SearchError, script: dict[str, Any]) -> int:
     """Print an error; return the exit code."""
-    command_line.open_closed_streams()
-    return command_line.print_document(error_document(error), {}, script)
-
-
-def refuse_elsewhere(word: str, script: dict[str, Any]) -> int:
-    """Print the error for a command that another script has; return the exit code."""
-    message = f"{word!r} is no command of web_search.py."
-    hint = f"serper_search.py {word} finds them, with a key. Put a query that begins so in quotes."
-    if word == "news":
-        hint = f"Without a key: web_search.py 'QUERY' --since week. {hint}"
-    if word == "scholar":
-        hint = f"Without a key: web_search.py 'QUERY' --focus papers. {hint}"
-    error = SearchError("invalid_input", message, hint)
-    return refuse(error, {**script, "to_terminal": to_terminal})
+    return kit.print_document(error_document(error), {}, script)
 
 
 def run(script: dict[str, Any], argv: list[str] | None) -> int:
@@ -72,8 +64,6 @@ def run(script: dict[str, Any], argv: list[str] | None) -> int:
         module, first_words = OTHERS[first]
         first_words = [*first_words, *(formatting if first == "read" else [])]
         return int(importlib.import_module(module).main([*first_words, *words[1:]]))
-    if first in ELSEWHERE and words[1:] and not words[1].startswith("-"):
-        return refuse_elsewhere(first, script)
     if first.startswith("{"):
         words = ["--params-json", *words]
     if len(words) == 1:
@@ -91,5 +81,5 @@ def run(script: dict[str, Any], argv: list[str] | None) -> int:
         del words[index : index + 2]
         runs = script["run"].items()
         script = {**script, "run": {name: opening(run, int(number)) for name, run in runs}}
-    script = {**script, "others": OTHERS, "to_terminal": shown}
-    return command_line.run_command_line(script, [*formatting, *words])
+    script = {**script, "others": OTHERS, "instead": INSTEAD, "to_terminal": shown}
+    return kit.run_command_line(script, [*formatting, *words])

@@ -16,7 +16,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from websearch.core.common import VERSION
+from websearch.kit import VERSION
 from websearch.setup.skill_files import (
     EXECUTABLE,
     MANIFEST,

@@ -11,11 +11,9 @@ import re
 import sys
 from pathlib import Path
 
+from websearch import kit
 from websearch.apis.table import ENGINES
-from websearch.core import common, http_client
-from websearch.core.common import SearchError
-from websearch.core.documents import frame_markdown, run_operation
-from websearch.core.parameters import MAX_INPUT_BYTES, nearest
+from websearch.kit import MAX_INPUT_BYTES, SearchError, frame_markdown, nearest, run_operation
 from websearch.setup import skill_files
 
 TYPE_CHECKING = False
@@ -23,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-    from websearch.core.common import Document, ProgressCallback
+    from websearch.kit import Document, ProgressCallback
 
 # fmt: off
 COMMANDS: dict[str, dict[str, Any]] = {
@@ -81,8 +79,8 @@ def run_key(params: dict[str, Any], report: ProgressCallback = None) -> Document
         action, *names = params["words"]
         if action == "list" and not names:
             keys = [{"name": name, "source": source}
-                    for source, name in key_sources(http_client.read_secrets())]  # fmt: skip
-            return {"ok": True, "provider": "doctor", "path": http_client.secrets_path(),
+                    for source, name in key_sources(kit.read_secrets())]  # fmt: skip
+            return {"ok": True, "provider": "doctor", "path": kit.secrets_path(),
                     "keys": keys}  # fmt: skip
         if action != "set" or len(names) != 1:
             hint = "Give list, or set and the name of one key, such as SERPER_API_KEY."
@@ -91,10 +89,10 @@ def run_key(params: dict[str, Any], report: ProgressCallback = None) -> Document
         if name not in KEY_NAMES:
             hint = nearest(name, KEY_NAMES, "name")
             hint = f"{hint} The names are {', '.join(KEY_NAMES)}.".strip()
-            raise SearchError("invalid_input", f"No script reads {common.quoted(name)}.", hint)
-        path = http_client.secrets_path()
+            raise SearchError("invalid_input", f"No script reads {kit.quoted(name)}.", hint)
+        path = kit.secrets_path()
         if params.get("dry_run"):
-            raise common.DryRun({"write": path, "name": name})
+            raise kit.DryRun({"write": path, "name": name})
         value = ask_value(name)
         try:
             write_key(path, name, value)

@@ -6,15 +6,16 @@ import re
 
 from websearch.apis.messages import ApiValue
 from websearch.apis.open_sources import api_request
-from websearch.core.common import SearchError, unescape
+from websearch.core.untrusted import unescape
 from websearch.engines.arxiv import NAME, feed_entries
+from websearch.kit import SearchError
 from websearch.sites.site_api import facts_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from websearch.core.common import Document
+    from websearch.kit import Document
     from websearch.sites.site_api import SiteApi
 
 _ABSTRACT = r"/abs/((?:\d{4}\.\d{4,5}|[a-z-]{2,20}(?:\.[A-Z]{2})?/\d{7})(?:v\d{1,3})?)/?"

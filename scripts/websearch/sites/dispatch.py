@@ -12,15 +12,15 @@ from __future__ import annotations
 import re
 import time
 
-from websearch.core.common import drop_empty
 from websearch.fetching.fetch import Fetched
+from websearch.kit import drop_empty
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from websearch.core.common import Document
     from websearch.fetching.fetch import RobotsCache, SharedAnswers
+    from websearch.kit import Document
 
 API_SHARE = 0.7  # of a page's time, so that its HTML can still be read if the API fails
 # Pattern of hosts -> (engine at whose pace the API is asked, module).

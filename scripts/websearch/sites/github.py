@@ -6,12 +6,11 @@ import re
 
 from websearch.apis.open_sources import counted, raw_text
 from websearch.apis.table import GITHUB_RAW
-from websearch.core.common import SearchError, drop_empty, list_field, object_field
-from websearch.core.http_client import base_url
 from websearch.engines.github import PRIVATE, hides_private, rest_request
 from websearch.extraction.other_formats import check_binary, fenced, notebook_markdown
 from websearch.fetching.charsets import decode_body
 from websearch.fetching.fetch import Fetched, check_status, fetch_page, is_file
+from websearch.kit import SearchError, base_url, drop_empty, list_field, object_field
 from websearch.sites.github_api import (
     author_of,
     body_of,
@@ -28,7 +27,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from websearch.core.common import Document
+    from websearch.kit import Document
     from websearch.sites.site_api import SiteApi
 
 RAW_TYPE = "application/vnd.github.raw+json"

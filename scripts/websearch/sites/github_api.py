@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from websearch.apis.messages import ApiValue
 from websearch.apis.open_sources import counted, raw_text
-from websearch.core.common import SearchError, object_field
 from websearch.engines.github import api_error, rest_request, search_quota
+from websearch.kit import SearchError, object_field
 from websearch.sites.site_api import demoted
 
 TYPE_CHECKING = False
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from websearch.apis.messages import EngineRequest
-    from websearch.core.http_client import Response
+    from websearch.kit import Response
     from websearch.sites.site_api import SiteApi
 
 JSON_TYPE = "application/vnd.github+json"

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from websearch.apis.open_sources import counted, raw_text
-from websearch.core.common import list_field, object_field
 from websearch.extraction.other_formats import fenced
+from websearch.kit import list_field, object_field
 from websearch.sites.github_api import author_of, body_of, get_list, get_object, reactions
 from websearch.sites.site_api import facts_line, post
 
@@ -12,7 +12,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from websearch.core.common import Document
+    from websearch.kit import Document
     from websearch.sites.site_api import SiteApi
 
 COMMENTS_A_PAGE = 100  # the API's limit

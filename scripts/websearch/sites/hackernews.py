@@ -6,15 +6,15 @@ import re
 
 from websearch.apis.messages import ApiValue
 from websearch.apis.open_sources import api_request, counted, good_answer, text_of_html
-from websearch.core.common import SearchError, list_field
 from websearch.engines.hackernews import ITEM, NAME
+from websearch.kit import SearchError, list_field
 from websearch.sites.site_api import facts_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from websearch.core.common import Document
+    from websearch.kit import Document
     from websearch.sites.site_api import SiteApi
 
 MOST_COMMENTS = 5_000  # of a thread; the longest have some three thousand

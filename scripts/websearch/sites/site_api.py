@@ -6,18 +6,18 @@ import re
 
 from websearch.apis.pacing import PAGES, PacedEngine
 from websearch.core.http_client import send_within
-from websearch.core.parameters import DEFAULT_MAX_CHARS
 from websearch.extraction.markdown import MarkdownWriter
 from websearch.extraction.page_tree import PageTree
 from websearch.fetching.fetch import SharedAnswers, guarded_request
+from websearch.kit import DEFAULT_MAX_CHARS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
     from websearch.apis.messages import EngineRequest
-    from websearch.core.http_client import Response
     from websearch.fetching.fetch import RobotsCache
+    from websearch.kit import Response
 
 MAX_BODY_HTML = 300_000  # characters of one post
 

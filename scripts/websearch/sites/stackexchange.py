@@ -10,15 +10,15 @@ import re
 
 from websearch.apis.open_sources import api_request, day_of, text_of_html
 from websearch.apis.result_pages import split_url
-from websearch.core.common import SearchError, list_field, object_field
 from websearch.engines.stackexchange import NAME, read_items
+from websearch.kit import SearchError, list_field, object_field
 from websearch.sites.site_api import facts_line, post
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from websearch.core.common import Document
+    from websearch.kit import Document
     from websearch.sites.site_api import SiteApi
 
 MOST_POSTS = 100  # questions or answers of one request; the API's limit

@@ -12,7 +12,7 @@ from __future__ import annotations
 import contextlib
 import os
 
-from websearch.core.common import one_line
+from websearch.kit import one_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 
-from websearch.core.common import dump_json, one_line
+from websearch.kit import dump_json, one_line
 from websearch.store.page_store import MOMENT, PageStore, json_object, storable
 
 TYPE_CHECKING = False

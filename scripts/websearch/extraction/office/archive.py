@@ -18,9 +18,9 @@ from xml.etree.ElementTree import Element, TreeBuilder
 from xml.parsers import expat
 
 from websearch.core.calls import is_bug, result_or_error
-from websearch.core.common import SearchError
 from websearch.core.html_tree import NO_TEXT
 from websearch.core.limits import MAX_FILE_BYTES
+from websearch.kit import SearchError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

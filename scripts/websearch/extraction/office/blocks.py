@@ -6,9 +6,9 @@ import itertools
 import re
 from typing import NamedTuple
 
-from websearch.core.common import one_line
 from websearch.core.html_tree import Node, texts_below
 from websearch.extraction.inline_rules import says_nothing
+from websearch.kit import one_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

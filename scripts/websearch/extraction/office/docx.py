@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from websearch.core.common import one_line
 from websearch.extraction.office.archive import address_of, children, number_of
 from websearch.extraction.office.blocks import (
     Item,
@@ -19,6 +18,7 @@ from websearch.extraction.office.blocks import (
 )
 from websearch.extraction.office.equations import equation_pieces
 from websearch.extraction.office.numbering import OFF, Numbering, value
+from websearch.kit import one_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

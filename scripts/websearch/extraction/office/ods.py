@@ -13,10 +13,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from xml.etree.ElementTree import Element
 
-    from websearch.core.common import Document
     from websearch.extraction.markdown import MarkdownWriter
     from websearch.extraction.office.archive import Archive
     from websearch.extraction.office.sheets import Row
+    from websearch.kit import Document
 
 _DURATION = r"-?PT(\d{1,6})H(\d{1,2})M(\d{1,2})(?:[.,]\d*)?S"
 HIDDEN = ("collapse", "filter")  # rows and columns

@@ -6,7 +6,6 @@ import itertools
 import re
 from typing import NamedTuple
 
-from websearch.core.common import one_line
 from websearch.core.html_tree import texts_below
 from websearch.extraction.office.archive import number_of, part_name
 from websearch.extraction.office.blocks import (
@@ -22,6 +21,7 @@ from websearch.extraction.office.blocks import (
     with_code,
     with_lists,
 )
+from websearch.kit import one_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

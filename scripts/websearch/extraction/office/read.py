@@ -5,18 +5,18 @@ from __future__ import annotations
 import re
 import time
 
-from websearch.core.common import drop_empty
 from websearch.extraction.markdown import MarkdownWriter
 from websearch.extraction.office.archive import Archive, unreadable
 from websearch.extraction.office.blocks import element
+from websearch.kit import drop_empty
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
     from xml.etree.ElementTree import Element
 
-    from websearch.core.common import Document
     from websearch.core.html_tree import Node
+    from websearch.kit import Document
 
 OLE_START = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 # Where the main part of an Office Open XML file stands if the file does not say it.

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import itertools
 
-from websearch.core.common import one_line, quoted
 from websearch.core.escapes import as_cell, escape, mark_line_starts, mark_signs
+from websearch.kit import one_line, quoted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from websearch.core.common import Document
     from websearch.extraction.markdown import MarkdownWriter
+    from websearch.kit import Document
 
 MAX_CELLS = 500_000  # with a value, of one file
 MAX_ROWS = 50_000  # of one sheet, as of a CSV file

@@ -15,8 +15,7 @@ from urllib.parse import parse_qs, urlencode
 
 from websearch.apis.table import ENGINES, FOCUSES
 from websearch.core.calls import in_context
-from websearch.core.common import spell_hints
-from websearch.core.documents import internal_error
+from websearch.kit import internal_error, spell_hints
 from websearch.servers.desk import views
 from websearch.servers.http_messages import COOKIE, HttpError, has_token, is_same
 from websearch.store import history
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator
     from typing import Any
 
-    from websearch.core.common import Document, ProgressCallback
+    from websearch.kit import Document, ProgressCallback
     from websearch.servers.http_messages import Answer, HttpRequest
 
     Fields = dict[str, str]

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from typing import Any
 
-    from websearch.core.common import Document
+    from websearch.kit import Document
 
 LINKS = {
     "/": "Search", "/read": "Read", "/check": "Check", "/history": "History", "/state": "State",
