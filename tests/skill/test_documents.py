@@ -60,6 +60,10 @@ def example_key() -> str:
     return words[0][-1]
 
 
+# Tables that `make sync` writes.
+GENERATED = re.compile(r"(?s)<!-- (?:parameters:|engines|keys)[^\n]*-->\n.*?<!-- end of \w+ -->")
+
+
 class SkillFormat(unittest.TestCase):
     """The six rules of the agentskills.io specification, and the project's own limits."""
 
@@ -126,8 +130,9 @@ class EveryDocument(unittest.TestCase):
     def test_a_reference_is_short_and_its_contents_are_its_sections(self) -> None:
         for path in sorted((ROOT / "references").glob("*.md")):
             text = path.read_text(encoding="utf-8")
+            written = GENERATED.sub("", text)  # an engine or option more is not the writer's
             with self.subTest(path.name):
-                self.assertLessEqual(len(text.encode()), 12 * 1_024)
+                self.assertLessEqual(len(written.encode()), 12 * 1_024)
             contents = re.search(r"(?s)\n## Contents\n\n(.*?)\n\n", text)
             if contents is None:
                 continue
