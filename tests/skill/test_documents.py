@@ -35,6 +35,8 @@ PLACE = "/path/to/web-search/"
 SCRIPTS = ROOT / "scripts"
 # Scripts whose file has no COMMANDS: their help is read instead.
 WITHOUT_TABLE = ("doctor", "install", "mcp_server")
+# Tables that `make sync` writes.
+GENERATED = re.compile(r"(?s)<!-- (?:parameters:|engines|keys)[^\n]*-->\n.*?<!-- end of \w+ -->")
 # Environment that leads every script to the fake server.
 KEYS = (
     "BRAVE_SEARCH_API_KEY", "SERPER_API_KEY", "GEMINI_API_KEY",
@@ -58,10 +60,6 @@ def example_key() -> str:
     steps = commands(ROOT / "references/brave_summarizer_workflow.md")
     words = [shlex.split(step) for step in steps if " summarizer --inline-references " in step]
     return words[0][-1]
-
-
-# Tables that `make sync` writes.
-GENERATED = re.compile(r"(?s)<!-- (?:parameters:|engines|keys)[^\n]*-->\n.*?<!-- end of \w+ -->")
 
 
 class SkillFormat(unittest.TestCase):
