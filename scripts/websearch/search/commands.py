@@ -6,6 +6,7 @@ import os
 import re
 import time
 
+from websearch.apis.days import utc_day
 from websearch.apis.ledger import budgets, this_month
 from websearch.apis.site_rules import OWNER_HINT, left_out_warning, refusing_rule
 from websearch.apis.table import ENGINES, FILTER_PARAMS, FOCUSES, SPELLINGS, focus_sources
@@ -20,7 +21,7 @@ from websearch.search.ask import ask
 from websearch.search.plan import MAX_QUESTIONS, MIN_QUESTIONS, plan, planned_document
 from websearch.search.rank import Source, rank
 from websearch.search.read_sources import PageReader, best_sources, read
-from websearch.search.result_dates import dates_of, utc_day
+from websearch.search.result_dates import dates_of
 from websearch.search.show import (
     Limits,
     failure,

@@ -6,11 +6,12 @@ import re
 import time
 from dataclasses import dataclass
 
+from websearch.apis.days import utc_day
 from websearch.apis.site_rules import refusing_rule
 from websearch.core.common import clean_text
 from websearch.extraction.foreign_text import harmless_markdown
 from websearch.reading.page import Page, stored_page
-from websearch.search.result_dates import dated_result, utc_day
+from websearch.search.result_dates import dated_result
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -6,6 +6,7 @@ import re
 import time
 from dataclasses import dataclass
 
+from websearch.apis.days import utc_day
 from websearch.apis.ledger import budget_warnings
 from websearch.core.common import SearchError, drop_empty, dump_json, one_line, shorten
 from websearch.passages.excerpts import excerpt_text, excerpts_of, rank_pages
@@ -21,7 +22,7 @@ from websearch.search.answers import (
     total_billed,
 )
 from websearch.search.read_sources import best_sources
-from websearch.search.result_dates import utc_day, year_warning
+from websearch.search.result_dates import year_warning
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
