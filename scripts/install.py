@@ -13,10 +13,11 @@ Examples:
   install.py package
   install.py opencode --dir project
 
-install copies what an agent needs to web-search/ in ~/.claude/skills and ~/.agents/skills, or in
-the skills folder that --dir names. A copy is replaced as a whole or not at all. FILES.sha256 in it
-lists the skill's files; every other file there is yours and is kept. A folder that does not hold
-this skill, a link, and a clone of the repository are never touched.
+install copies what an agent needs to web-search/ in ~/.claude/skills ($CLAUDE_CONFIG_DIR/skills, if
+that is set) and ~/.agents/skills, or in the skills folder that --dir names. A copy is replaced as a
+whole or not at all. FILES.sha256 in it lists the skill's files; every other file there is yours and
+is kept. A folder that does not hold this skill, a link, and a clone of the repository are never
+touched.
 
 With --command it also puts the command web-search, which is web_search.py, into ~/.local/bin.
 

@@ -2,8 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
-from typing import Any
+from typing import TYPE_CHECKING, Any
+from unittest import mock
+
+from tests.support import load_script
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+PACING = ("websearch.apis.pacing", "websearch.apis.turns")
 
 
 class Clock:
@@ -30,3 +39,13 @@ class Clock:
     def __getattr__(self, name: str) -> Any:
         """What else a module takes from time."""
         return getattr(time, name)
+
+
+@contextlib.contextmanager
+def skipped_waits(*modules: str) -> Iterator[Clock]:
+    """Let the waits of modules take no time; return their clock."""
+    clock = Clock()
+    with contextlib.ExitStack() as stack:
+        for name in modules:
+            stack.enter_context(mock.patch.object(load_script(name), "time", clock))
+        yield clock

@@ -30,7 +30,7 @@ from typing import Any
 from unittest import mock
 from urllib.parse import parse_qsl, quote
 
-from tests.engines.clock import Clock
+from tests.engines.clock import PACING, skipped_waits
 from tests.fake_server.engine_pages import ranked
 from tests.support import (
     PYTHON,
@@ -418,7 +418,7 @@ class OutcomeTest(KeylessCase):
         for (engine, fault), kind in OUTCOMES.items():
             self.variables = {"GLSI_DB_PATH": str(self.folder / engine / fault / "cache.db")}
             self.set_environment(**self.variables)
-            with self.subTest(engine, fault=fault), mock.patch.object(pacing, "time", Clock()):
+            with self.subTest(engine, fault=fault), skipped_waits(*PACING):
                 run = self.search(f"fault{fault} sourdough", "--engine", engine)
                 found = run.document.get("details", {}).get("kind", "")
                 self.assertEqual(found, kind, run.document)
@@ -468,8 +468,7 @@ class OutcomeTest(KeylessCase):
             self.assertGreaterEqual(moment, 0.2 * place - 0.02)
 
     def test_retry_after_of_an_api_is_waited_out_or_told(self) -> None:
-        clock = Clock()
-        with mock.patch.object(pacing, "time", clock):
+        with skipped_waits(*PACING) as clock:
             self.assertEqual(self.search("faultbusy sourdough", "--engine", "wikipedia").code, 0)
             waited = clock.skipped
             self.assertGreater(waited, 0.9)

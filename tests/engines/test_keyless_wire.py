@@ -8,6 +8,7 @@ from __future__ import annotations
 import itertools
 import tempfile
 
+from tests.engines.clock import PACING
 from tests.engines.wire import WireCase
 from tests.support import load_script, small_web_environment
 
@@ -21,7 +22,7 @@ class KeylessWireTest(WireCase):
         "websearch.search.keyless",
         "websearch.kit",
     )
-    waiting = ("websearch.apis.pacing", "websearch.core.http_client")
+    waiting = (*PACING, "websearch.core.http_client")
     folder = "keyless"
 
     @staticmethod

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
-from tests.engines.clock import Clock
+from tests.engines.clock import PACING, skipped_waits
 from tests.fake_server import stackexchange as fake_stackexchange
 from tests.fake_server.server import FakeServer
 from tests.support import (
@@ -42,6 +42,7 @@ keyless: Any = load_script("websearch.search.keyless")
 engine_calls: Any = load_script("websearch.search.engine_calls")
 messages: Any = load_script("websearch.apis.messages")
 pacing: Any = load_script("websearch.apis.pacing")
+turns: Any = load_script("websearch.apis.turns")
 open_sources: Any = load_script("websearch.apis.open_sources")
 kit: Any = load_script("websearch.kit")
 http_client: Any = load_script("websearch.core.http_client")
@@ -190,7 +191,7 @@ OUTCOMES = {
 class Outcomes(OpenSourceCase):
     def test_results_nothing_and_a_refusal_are_three_things(self) -> None:
         for (engine, fault), kind in OUTCOMES.items():
-            with self.subTest(f"{engine} {fault}"), mock.patch.object(pacing, "time", Clock()):
+            with self.subTest(f"{engine} {fault}"), skipped_waits(*PACING):
                 self.use_folder()
                 document = self.search(engine, f"fault{fault} sourdough bread").document
                 self.assertEqual("" if document["ok"] else document["details"]["kind"], kind)
@@ -347,13 +348,13 @@ class Callers(OpenSourceCase):
 
     def test_ctrl_c_while_it_waits_leaves_a_serial_source_to_others(self) -> None:
         self.use_folder(GLSI_RATE_LIMIT="100ms")  # arXiv's own interval holds, 3.1 s
-        first = pacing.PacedEngine("arxiv", time.monotonic() + 30, [])
+        first = turns.PacedEngine("arxiv", time.monotonic() + 30, [])
         first.take_turn()
         self.assertGreater(pacing.present_state("arxiv").busy_until, time.time())
         first.end_turn()
-        second = pacing.PacedEngine("arxiv", time.monotonic() + 30, [])
+        second = turns.PacedEngine("arxiv", time.monotonic() + 30, [])
         with (
-            mock.patch.object(pacing.time, "sleep", side_effect=KeyboardInterrupt),
+            mock.patch.object(turns.time, "sleep", side_effect=KeyboardInterrupt),
             self.assertRaises(KeyboardInterrupt),
         ):
             second.take_turn()

@@ -16,7 +16,6 @@ stands for a document, or a member of one, that is the same as that of an earlie
 
 from __future__ import annotations
 
-import contextlib
 import difflib
 import itertools
 import json
@@ -31,7 +30,7 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 from unittest import mock
 
-from tests.engines.clock import Clock
+from tests.engines.clock import skipped_waits
 from tests.fake_server.gemini_answers import TOKEN_START
 from tests.fake_server.messages import JSON_TYPE, Reply
 from tests.support import CANARY, FakeServerCase, call_main, load_script, mutations
@@ -157,10 +156,7 @@ class WireCase(FakeServerCase):
             if name.endswith(("_KEY", "_TOKEN")) and value:
                 settings[name] = f"{value}-{CANARY}"
         self.set_environment(**{**usual, **settings})
-        clock = Clock()
-        with contextlib.ExitStack() as stack:
-            for name in self.waiting:
-                stack.enter_context(mock.patch.object(load_script(name), "time", clock))
+        with skipped_waits(*self.waiting):
             run = call_main(self.script, *row.words, *more)
         self.assertNotIn(CANARY, run.stdout.decode() + run.stderr, row.line)
         return run

@@ -349,7 +349,8 @@ class OldAndDamagedFiles(LedgerCase):
 
     def test_a_file_of_an_earlier_version_gets_its_table(self) -> None:
         self.search()
-        self.change("DROP TABLE spending")
+        older = ("PRAGMA user_version = 3", "PRAGMA application_id = 0")
+        self.change("DROP TABLE spending", *older)
         self.assertEqual(self.spent(), {})
         self.search()
         self.assertEqual(self.spent(), {"serper": 1})

@@ -109,11 +109,11 @@ class InstallCase(unittest.TestCase):
             os.umask(before)
         return code, out.getvalue(), err.getvalue()
 
-    def run_process(self, folder: Path, *arguments: str) -> tuple[int, str, str]:
-        """Run install.py of the repository or of a copy as a process."""
+    def run_process(self, folder: Path, *arguments: str, **more: str) -> tuple[int, str, str]:
+        """Run install.py of the repository or of a copy as a process; more: variables."""
         finished = subprocess.run(
             [sys.executable, str(folder / "scripts/install.py"), *arguments],
-            env=clean_environment(HOME=str(self.home)),
+            env=clean_environment(**{"HOME": str(self.home), **more}),
             cwd=self.folder,
             capture_output=True,
             text=True,
@@ -155,6 +155,30 @@ class Install(InstallCase):
         )
         after = [path.stat().st_mtime_ns for copy in copies for path in copy.rglob("*")]
         self.assertEqual(times, after)
+
+    def test_goes_where_claude_code_is_told_to_keep_its_settings(self) -> None:
+        for folder in (str(self.folder / "work settings"), "~/settings"):
+            place = Path(folder.replace("~", str(self.home))) / "skills" / NAME
+            code, stdout, _ = self.run_process(self.repository, "install", CLAUDE_CONFIG_DIR=folder)
+            self.assertEqual(code, 0)
+            self.assertIn(f"installed: {place} (", stdout)
+            self.assertTrue((self.home / ".agents/skills" / NAME / "SKILL.md").is_file())
+            self.assertFalse((self.home / ".claude").exists())
+            _, stdout, _ = self.run_process(self.repository, "uninstall", CLAUDE_CONFIG_DIR=folder)
+            self.assertIn(f"removed: {place} (", stdout)
+            self.assertFalse(place.exists())
+
+    def test_without_a_home_is_an_error_that_names_the_way_out(self) -> None:
+        for arguments in (["install"], ["install", "--command"], ["uninstall"], ["opencode"],
+                          ["install", "--dir", "~/skills"]):  # fmt: skip
+            with self.subTest(arguments):
+                code, _, stderr = self.run_process(self.repository, *arguments, HOME="")
+                self.assertEqual(code, 2)
+                expected = "error: There is no home folder. Set HOME, or pass a folder for --dir.\n"
+                self.assertEqual(stderr, expected)
+        place = self.folder / "skills"
+        code, _, stderr = self.run_process(self.repository, "install", "--dir", str(place), HOME="")
+        self.assertEqual((code, stderr), (0, ""))
 
     def test_copies_all_that_an_agent_needs_and_nothing_else(self) -> None:
         copy = self.installed()
@@ -431,8 +455,8 @@ class Refusals(InstallCase):
 
     def test_wrong_arguments_and_a_broken_repository_are_said(self) -> None:
         (self.folder / "file").touch()
-        self.assert_refused("is no folder", "install", "--dir", str(self.folder / "file"))
-        self.assert_refused("is no folder", "install", "--dir", " ")
+        self.assert_refused("is not a folder", "install", "--dir", str(self.folder / "file"))
+        self.assert_refused("is not a folder", "install", "--dir", " ")
         self.assert_refused("invalid choice", "reinstall")
         link = self.repository / "references/link.md"
         link.symlink_to(self.folder / "file")

@@ -22,6 +22,7 @@ from contextlib import closing
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
+from unittest import mock
 
 from tests.support import PYTHON, SCRIPTS, SLACK, EnvironmentCase, clean_environment, load_script
 
@@ -541,7 +542,7 @@ class Place(StoreCase):
         if os.getuid() != 0:
             self.skipTest("only root can let a process of another user look at its file")
         os.chmod(self.folder, 0o755)
-        os.chmod(self.path.parent, 0o755)
+        os.chmod(self.path.parent, 0o777)  # SQLite writes its journal there
         os.chmod(self.path, 0o666)
 
         def look() -> list[Any]:
@@ -597,7 +598,7 @@ class Unusable(StoreCase):
         self.path.write_bytes(data)
         self.path.chmod(0o600)
 
-    def test_a_damaged_store_is_begun_anew_by_the_first_write(self) -> None:
+    def test_a_damaged_store_is_begun_again_whoever_meets_it(self) -> None:
         self.filled()
         good = self.path.read_bytes()
         self.execute("DELETE FROM page_index_data")
@@ -608,27 +609,25 @@ class Unusable(StoreCase):
             self.assertEqual(good.count(name), 1)
             damaged.append(good.replace(name, name[:8] + b"\xff" + name[9:]))
         for number, data in enumerate(damaged):
-            with self.subTest(number):
-                self.damage(data)
-                reader = self.open()
-                self.assertEqual(reader.recall("walrus", 5), [])
-                (warning,) = reader.warnings
-                self.assertRegex(warning, "cannot be read: it is damaged .* next search")
-                reader.close()
-                self.assertEqual(self.path.read_bytes(), data)
-                store = self.open()
-                self.assertEqual(store.recall("walrus", 5), [])
-                self.assertEqual(self.use(store)[0]["content"]["query"], "q")
-                (warning,) = store.warnings
-                self.assertIn(f"The store {self.path} could not be used", warning)
-                self.assertIn("a new one is begun", warning)
-                self.assertTrue(warning.isprintable(), ascii(warning))
-                self.assertEqual(store.clear(), removed(0, 1))
-                store.close()
-                again = self.open()
-                self.assertEqual(self.use(again)[0]["content"]["query"], "q")
-                self.assertEqual(again.warnings, [])
-                again.close()
+            for reads in (True, False):
+                with self.subTest(number, reads=reads):
+                    self.damage(data)
+                    store = self.open()
+                    if reads:
+                        self.assertEqual(store.recall("walrus", 5), [])
+                    else:
+                        store.put_pages([page("https://new.test/", "heron")])
+                    self.assertEqual(self.use(store)[0]["content"]["query"], "q")
+                    (warning,) = store.warnings
+                    self.assertIn(f"The store {self.path} was damaged", warning)
+                    self.assertIn("a new one is begun", warning)
+                    self.assertTrue(warning.isprintable(), ascii(warning))
+                    self.assertEqual(store.clear(), removed(0, 1))
+                    store.close()
+                    again = self.open()
+                    self.assertEqual(self.use(again)[0]["content"]["query"], "q")
+                    self.assertEqual(again.warnings, [])
+                    again.close()
 
     def test_what_was_spent_outlives_damage(self) -> None:
         for number in (1, 2):
@@ -643,7 +642,7 @@ class Unusable(StoreCase):
         store = self.open()
         self.assertEqual(store.recall("walrus", 5), [])
         store.clear()
-        self.assertEqual(store.warnings, [])
+        self.assertEqual(len(store.warnings), 1)
         self.assertEqual(self.urls(store, "walrus"), [])
         self.assertEqual(self.use(store)[0]["content"]["query"], "q")
 
@@ -775,7 +774,7 @@ class Unusable(StoreCase):
             store.close()
         self.assertGreater(len(warned), 40)
         for warning in warned:
-            self.assertRegex(warning, "a new one is begun|it is damaged, or not a store")
+            self.assertRegex(warning, "a new one is begun|cannot be (used|written)")
             self.assertTrue(warning.isprintable(), ascii(warning))
 
     def test_a_folder_in_the_files_place_and_a_file_in_the_folders_place(self) -> None:
@@ -795,19 +794,10 @@ class Unusable(StoreCase):
             store.put_pages([page("https://big.test/", os.urandom(200_000).hex())])
             store.put_answer("new", {"query": "x" * 400_000, "urls": []})
             (warning,) = store.warnings
-            self.assertRegex(warning, "cannot be written: .* disk is full.* Free some space")
+            self.assertRegex(warning, r"cannot be written: .*(full|I/O).*\. Free its disk")
             self.assertTrue(store.get_answer("key", None))
             self.assertIsNone(store.get_answer("new", None))
             self.assertEqual(self.urls(store, "walrus"), ["https://a.test/"])
-
-    def test_on_a_full_disk_a_store_is_read_and_cleared_and_what_was_spent_stays(self) -> None:
-        self.filled()
-        self.open().put_pages([page("https://b.test/", os.urandom(200_000).hex())])
-        with files_up_to(150_000):
-            store = self.open()
-            self.assertEqual(self.urls(store, "walrus"), ["https://a.test/"])
-            self.assertEqual(store.clear(), removed(1, 2))
-            self.assertEqual((store.warnings, store.spent("2026-11")), ([], {"brave": 7}))
 
     def test_locked_by_another_program_costs_a_bounded_wait_once(self) -> None:
         self.filled()
@@ -821,18 +811,32 @@ class Unusable(StoreCase):
             self.assertEqual(len(store.warnings), 1)
             self.assertIn("locked", store.warnings[0])
 
-    def test_a_read_only_folder_or_file_still_answers(self) -> None:
+    def test_a_read_only_file_still_answers(self) -> None:
         self.filled()
         os.chmod(self.folder, 0o755)
-        for mode, folder_mode in ((0o444, 0o555), (0o444, 0o777), (0o644, 0o555)):
-            os.chmod(self.path, mode)
-            os.chmod(self.path.parent, folder_mode)
-            with self.subTest(file=oct(mode), folder=oct(folder_mode)):
-                found = unprivileged(self.read_and_write)
-                self.assertEqual(found[:2], ["kept", ["https://a.test/"]], found)
-                self.assertEqual(len(found[2]), 1)
-                self.assertRegex(found[2][0], r"cannot be written: .*writable")
-        os.chmod(self.path.parent, 0o700)
+        os.chmod(self.path, 0o444)
+        os.chmod(self.path.parent, 0o777)
+        found = unprivileged(self.read_and_write)
+        self.assertEqual(found[:2], ["kept", ["https://a.test/"]], found)
+        self.assertEqual(len(found[2]), 1)
+        self.assertRegex(found[2][0], r"cannot be written: .*writable")
+
+    def test_in_a_read_only_folder_everything_is_missed_and_told_once(self) -> None:
+        self.filled()
+        os.chmod(self.folder, 0o755)
+        os.chmod(self.path, 0o644)
+        os.chmod(self.path.parent, 0o555)
+        self.addCleanup(os.chmod, self.path.parent, 0o700)
+
+        def work() -> list[Any]:
+            store = PageStore(str(self.path))
+            found = self.use(store)
+            return [found, store.warnings]
+
+        found, warnings = unprivileged(work)
+        self.assertEqual(found, self.missed)
+        self.assertEqual(len(warnings), 1)
+        self.assertRegex(warnings[0], r"cannot be used: .*writable")
 
     def read_and_write(self) -> list[Any]:
         store = PageStore(str(self.path))
@@ -843,15 +847,15 @@ class Unusable(StoreCase):
         return [content["query"], urls, store.warnings]
 
     def test_a_file_system_that_cannot_do_wal_gets_the_older_journal(self) -> None:
-        class WithoutWal(PageStore):  # type: ignore[misc,valid-type]
-            def _open(self) -> Any:  # SQLite's dot-file locking stands for such a file system
-                address = f"file://{self.path}?vfs=unix-dotfile"
-                self._db, self._version = store_file.open_store(address)
-                return self._db
+        connect = sqlite3.connect
 
-        store = WithoutWal(str(self.path))
-        self.addCleanup(store.close)
-        store.put_answer("key", {"query": "q", "urls": []})
+        def without_wal(path: str, **options: Any) -> sqlite3.Connection:
+            # SQLite's dot-file locking represents such a file system.
+            return connect(f"file://{path}?vfs=unix-dotfile", uri=True, **options)
+
+        store = self.open()
+        with mock.patch("sqlite3.connect", without_wal):
+            store.put_answer("key", {"query": "q", "urls": []})
         self.assertTrue(store.get_answer("key", 60.0))
         self.assertEqual(store.warnings, [])
         store.close()

@@ -100,12 +100,6 @@ def utc_time(moment: float, form: str = "%Y-%m-%d") -> str:
     return time.strftime(form, time.gmtime(moment))
 
 
-def day_of(moment: Any) -> str:
-    """Return the day of an answer's moment (seconds since 1970), "" if it makes no sense."""
-    is_number = isinstance(moment, (int, float)) and not isinstance(moment, bool)
-    return utc_time(moment) if is_number and 0 < moment < 4_000_000_000 else ""
-
-
 def api_request(engine: str, path: str, fields: dict[str, Any], **headers: str) -> EngineRequest:
     """Return the GET of a search, by a caller that names itself. Raises SearchError."""
     sent = {"Accept": "application/json", "User-Agent": identified_agent(), **headers}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from websearch.apis.days import day_of_text
 from websearch.apis.filters import site_filter
 from websearch.apis.messages import EngineRequest
 from websearch.apis.site_rules import matches, plain_address
@@ -116,12 +117,11 @@ def api_result(title: Any, url: Any, snippet: Any, moment: Any) -> dict[str, Any
     """Return a result of an API's own fields; {} if it has no web address."""
     if not isinstance(url, str) or not split_url(url):
         return {}
-    day = re.match(r"\d{4}-\d\d-\d\d", moment) if isinstance(moment, str) else None
     return {
         "title": api_text(title) or url,
         "url": tidy_url(url),
         "snippet": api_text(snippet),
-        "date": day[0] if day else "",
+        "date": day_of_text(moment),
     }
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 import time
 
+from websearch.apis.days import day_of_text
 from websearch.apis.filters import site_filter
 from websearch.apis.messages import EngineRequest
 from websearch.apis.open_sources import period, raw_text, utc_time
@@ -80,18 +81,6 @@ def api_page(title: Any, url: Any, snippet: str, moment: Any, text: str = "") ->
         "date": day_of_text(moment),
     }
     return {**result, "text": text} if text else result
-
-
-def day_of_text(moment: Any) -> str:
-    """Return the day of a date as ISO 8601 or RFC 1123, "" if it is neither."""
-    if not isinstance(moment, str):
-        return ""
-    if iso := re.match(r"\d{4}-\d\d-\d\d", moment):
-        return iso[0]
-    from email.utils import parsedate
-
-    parts = parsedate(moment[:60])
-    return f"{parts[0]:04}-{parts[1]:02}-{parts[2]:02}" if parts else ""
 
 
 # ===== refusals ===================================================================================

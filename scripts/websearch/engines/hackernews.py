@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 import time
 
+from websearch.apis.days import day_of
 from websearch.apis.messages import ResultPage
 from websearch.apis.open_sources import (
     FEWER_WORDS,
     api_request,
     counted,
-    day_of,
     good_answer,
     listed_items,
     period,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import time
 
+from websearch.apis.days import day_of
 from websearch.apis.filters import site_filter
 from websearch.apis.messages import ApiValue, Quota, ResultPage
 from websearch.apis.open_sources import (
@@ -12,7 +13,6 @@ from websearch.apis.open_sources import (
     api_request,
     bad_query,
     counted,
-    day_of,
     good_answer,
     listed_items,
     period,

@@ -7,8 +7,8 @@ import time
 from urllib.parse import quote
 
 from websearch.apis.messages import ApiValue, EngineRequest
-from websearch.apis.pacing import PacedEngine
 from websearch.apis.table import engine_address, has_other_address
+from websearch.apis.turns import PacedEngine
 from websearch.core.http_client import identified_agent
 from websearch.fetching.fetch import (
     Fetched,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 
+from websearch.apis.days import utc_day
 from websearch.apis.ledger import begin_request, budgets, end_request
 from websearch.apis.table import ENGINES, costs_money, engine_order, is_storable, stand_ins
 from websearch.core.calls import check_cancelled, in_context, result_or_error, waits
@@ -19,7 +20,7 @@ from websearch.search.answers import (
     take_stored,
 )
 from websearch.search.engine_calls import RESULT_FIELDS, engine_call
-from websearch.search.result_dates import is_in_period, utc_day
+from websearch.search.result_dates import is_in_period
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ import math
 import time
 from dataclasses import dataclass, field
 
-from websearch.apis.pacing import PacedEngine, note_outcome, present_state
+from websearch.apis.pacing import present_state
 from websearch.apis.result_pages import (
     FILTERED_HINT,
     canonical_url,
@@ -20,6 +20,7 @@ from websearch.apis.result_pages import (
     other_sites_warning,
 )
 from websearch.apis.table import ENGINES, FILTERS, check_filters, has_key, load_module
+from websearch.apis.turns import PacedEngine, note_outcome
 from websearch.core.calls import result_or_error
 from websearch.kit import (
     MIN_TIMEOUT,

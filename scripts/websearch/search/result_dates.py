@@ -1,17 +1,16 @@
-"""Dates of results: settled by their pages, read from what engines write; warnings on years."""
+"""Dates of results: settled by their pages, held against periods; warnings on years."""
 
 from __future__ import annotations
 
 import re
-import time
 
+from websearch.apis.days import DAY, parse_day, seconds_of
 from websearch.kit import drop_empty
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-DAY = 86_400.0  # seconds
 # Days that a period reaches back; a day more, because dates and days of time zones differ.
 PERIOD_DAYS = {"hour": 2, "day": 2, "week": 8, "month": 32, "year": 367}
 CHANGED_LATER = 31 * DAY  # after which the change of a page is told beside its date
@@ -24,11 +23,6 @@ _NOW_WORDS = (
     r"|atual|hoje|laatste|nieuwste|vandaag|najnowsz\w*|aktualn\w*|dzisiaj|последн\w*|сегодня"
     r"|son|güncel|bugün)\b|最新|今日|今天|현재|오늘|最近"
 )
-
-
-def utc_day(moment: float) -> str:
-    """Return the day of a time (seconds since 1970) as YYYY-MM-DD."""
-    return time.strftime("%Y-%m-%d", time.gmtime(moment))
 
 
 def year_warning(query: str, today: str) -> str:
@@ -71,27 +65,6 @@ def dates_of(page: dict[str, Any], today: str) -> dict[str, str]:
     return drop_empty({"date": parse_day(published, today), "changed": changed})
 
 
-def parse_day(text: str, today: str) -> str:
-    """Return a date as YYYY-MM-DD, "" if it is not understood.
-
-    Understood: ISO 8601, "3 days ago" and the like, "May 2, 2024", "2 May 2024".
-    """
-    text = text.strip()[:60]
-    if iso := re.match(r"(\d{4}-\d\d-\d\d)(?!\d)", text):
-        return iso[1] if seconds_of(iso[1]) else ""
-    lengths = {"minute": 0, "hour": 0, "day": 1, "week": 7, "month": 30, "year": 365}
-    if ago := re.match(r"(?i)(\d{1,4}) (minute|hour|day|week|month|year)s? ago", text):
-        return utc_day(seconds_of(today) - int(ago[1]) * lengths[ago[2].lower()] * DAY)
-    months = "jan feb mar apr may jun jul aug sep oct nov dec".split()
-    month, day, year = r"(?P<month>[A-Za-z]{3})[a-z]*\.?", r"(?P<day>\d{1,2})", r"(?P<year>\d{4})"
-    spelled = re.match(f"{month} {day},? {year}", text) or re.match(f"{day} {month} {year}", text)
-    if not spelled or spelled["month"].lower() not in months:
-        return ""
-    number = months.index(spelled["month"].lower()) + 1
-    written = f"{spelled['year']}-{number:02}-{int(spelled['day']):02}"
-    return written if seconds_of(written) else ""
-
-
 def is_in_period(date: str, since: str, today: str) -> bool:
     """Return whether a date may be within a period; one that is not understood may be.
 
@@ -104,16 +77,6 @@ def is_in_period(date: str, since: str, today: str) -> bool:
     if last:
         return seconds_of(first) - DAY <= seconds_of(day) <= seconds_of(last) + DAY
     return seconds_of(day) >= seconds_of(today) - PERIOD_DAYS[since] * DAY
-
-
-def seconds_of(day: str) -> float:
-    """Return the seconds since 1970 of a day (YYYY-MM-DD) in UTC; 0.0 if it does not exist."""
-    from datetime import datetime
-
-    try:
-        return datetime.fromisoformat(f"{day}T00:00:00+00:00").timestamp()
-    except (ValueError, OverflowError):
-        return 0.0
 
 
 def dated_result(result: dict[str, Any], page: dict[str, Any], today: str) -> dict[str, Any]:

@@ -6,6 +6,7 @@ import re
 import time
 from dataclasses import dataclass
 
+from websearch.apis.days import utc_day
 from websearch.apis.ledger import budget_warnings
 from websearch.core.calls import is_bug, result_or_error
 from websearch.kit import SearchError, drop_empty, dump_json, one_line, shorten
@@ -22,7 +23,7 @@ from websearch.search.answers import (
     total_billed,
 )
 from websearch.search.read_sources import SNIPPET_CHARS, best_sources, set_aside
-from websearch.search.result_dates import dates_of, utc_day, year_warning
+from websearch.search.result_dates import dates_of, year_warning
 from websearch.store.page_store import utc_time
 
 TYPE_CHECKING = False

@@ -12,6 +12,7 @@ import os
 import re
 import time
 
+from websearch.apis.days import utc_day
 from websearch.apis.site_rules import OWNER_HINT, left_out_warning, without_refused
 from websearch.apis.table import ENGINES
 from websearch.core.http_client import warn_once
@@ -37,7 +38,6 @@ from websearch.kit import (
     spell_hints,
     spelled_name,
 )
-from websearch.search.result_dates import utc_day
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

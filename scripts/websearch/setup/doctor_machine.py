@@ -156,7 +156,7 @@ def check_installed() -> list[Line]:
         return [warning("installed", str(error), "Set HOME.")]
     lines = [
         installed_line(f"installed for {agents}", folder)
-        for folder, agents in zip(targets, skill_files.SKILLS_FOLDERS.values(), strict=True)
+        for folder, agents in zip(targets, skill_files.AGENTS, strict=True)
         if os.path.lexists(folder)
     ]
     root = skill_files.ROOT

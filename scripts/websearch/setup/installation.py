@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import io
 import os
-import re
 import shlex
 import shutil
 import sys
@@ -35,6 +34,7 @@ from websearch.setup.skill_files import (
     skill_names,
     skill_version,
     target_folders,
+    user_path,
 )
 
 TYPE_CHECKING = False
@@ -57,9 +57,9 @@ def check_target(target: Path) -> None:
     if target.is_symlink():
         raise InstallError(f"{target} is a link to {real}. Remove the link, then try again.")
     if ROOT in real.parents:
-        raise InstallError(f"{target} is in the skill's own folder. Give another folder for dir.")
+        raise InstallError(f"{target} is in the skill's own folder. Pass another one for --dir.")
     if target.exists() and not target.is_dir():
-        raise InstallError(f"{target} is no folder. Move it away.")
+        raise InstallError(f"{target} is not a folder. Move it away.")
     if target.exists() and not is_skill(target) and any(target.iterdir()):
         raise InstallError(f"{target} does not hold this skill. Move it away, then try again.")
     if mark:
@@ -70,17 +70,14 @@ def check_target(target: Path) -> None:
 
 
 def own_files(folder: Path) -> set[str]:
-    """Return which files of a copy are ours: what its list names. Raises InstallError.
+    """Return which files of a copy are ours: those on its list, and their byte code.
 
-    A copy without a list was made by other means: there the files of this version are ours. Byte
-    code of scripts is ours, too: it comes back by itself.
+    A copy without a list was made by other means: there the files of this version are ours. Raises
+    InstallError.
     """
     listed = {*(read_manifest(folder) or skill_names()), MANIFEST}
-    return {
-        name
-        for name in present_files(folder)
-        if name in listed or re.fullmatch(r"scripts/(.+/)?__pycache__/[^/]+\.pyc", name)
-    }
+    present = present_files(folder)
+    return {name for name in present if name in listed or "/__pycache__/" in name}
 
 
 def install(target: Path) -> list[str]:
@@ -92,9 +89,6 @@ def install(target: Path) -> list[str]:
     if set(files) <= own and all(is_current(target / name, name, files[name]) for name in files):
         return [f"unchanged: {about}"]
     users = sorted(present_files(target) - own)
-    for name in users:
-        if any(f"{file}/".startswith(f"{name}/") for file in files):
-            raise InstallError(f"{target / name} is in the way. Move it away, then try again.")
     target.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=f".{NAME}-", dir=target.parent) as folder:
         new, old = Path(folder, "new"), Path(folder, "old")
@@ -111,10 +105,12 @@ def install(target: Path) -> list[str]:
                 old.rename(target)
             raise
     gone = sorted(name for name in own - set(files) if not name.endswith(".pyc"))
-    lines = [f"{'updated' if own else 'installed'}: {about}"]
-    lines += [f"  removed, no longer part of the skill: {name}" for name in gone]
-    lines += [f"  replaced, although it had been changed: {name}" for name in changed]
-    return lines + [f"  kept, not part of the skill: {name}" for name in users]
+    return [
+        f"{'updated' if own else 'installed'}: {about}",
+        *(f"  removed, no longer part of the skill: {name}" for name in gone),
+        *(f"  replaced, although it had been changed: {name}" for name in changed),
+        *(f"  kept, not part of the skill: {name}" for name in users),
+    ]
 
 
 def is_current(path: Path, name: str, data: bytes) -> bool:
@@ -124,14 +120,19 @@ def is_current(path: Path, name: str, data: bytes) -> bool:
 
 
 def write_copy(folder: Path, files: dict[str, bytes]) -> None:
-    """Write the skill's files into a folder, with the same permissions under every umask."""
+    """Write the skill's files into a folder, with the same permissions under every umask.
+
+    Raises InstallError if a link is where a folder has to be.
+    """
+    parents = {folder / parent for name in files for parent in Path(name).parents}
+    for parent in sorted(parents):
+        if parent.is_symlink():
+            raise InstallError(f"{parent.name} is in the way. Move it away, then try again.")
+        parent.mkdir(parents=True, exist_ok=True)
+        parent.chmod(EXECUTABLE)
     for name, data in files.items():
-        path = folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(data)
-        path.chmod(mode_of(name, data))
-    for parent in {parent for name in files for parent in Path(name).parents}:
-        (folder / parent).chmod(EXECUTABLE)
+        (folder / name).write_bytes(data)
+        (folder / name).chmod(mode_of(name, data))
 
 
 def remove_files(folder: Path, names: Iterable[str]) -> None:
@@ -231,8 +232,11 @@ def uninstall_opencode(target: Path) -> list[str]:
 
 
 def command_path() -> Path:
-    """Return where the command stands: in ~/.local/bin, where uv and pip put theirs, too."""
-    return Path("~/.local/bin").expanduser() / (f"{NAME}.cmd" if os.name == "nt" else NAME)
+    """Return the path of the command, in ~/.local/bin as those of uv and pip.
+
+    Raises InstallError.
+    """
+    return user_path("~/.local/bin") / (f"{NAME}.cmd" if os.name == "nt" else NAME)
 
 
 def command_text(skill: Path) -> bytes:
@@ -275,7 +279,9 @@ def run_for_each(work: Callable[[Path], list[str]], targets: list[Path]) -> int:
             try:
                 print("\n".join(work(target)))
             except (InstallError, OSError) as error:
-                advice = "" if isinstance(error, InstallError) else ". Give another folder: --dir"
+                advice = (
+                    "" if isinstance(error, InstallError) else ". Pass another folder for --dir."
+                )
                 print(f"error: {error}{advice}", file=sys.stderr)
                 code = 2
     return code

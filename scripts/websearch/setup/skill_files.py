@@ -16,21 +16,17 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent.parent.parent  # the folder with SKILL.md
 NAME = "web-search"  # of the skill, and of its folder, which must be the same
 MANIFEST = "FILES.sha256"
-# Where agents look for skills, below the home folder -> which agents.
-SKILLS_FOLDERS = {
-    ".claude/skills": "Claude Code",
-    ".agents/skills": "Codex, Gemini CLI, Cursor, opencode",
-}
-# What an agent or a user needs: patterns of pathlib -> whether a copy may lack it. Evaluations are
+AGENTS = ("Claude Code", "Codex, Gemini CLI, Cursor, opencode")  # of target_folders
+# What an agent or a user needs: patterns of pathlib. A copy may lack the license. Evaluations are
 # for developers.
-PARTS = {
-    "SKILL.md": False,
-    "LICENSE": True,
-    "scripts/**/*.py": False,
-    "scripts/**/*.css": False,
-    "references/**/*": False,
-    "assets/**/*": False,
-}
+PARTS = (
+    "SKILL.md",
+    "LICENSE",
+    "scripts/**/*.py",
+    "scripts/**/*.css",
+    "references/**/*",
+    "assets/**/*",
+)
 LEFT_OUT = ("assets/evals",)
 # Endings of the skill's files ("" is for LICENSE); files with other endings are left out.
 SUFFIXES = ("", ".css", ".md", ".py", ".yaml", ".yml", ".json", ".toml", ".ts")
@@ -48,8 +44,8 @@ def skill_files() -> dict[str, bytes]:
     """
     missing, changed = damaged_files(ROOT)
     if missing or changed:
-        damaged = ", ".join([*missing, *changed][:5])
-        raise InstallError(f"{ROOT} is not as it was installed: {damaged}. Install it anew.")
+        names = ", ".join([*missing, *changed][:5])
+        raise InstallError(f"{ROOT} is not as it was installed: {names}. Install it again.")
     files = {name: (ROOT / name).read_bytes() for name in skill_names()}
     lines = [f"{sha256_of(data)}  {name}\n" for name, data in files.items()]
     return {**files, MANIFEST: "".join(lines).encode()}
@@ -60,23 +56,22 @@ def skill_names() -> list[str]:
     if listed := read_manifest(ROOT):
         return sorted(listed)
     names = []
-    for pattern, is_optional in PARTS.items():
+    for pattern in PARTS:
         paths = [path for path in ROOT.glob(pattern) if is_part(path.relative_to(ROOT))]
-        if not paths and not is_optional:
+        if not paths and pattern != "LICENSE":
             raise InstallError(f"{ROOT} holds no {pattern}. Run this in a whole copy of the skill.")
-        for path in paths:
-            if path.is_symlink():
-                raise InstallError(f"{path} is a link; the skill holds none. Put a file there.")
-            if path.is_file():
-                names.append(path.relative_to(ROOT).as_posix())
+        if link := next(filter(Path.is_symlink, paths), None):
+            raise InstallError(f"{link} is a link; the skill holds none. Put a file there.")
+        names += [path.relative_to(ROOT).as_posix() for path in paths if path.is_file()]
     return sorted(names)
 
 
 def is_part(path: Path) -> bool:
     """Return whether a path below a part is the skill's: no cache, no secret, no editor's copy."""
+    if path.name == "secrets.yaml" or path.as_posix().startswith(LEFT_OUT):
+        return False
     is_hidden = any(part.startswith((".", "__pycache__")) for part in path.parts)
-    is_other = path.name == "secrets.yaml" or path.suffix not in SUFFIXES
-    return not (is_hidden or is_other or path.as_posix().startswith(LEFT_OUT))
+    return path.suffix in SUFFIXES and not is_hidden
 
 
 def kind_of_copy() -> str:
@@ -159,23 +154,32 @@ def replace_file(path: Path, data: bytes, mode: int = PLAIN) -> None:
 # ===== where copies go ============================================================================
 
 
-def absolute(text: str) -> Path:
+def user_path(text: str) -> Path:
+    """Return the absolute path that a text names; ~ is the home folder. Raises InstallError."""
+    path = os.path.expanduser(text)
+    if text.startswith("~") and (path.startswith("~") or os.environ.get("HOME") == ""):
+        raise InstallError("There is no home folder. Set HOME, or pass a folder for --dir.")
+    return Path(os.path.abspath(path))
+
+
+def folder_at(text: str) -> Path:
     """Return the folder that a text names, which need not be there; raises InstallError."""
-    folder = Path(os.path.abspath(Path(text).expanduser()))
+    folder = user_path(text)
     if not text.strip() or (folder.exists() and not folder.is_dir()):
-        raise InstallError(f"{text!r} is no folder. Give another one for dir.")
+        raise InstallError(f"{text!r} is not a folder. Pass another one for --dir.")
     return folder
 
 
 def target_folders(skills_folder: str | None) -> list[Path]:
-    """Return the folders that the skill is installed into; raises InstallError."""
+    """Return the folders that the skill is installed into, those of AGENTS unless one is named.
+
+    Claude Code has its skills in $CLAUDE_CONFIG_DIR, if that is set. Raises InstallError.
+    """
     if skills_folder is not None:
-        folder = absolute(skills_folder)
+        folder = folder_at(skills_folder)
         return [folder if folder.name == NAME else folder / NAME]
-    home = Path("~").expanduser()
-    if not home.is_absolute():
-        raise InstallError("There is no home folder. Give a skills folder for dir.")
-    return [home / folder / NAME for folder in SKILLS_FOLDERS]
+    claude = os.environ.get("CLAUDE_CONFIG_DIR") or "~/.claude"
+    return [user_path(folder) / "skills" / NAME for folder in (claude, "~/.agents")]
 
 
 def opencode_folder(project: str | None) -> Path:
@@ -184,10 +188,10 @@ def opencode_folder(project: str | None) -> Path:
     Raises InstallError.
     """
     if project is not None:
-        folder = absolute(project)
+        folder = folder_at(project)
         if not folder.is_dir():
-            raise InstallError(f"{project!r} is no folder. Give the project's folder for dir.")
+            raise InstallError(f"{project!r} is not a folder. Pass the project's folder for --dir.")
         return folder if folder.name == ".opencode" else folder / ".opencode"
     config = os.environ.get("XDG_CONFIG_HOME", "")
     of_user = f"{config if os.path.isabs(config) else '~/.config'}/opencode"
-    return absolute(os.environ.get("OPENCODE_CONFIG_DIR") or of_user)
+    return folder_at(os.environ.get("OPENCODE_CONFIG_DIR") or of_user)

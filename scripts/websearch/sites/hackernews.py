@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from websearch.apis.days import day_of_text
 from websearch.apis.messages import ApiValue
 from websearch.apis.open_sources import api_request, counted, good_answer, text_of_html
 from websearch.engines.hackernews import ITEM, NAME
@@ -27,7 +28,7 @@ class Comment:
 
     def __init__(self, item: dict[str, Any], parent: Comment | None) -> None:
         self.author = text_of_html(item.get("author")) or "[deleted]"
-        self.day = day_of(item)
+        self.day = day_of_text(item.get("created_at"))
         self.html = item["text"] if isinstance(item.get("text"), str) else ""
         points = item.get("points")
         self.points = points if isinstance(points, int) else 0
@@ -62,7 +63,7 @@ def read_site_page(api: SiteApi, wanted: dict[str, Any]) -> Document:
     facts = facts_line(
         f"By {text_of_html(item.get('author'))}",
         counted(item.get("points"), "point"),
-        day_of(item),
+        day_of_text(item.get("created_at")),
         counted(len(comments), "comment"),
     )
     url = item.get("url")
@@ -81,18 +82,11 @@ def read_site_page(api: SiteApi, wanted: dict[str, Any]) -> Document:
     return {
         "title": title,
         "author": text_of_html(item.get("author")),
-        "published": day_of(item),
+        "published": day_of_text(item.get("created_at")),
         "text": "\n\n".join(blocks),
         "note": note if left else "",
         "cut": left > 0,
     }
-
-
-def day_of(item: dict[str, Any]) -> str:
-    """Return the day of a story or comment."""
-    moment = item.get("created_at")
-    day = re.match(r"\d{4}-\d\d-\d\d", moment) if isinstance(moment, str) else None
-    return day[0] if day else ""
 
 
 def comments_of(item: dict[str, Any]) -> list[Comment]:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 
-from websearch.apis.pacing import PAGES, PacedEngine
+from websearch.apis.pacing import PAGES
+from websearch.apis.turns import PacedEngine
 from websearch.core.http_client import send_within
 from websearch.extraction.markdown import MarkdownWriter
 from websearch.extraction.page_tree import PageTree

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import re
 
-from websearch.apis.open_sources import api_request, day_of, text_of_html
+from websearch.apis.days import day_of
+from websearch.apis.open_sources import api_request, text_of_html
 from websearch.apis.result_pages import split_url
 from websearch.engines.stackexchange import NAME, read_items
 from websearch.kit import SearchError, list_field, object_field

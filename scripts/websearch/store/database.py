@@ -1,10 +1,10 @@
-"""The store's file: one connection for all of its tables; locks, transactions, rights, size.
+"""The store's file: one connection for all of its tables; locks, transactions, modes, size.
 
 Many processes use one file at the same time. A file that is locked, full, read-only or another
-program's raises nothing: use() returns what its caller names for this case, and warnings say why.
-A damaged store is emptied where it stands: what it holds can be asked for again. It is not renamed,
-because other processes may have it open: the last of them to close it would remove the new store's
-journal.
+program's raises nothing: use() returns the value that its caller passes for this case, and warnings
+say why. A damaged store is emptied, because everything in it can be asked for again except what was
+spent, which is kept if it can be read. It is emptied in place, and not deleted: what other
+processes have written meanwhile would go with a deleted file, or its journal into the new one.
 """
 
 from __future__ import annotations
@@ -47,25 +47,23 @@ CREATE TABLE IF NOT EXISTS history (
 CREATE TABLE IF NOT EXISTS spending (
     month TEXT, engine TEXT, requests INTEGER, PRIMARY KEY (month, engine));
 """
-LASTING_TABLES = ("spending",)  # their rows are kept when a damaged or full file is begun anew
-
-# What to do about a failure whose reason holds these words.
-_ADVICE = {
-    "locked": "Another program keeps it busy; end that, or set GLSI_DB_PATH to another file.",
-    "full": "Free some space, or set GLSI_DB_PATH to a file on another disk.",
-    "no such module": "This Python's SQLite has no full-text search (FTS5): use another Python.",
-    "sqlite3": "This Python was built without SQLite: use another one.",
-    "not a store": "Move it away, or set GLSI_DB_PATH to another file.",
-    "it is damaged": "The next search that is stored begins a new one.",
-    "": "Set GLSI_DB_PATH to another file, in a folder that is writable.",
-}
+# Count requests to a paid engine in a month; the values are those of the table's columns.
+ADD_SPENT = (
+    "INSERT INTO spending VALUES (?, ?, ?) ON CONFLICT (month, engine) "
+    "DO UPDATE SET requests = requests + excluded.requests"
+)
+_SPENT = "SELECT CAST(month AS TEXT), CAST(engine AS TEXT), CAST(requests AS INTEGER) FROM spending"
+_ADVICE = (
+    "Free its disk if that is full, end a program that keeps it busy, or set GLSI_DB_PATH to "
+    "another file, in a folder that is writable."
+)
 
 
 class StoreFile:
     """A call's access to the file, which is opened at first use; close() it at the end.
 
     path: the file; "" is $GLSI_DB_PATH, else ~/.glsi/cache.db. ":memory:" keeps nothing.
-    warnings: what could not be used and what was put right, as sentences, each once.
+    warnings: what could not be used and what was begun again, as sentences.
     """
 
     def __init__(self, path: str = "") -> None:
@@ -73,11 +71,7 @@ class StoreFile:
         self.warnings: list[str] = []
         self._db: sqlite3.Connection | None = None
         self._version = 0  # of the schema of the file that is open
-        self._unwritable: Exception | None = None  # why the open file can only be read
         self._failed: set[bool] = set()  # what is not tried again: reading (False), writing (True)
-        self._told = ""  # the warning of the last failure
-        self._broken: Work | None = None  # the work that has met damage
-        self._is_new = False  # whether a damaged file was begun anew
 
     @property
     def has_failed(self) -> bool:
@@ -88,28 +82,23 @@ class StoreFile:
         """Return what work(connection) returns, or missed if the store cannot be used.
 
         Writing happens in one transaction (BEGIN IMMEDIATE): as a whole or not at all, one process
-        at a time. A failure is told in warnings, and nothing of its kind is tried again. Writing
-        begins a damaged store anew; reading changes nothing.
+        at a time. A failure is added to warnings, and nothing of its kind is tried again. If the
+        file is damaged, a new one is begun, and work is done there.
         """
         if writing in self._failed:
             return missed
         try:
-            if writing and self._broken:
-                self._begin_anew(self._broken)
-            return self._work(work, missed, writing)
+            try:
+                return self._work(work, missed, writing)
+            except store_errors() as error:
+                if not is_damage(error):
+                    raise
+            return self._work_again(work, missed, writing)
         except store_errors() as error:
-            failure = error
-        if not writing and self._version < SCHEMA_VERSION and "no such" in str(failure):
-            return missed  # a table or column that GLSI and earlier versions do not have
-        if is_damage(failure) and not self._is_new:
-            if is_store(self.path):
-                self._broken = work
-                if writing:
-                    return self.use(work, missed, writing)
-                failure = OSError(f"it is damaged ({reason_of(failure)})")
-            else:
-                failure = OSError("it is damaged, or not a store")
-        self._give_up(failure, writing)
+            # GLSI's file and those of earlier versions lack tables and columns.
+            is_older = self._db is not None and self._version < SCHEMA_VERSION
+            if writing or not is_older or type(error).__name__ != "OperationalError":
+                self._give_up(error, writing)
         return missed
 
     def rows(self, query: str, *values: Any) -> list[tuple[Any, ...]]:
@@ -117,10 +106,10 @@ class StoreFile:
         found: list[tuple[Any, ...]] = self.use(lambda db: db.execute(query, values).fetchall(), [])
         return found
 
-    def _work(self, work: Work, missed: Any, writing: bool, is_kept: bool = True) -> Any:
+    def _work(self, work: Work, missed: Any, writing: bool) -> Any:
         """Return what work(connection) returns, missed if there is no file to read.
 
-        is_kept: whether what is written stays. Raises store_errors().
+        Raises store_errors().
         """
         if not self.path:
             raise OSError("there is no home folder (HOME is not set)")
@@ -131,121 +120,77 @@ class StoreFile:
         db = self._db or self._open()
         if not writing:
             return work(db)
-        if self._unwritable:
-            raise self._unwritable
         if self._version < SCHEMA_VERSION:
             prepare(db)
             self.warnings += [] if self._version else keep_private(self.path)
             self._version = SCHEMA_VERSION
-        return transaction(db, work, is_kept)
+        return transaction(db, work)
 
     def _open(self) -> sqlite3.Connection:
-        """Return the connection to the file, which exists. Raises store_errors().
-
-        On a full disk and in a folder that is not writable SQLite cannot make the files that it
-        needs beside a file in WAL mode; the file can be read all the same.
-        """
-        import sqlite3
-
-        try:
-            self._db, self._version = open_store(self.path)
-        except sqlite3.OperationalError as error:
-            is_closed = os.path.isfile(self.path) and not size_on_disk(f"{self.path}-wal")
-            if not is_closed or "locked" in str(error):
-                raise
-            self._db, self._version = open_store(f"{file_uri(self.path)}?mode=ro&immutable=1")
-            self._unwritable = error
+        """Return the connection to the file, which exists. Raises store_errors()."""
+        self._db, self._version = open_store(self.path)
         self.warnings += keep_private(self.path) if self._version else []
         return self._db
 
-    def _begin_anew(self, broken: Work) -> None:
-        """Empty a damaged file, and warn; raises store_errors().
+    def _work_again(self, work: Work, missed: Any, writing: bool) -> Any:
+        """Empty a damaged file and warn, then return what work(connection) returns in it.
 
-        broken: the work that has met the damage. If it can be done now, another process has begun
-        the store anew.
+        If another process has just emptied it, the work is done in what is there. Raises
+        store_errors(): an OSError if the file does not say that it is a store.
         """
-        self._broken, self._is_new = None, True
+        if not is_store(self.path):
+            raise OSError("it is damaged, or not a store")
         with upkeep_lock(self.path, LOCK_SECONDS):
             try:
-                self._work(broken, None, writing=True, is_kept=False)
+                return self._work(work, missed, writing)
             except store_errors() as error:
                 if not is_damage(error):
                     raise
-                self._renew(lasting_rows(self._db) if self._db else {})
-                told = f"The store {self.path} could not be used ({reason_of(error)})"
-                self.warnings.append(f"{told}: a new one is begun.")
-        self._forget_failure()
+                spent: list[tuple[Any, ...]] = []
+                with contextlib.suppress(*store_errors()):
+                    spent = spending_of(self._db) if self._db else []
+                self._empty(spent)
+                told = f"The store {self.path} was damaged ({reason_of(error)})"
+            self.warnings.append(f"{told}: a new one is begun.")
+        return self._work(work, missed, writing)
 
-    def _renew(self, rows: dict[str, list[Any]]) -> None:
-        """Put an empty store in the place of what the file holds; rows: of LASTING_TABLES.
+    def _empty(self, spent: list[tuple[Any, ...]]) -> None:
+        """Replace what the file contains by an empty store with the rows of what was spent.
 
         SQLite's backup writes over all pages in one transaction, and reads none of them. Raises
         store_errors().
         """
         import sqlite3
 
-        if self._unwritable:
-            raise self._unwritable
-        target = self._db = self._db or connect(self.path)
+        self._db = self._db or connect(self.path)
         with contextlib.closing(sqlite3.connect(":memory:", isolation_level=None)) as source:
             prepare(source)
-            for table, values in rows.items():
-                for value in values:
-                    marks = ", ".join("?" * len(value))
-                    source.execute(f"INSERT OR IGNORE INTO {table} VALUES ({marks})", value)  # noqa: S608
-            source.backup(target, progress=refuse_to_wait)
-        target.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+            source.executemany(ADD_SPENT, spent)
+            source.backup(self._db, progress=refuse_to_wait)
+        self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
         self._version = SCHEMA_VERSION
 
     def clear_file(self) -> bool:
-        """Empty the file, but for LASTING_TABLES.
-
-        A file whose disk is so full that SQLite cannot empty it is removed, and a new one is made.
-        Return whether that worked.
-        """
-        rows = self.use(lasting_rows, {})
-        if True in self._failed and "full" not in self._told:
-            return False
-        try:
+        """Empty the file, except of what was spent; return whether that worked."""
+        spent = self.use(spending_of, [])
+        if not self._failed:
             try:
-                self._renew(rows)
+                self._empty(spent)
             except store_errors() as error:
-                if "full" not in reason_of(error):
-                    raise
-                self.close()
-                for ending in ("", "-wal", "-shm"):
-                    with contextlib.suppress(FileNotFoundError):
-                        os.remove(self.path + ending)
-                create_file(self.path)
-                self._renew(rows)
-        except store_errors() as error:
-            self._give_up(error, writing=True)
-            return False
-        self._forget_failure()
-        return True
-
-    def _forget_failure(self) -> None:
-        """Take back the warning of a failure that is put right."""
-        self._failed.clear()
-        self._broken = None
-        self.warnings[:] = [text for text in self.warnings if text != self._told]
+                self._give_up(error, writing=True)
+        return not self._failed
 
     def _give_up(self, error: Exception, writing: bool) -> None:
-        """Warn once, and use the store no more for writing, or for nothing."""
-        reason = reason_of(error)
-        advice = next(text for words, text in _ADVICE.items() if words in reason)
-        if self._broken:
-            self._failed, verb = {False}, "read"
-        elif writing and self._db and not is_damage(error):
-            self._failed, verb = {True}, "written"
-        else:
-            self._failed, verb = {False, True}, "used"
-        self._told = f"The store {self.path or DEFAULT_PATH} cannot be {verb}: {reason}. {advice}"
-        self.warnings.append(self._told)
+        """Warn, and use the store no more for writing, or for nothing."""
+        is_readable = writing and self._db is not None
+        self._failed = {True} if is_readable else {False, True}
+        verb = "written" if is_readable else "used"
+        told = f"The store {self.path or DEFAULT_PATH} cannot be {verb}: {reason_of(error)}."
+        self.warnings.append(f"{told} {_ADVICE}")
 
     def close(self) -> None:
         """Close the file; nothing if it was not opened."""
-        db, self._db, self._version, self._unwritable = self._db, None, 0, None
+        db, self._db, self._version = self._db, None, 0
         if db is not None:
             with contextlib.suppress(*store_errors()):  # what was committed is in the file
                 db.close()
@@ -307,13 +252,6 @@ def size_on_disk(path: str) -> int:
         return 0
 
 
-def file_uri(path: str) -> str:
-    """Return the file: URI of an absolute path, as SQLite reads it."""
-    path = path.replace("\\", "/") if os.name == "nt" else path
-    path = path.replace("%", "%25").replace("?", "%3f").replace("#", "%23")
-    return f"file://{'' if path.startswith('/') else '/'}{path}"
-
-
 @contextlib.contextmanager
 def upkeep_lock(path: str, seconds: float) -> Iterator[None]:
     """Let one process at a time repair or shrink a store; raises sqlite3.Error after seconds.
@@ -328,11 +266,12 @@ def upkeep_lock(path: str, seconds: float) -> Iterator[None]:
         yield
 
 
-# ===== a damaged file =============================================================================
-
-
 def is_store(path: str) -> bool:
-    """Return whether a file, damaged or not, says of itself that it is a store."""
+    """Return whether a file, damaged or not, says of itself that it is a store.
+
+    SQLite has to read that: closing a file that this process opened by itself would end the locks
+    of its other connections.
+    """
     with contextlib.suppress(*store_errors()), contextlib.closing(connect(path)) as db:
         return bool(db.execute("PRAGMA application_id").fetchone()[0] == APPLICATION_ID)
     return False
@@ -349,27 +288,26 @@ def refuse_to_wait(status: int, *_: int) -> None:
 # ===== connections, tables, transactions ==========================================================
 
 
-def connect(address: str) -> sqlite3.Connection:
-    """Return a connection to a path, :memory: or a file: URI. Raises store_errors()."""
+def connect(path: str) -> sqlite3.Connection:
+    """Return a connection to a path or :memory:. Raises store_errors()."""
     import sqlite3
 
-    if os.path.isfile(address) and 0 < os.path.getsize(address) < 512:
+    if os.path.isfile(path) and 0 < os.path.getsize(path) < 512:
         raise sqlite3.DatabaseError("file is not a database")  # SQLite would write over it
     # isolation_level=None: transactions begin and end where transaction() says so.
-    uri = address.startswith("file:")
-    db = sqlite3.connect(address, timeout=LOCK_SECONDS, isolation_level=None, uri=uri)
+    db = sqlite3.connect(path, timeout=LOCK_SECONDS, isolation_level=None)
     # Another program may have put there what is no UTF-8.
     db.text_factory = lambda data: data.decode("utf-8", "replace")
     return db
 
 
-def open_store(address: str) -> tuple[sqlite3.Connection, int]:
+def open_store(path: str) -> tuple[sqlite3.Connection, int]:
     """Return a connection to a store and its schema version: 0 of a new file and of GLSI's.
 
     Raises OSError for a database of another program or of a later version, and sqlite3.Error.
     """
     with contextlib.ExitStack() as stack:
-        db = stack.enter_context(contextlib.closing(connect(address)))
+        db = stack.enter_context(contextlib.closing(connect(path)))
         version, program = (
             db.execute(f"PRAGMA {name}").fetchone()[0]
             for name in ("user_version", "application_id")
@@ -409,22 +347,17 @@ def prepare(db: sqlite3.Connection) -> None:
     transaction(db, create)
 
 
-def lasting_rows(db: sqlite3.Connection) -> dict[str, list[Any]]:
-    """Return the rows of LASTING_TABLES, as far as they can be read."""
-    rows: dict[str, list[Any]] = {}
-    for table in LASTING_TABLES:
-        with contextlib.suppress(*store_errors()):
-            rows[table] = db.execute(f"SELECT * FROM {table}").fetchall()  # noqa: S608
-    return rows
+def spending_of(db: sqlite3.Connection) -> list[tuple[Any, ...]]:
+    """Return the rows of what was spent. Raises sqlite3.Error."""
+    return db.execute(_SPENT).fetchall()
 
 
-def transaction(db: sqlite3.Connection, work: Work, is_kept: bool = True) -> Any:
+def transaction(db: sqlite3.Connection, work: Work) -> Any:
     """Return what work(db) returns, done as a whole or not at all. Raises store_errors()."""
     db.execute("BEGIN IMMEDIATE")
     try:
         result = work(db)
-        if is_kept:
-            db.execute("COMMIT")
+        db.execute("COMMIT")
         return result
     finally:
         if db.in_transaction:
@@ -435,7 +368,7 @@ def transaction(db: sqlite3.Connection, work: Work, is_kept: bool = True) -> Any
 def store_errors() -> tuple[type[Exception], ...]:
     """Return what a store can fail with: errors of SQLite and the system, no sqlite3 at all.
 
-    UnicodeDecodeError: sqlite3 raises it if a damaged file's names stand in SQLite's message.
+    UnicodeDecodeError: sqlite3 raises it if a damaged file's names are in SQLite's message.
     """
     try:
         import sqlite3
@@ -445,23 +378,20 @@ def store_errors() -> tuple[type[Exception], ...]:
 
 
 def is_damage(error: Exception) -> bool:
-    """Return whether an error tells of a damaged file, and not of the system or of a wrong call.
+    """Return whether an error means a damaged file, and not the system or a wrong statement.
 
-    Python 3.10 has no error codes, so the error's words tell.
+    Python raises this class itself, and none below it, for SQLITE_CORRUPT and SQLITE_NOTADB.
     """
-    kinds = ("DatabaseError", "OperationalError", "IntegrityError", "InternalError")
-    words = ("locked", "full", "readonly", "unable to open", "I/O", "no such module")
-    is_of_system = any(word in str(error) for word in words)
-    return isinstance(error, UnicodeError) or (type(error).__name__ in kinds and not is_of_system)
+    return isinstance(error, UnicodeError) or type(error).__name__ == "DatabaseError"
 
 
 def reason_of(error: Exception) -> str:
     """Return why a store cannot be used, in a few words."""
-    reason = one_line(getattr(error, "strerror", None) or str(error), 200)
-    if "disk I/O error" in reason:  # so SQLite calls a file that must not grow, too
-        return f"its disk is full, or fails ({reason})"
-    # Python 3.10 has no words for a schema that is no UTF-8.
-    return "file is damaged" if isinstance(error, UnicodeError) or not reason else reason
+    if isinstance(error, ImportError):
+        return "this Python was built without SQLite"
+    if isinstance(error, UnicodeError):
+        return "its schema is not UTF-8"
+    return one_line(getattr(error, "strerror", None) or str(error), 200)
 
 
 # ===== size =======================================================================================

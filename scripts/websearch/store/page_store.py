@@ -18,6 +18,7 @@ import re
 import time
 
 from websearch.store.database import (
+    ADD_SPENT,
     StoreFile,
     file_bytes,
     release_bytes,
@@ -170,11 +171,7 @@ class PageStore(StoreFile):
         """
 
         def write(db: sqlite3.Connection) -> int:
-            statement = (
-                "INSERT INTO spending VALUES (?, ?, ?) ON CONFLICT (month, engine) "
-                "DO UPDATE SET requests = requests + excluded.requests"
-            )
-            db.execute(statement, (month, engine, requests))
+            db.execute(ADD_SPENT, (month, engine, requests))
             query = "SELECT requests FROM spending WHERE month = ? AND engine = ?"
             return int(db.execute(query, (month, engine)).fetchone()[0])
 
